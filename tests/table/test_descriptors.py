@@ -92,6 +92,25 @@ def test_a_descriptor_without_schema_is_refused(t_env):
         t_env.from_descriptor(TableDescriptor.for_connector("kafka").build())
 
 
+def test_a_sink_without_schema_takes_the_columns_of_its_rows(t_env, numbers, capfd):
+    described = TableDescriptor.for_connector("print").build()
+    t_env.from_descriptor(numbers).select(col("id"), (col("id") * 2).alias("twice")).execute_insert(described).wait()
+    statements = t_env.create_statement_set()
+    statements.add_insert(described, t_env.sql_query("SELECT 'a', CAST(NULL AS INT)"))
+    statements.execute().wait()
+    assert capfd.readouterr().out.splitlines() == ["+I[1, 2]", "+I[2, 4]", "+I[3, 6]", "+I[a, null]"]
+
+
+def test_the_text_of_a_table_is_a_name_of_it_in_sql(t_env):
+    table = t_env.from_elements([(1, "a"), (2, "b")], ["id", "name"])
+    with t_env.execute_sql(f"SELECT name FROM {table} WHERE id > 1").collect() as rows:
+        assert [tuple(row) for row in rows] == [("b",)]
+    other = t_env.sql_query(f"SELECT l.id FROM {table} AS l JOIN {table} AS r ON l.id = r.id")
+    assert str(table) == str(table) == "UnnamedTable$0"
+    assert str(other) == "UnnamedTable$1"
+    assert t_env.list_views() == ["UnnamedTable$0", "UnnamedTable$1"]
+
+
 def test_options_of_formats_have_the_prefix_of_their_key():
     json = FormatDescriptor.for_format("json").option("ignore-parse-errors", True).build()
     made = TableDescriptor.for_connector("kafka").format(json).format("raw", "key.format").comment("of orders").build()

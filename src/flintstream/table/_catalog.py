@@ -75,12 +75,22 @@ class Catalog:
     more_databases: set[str] = field(default_factory=set)
     """Those that the program has created."""
     unnamed: int = 0
+    """The number of tables that are only described."""
+    inline: int = 0
+    """The number of tables that programs put into the text of a statement."""
 
     def add_unnamed(self, entry: DeclaredTable) -> tuple[str, ...]:
         """Add a table without a name, and return the one that it gets."""
         self.unnamed += 1
         name = (f"*anonymous_{entry.options.get('connector')}${self.unnamed}*",)
         self.add(name, entry)
+        return name
+
+    def name_of(self, node: Node) -> str:
+        """Give a table a name as a view, and return it."""
+        self.inline += 1
+        name = f"UnnamedTable${self.inline - 1}"
+        self.add((name,), View(node))
         return name
 
     def databases(self) -> list[str]:

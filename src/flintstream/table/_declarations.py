@@ -8,6 +8,7 @@ from flintstream.table._catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._sql.dialect import Tokens
+from flintstream.table.schema import Schema
 from flintstream.table.table import Table
 from flintstream.table.table_descriptor import TableDescriptor
 
@@ -33,11 +34,16 @@ class Declarations:
     _env: StreamExecutionEnvironment
     _session: Session
 
-    def _target(self, path_or_descriptor: str | TableDescriptor) -> tuple[str, ...]:
-        """Return the name of a table; one that is only described gets a name."""
+    def _target(self, path_or_descriptor: str | TableDescriptor, rows: Table | None = None) -> tuple[str, ...]:
+        """Return the name of a table; one that is only described gets a name, and without a schema that of the rows."""
         catalog = self._session.catalog
         if isinstance(path_or_descriptor, TableDescriptor):
-            return catalog.add_unnamed(path_or_descriptor._declared())  # noqa: SLF001 - one layer
+            schema = None
+            if rows is not None:
+                columns = rows._node.columns  # noqa: SLF001 - one layer
+                builder = Schema.new_builder()
+                schema = builder.from_fields([each.name for each in columns], [each.type for each in columns]).build()
+            return catalog.add_unnamed(path_or_descriptor._declared(schema))  # noqa: SLF001
         path = path_of(path_or_descriptor)
         catalog.find(path)
         return path

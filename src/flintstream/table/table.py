@@ -73,6 +73,13 @@ class Table:
         self._node = node
         self._declared = declared
         self._t_env = t_env
+        self._name = ""
+
+    def __str__(self) -> str:
+        """Return a name of the table for SQL: ``t_env.sql_query(f"SELECT id FROM {table}")``."""
+        if not self._name:
+            self._name = self._t_env._session.catalog.name_of(self._node)  # noqa: SLF001 - one layer
+        return self._name
 
     def __getattr__(self, name: str) -> Expression:
         """Return a column: ``orders.price`` is ``col("price")``.
@@ -376,4 +383,4 @@ class Table:
         """
         if overwrite:
             raise unsupported("overwrite", None, "remove the files before")
-        return TablePipeline(self, self._t_env._target(table_path_or_descriptor))  # noqa: SLF001 - one layer
+        return TablePipeline(self, self._t_env._target(table_path_or_descriptor, self))  # noqa: SLF001 - one layer

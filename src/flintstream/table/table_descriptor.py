@@ -81,13 +81,15 @@ class TableDescriptor:
     def _parts(self) -> tuple[Any, ...]:
         return self._schema, self._options, self._partitions, self._comment
 
-    def _declared(self) -> DeclaredTable:
-        if self._schema is None:
+    def _declared(self, default: Schema | None = None) -> DeclaredTable:
+        """Return the declaration; a sink without a schema has that of the rows which it gets."""
+        schema = self._schema or default
+        if schema is None:
             raise SqlError(
                 f"the descriptor of a table for the connector '{self._options.get('connector')}' has no schema: "
                 "add schema(Schema.new_builder()...build())"
             )
-        return self._schema._declared(  # noqa: SLF001 - one layer
+        return schema._declared(  # noqa: SLF001 - one layer
             dict(self._options), partitions=tuple(self._partitions), comment=self._comment
         )
 
