@@ -106,8 +106,7 @@ def test_the_text_of_a_table_is_a_name_of_it_in_sql(t_env):
     with t_env.execute_sql(f"SELECT name FROM {table} WHERE id > 1").collect() as rows:
         assert [tuple(row) for row in rows] == [("b",)]
     other = t_env.sql_query(f"SELECT l.id FROM {table} AS l JOIN {table} AS r ON l.id = r.id")
-    assert str(table) == str(table) == "UnnamedTable$0"
-    assert str(other) == "UnnamedTable$1"
+    assert (str(other), str(table)) == ("UnnamedTable$1", "UnnamedTable$0")
     assert t_env.list_views() == ["UnnamedTable$0", "UnnamedTable$1"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
-from flintstream.table import AsyncScalarFunction, DataTypes, ScalarFunction
+from flintstream.table import AggregateFunction, AsyncScalarFunction, DataTypes, ScalarFunction
 from flintstream.table.udf import udf
 
 SOURCE = "(VALUES (1, 'a'), (2, CAST(NULL AS STRING)), (CAST(NULL AS INT), 'c')) AS T(n, s)"
@@ -67,3 +67,30 @@ def test_functions_are_opened_and_closed_in_either_mode(t_env, tmp_path, kind):
     t_env.get_config().set("python.execution-mode", kind)
     assert results(t_env, "noted", udf(Noted(), result_type="STRING"), "s") == ["none-a", "none-None", "none-c"]
     assert seen.read_text("utf-8") == "closed"
+
+
+class Widest(AggregateFunction):
+    def create_accumulator(self):
+        return [0]
+
+    def accumulate(self, accumulator, value):
+        accumulator[0] = max(accumulator[0], value)
+
+    def retract(self, accumulator, value):
+        raise AssertionError
+
+    def get_value(self, accumulator):
+        return accumulator[0]
+
+    def get_result_type(self):
+        return DataTypes.BIGINT()
+
+    def get_accumulator_type(self):
+        return DataTypes.ARRAY(DataTypes.BIGINT())
+
+
+def test_an_aggregate_function_gets_a_name_without_a_decorator(t_env):
+    t_env.create_temporary_function("widest", Widest())
+    found = t_env.sql_query("SELECT widest(n) FROM (VALUES (1), (3), (2)) AS T(n)")
+    with found.execute().collect() as rows:
+        assert [*rows][-1][0] == 3

@@ -11,6 +11,7 @@ from flintstream.table._sql.dialect import Tokens
 from flintstream.table.schema import Schema
 from flintstream.table.table import Table
 from flintstream.table.table_descriptor import TableDescriptor
+from flintstream.table.udf import AggregateFunction, udaf
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -136,8 +137,9 @@ class Declarations:
     # -- functions -----------------------------------------------------------------------------------------------------
 
     def create_temporary_function(self, path: str, function: Any) -> None:
-        """Give a name to a function."""
-        self._session.catalog.functions[path_of(path)[-1].lower()] = function
+        """Give a name to a function: to what ``udf`` or another decorator made, or to an ``AggregateFunction``."""
+        made = udaf(function) if isinstance(function, AggregateFunction) else function
+        self._session.catalog.functions[path_of(path)[-1].lower()] = made
 
     create_temporary_system_function = create_temporary_function
     register_function = create_temporary_function
