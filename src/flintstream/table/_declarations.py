@@ -11,7 +11,7 @@ from flintstream.table._sql.dialect import Tokens
 from flintstream.table.schema import Schema
 from flintstream.table.table import Table
 from flintstream.table.table_descriptor import TableDescriptor
-from flintstream.table.udf import AggregateFunction, udaf
+from flintstream.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -138,7 +138,9 @@ class Declarations:
 
     def create_temporary_function(self, path: str, function: Any) -> None:
         """Give a name to a function: to what ``udf`` or another decorator made, or to an ``AggregateFunction``."""
-        made = udaf(function) if isinstance(function, AggregateFunction) else function
+        made = function
+        if isinstance(function, AggregateFunction):
+            made = udtaf(function) if isinstance(function, TableAggregateFunction) else udaf(function)
         self._session.catalog.functions[path_of(path)[-1].lower()] = made
 
     create_temporary_system_function = create_temporary_function
