@@ -13,6 +13,7 @@ import pytest
 
 from flintstream.engine.spark import worker
 from flintstream.engine.spark.shipping import LARGEST_IN_TASK, ship
+from flintstream.runtime.logs import LogSetup
 from flintstream.runtime.process_setup import ProcessSetup
 
 SMALL, LARGE = b"plan", b"x" * (LARGEST_IN_TASK + 1)
@@ -77,7 +78,8 @@ def runtimes(monkeypatch):
     found: OrderedDict[str, Any] = OrderedDict()
     monkeypatch.setattr(worker, "_runtimes", found)
     monkeypatch.setattr(worker, "JobRuntime", Runtime)
-    monkeypatch.setattr(worker, "_write_whole_lines", lambda: None)
+    monkeypatch.setattr(worker, "_write_whole_lines", lambda _: None)
+    monkeypatch.setattr(LogSetup, "enter", lambda _: None)
     monkeypatch.setattr(worker, "expect_no_interrupt", lambda: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
     return found

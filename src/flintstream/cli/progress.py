@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
-
+from flintstream.cli.terminal import StatusLine, Stream
 from flintstream.common.job_listener import JobListener
 
 if TYPE_CHECKING:
@@ -44,34 +42,45 @@ def watermark_text(watermark_ms: int) -> str:
 
 
 class ProgressLine(JobListener):
-    """Shows the latest progress; nothing before the first update."""
+    """Shows the latest progress at the bottom of a terminal."""
 
-    def __init__(self, console: Console) -> None:
-        """Show progress on ``console``."""
-        # Records that the program prints to the terminal appear above the line.
-        self._live = Live(
-            console=console,
-            transient=True,
-            refresh_per_second=4,
-            redirect_stdout=sys.stdout.isatty(),
-            redirect_stderr=True,
-        )
+    def __init__(self, line: StatusLine, seconds: float = 0.25) -> None:
+        """Show progress on ``line``, and change it at most once in this time."""
+        self._line = line
+        self._seconds = seconds
+        self._changed = -seconds
+        self._spark_runs = False
+
+    def on_starting(self, job_name: str) -> None:
+        """Show that a job starts, which takes seconds for the first one."""
+        self._line.show(f"starting {job_name} ..." if self._spark_runs else "starting Spark ...")
 
     def on_progress(self, progress: JobProgress) -> None:
         """Show the progress of a job."""
         watermark = NO_WATERMARK if progress.watermark is None else progress.watermark
         self.update(progress.epochs, progress.records_in, progress.records_out, watermark)
 
+    def on_job_executed(
+        self,
+        progress: JobProgress,  # noqa: ARG002
+        result: JobExecutionResult | None,  # noqa: ARG002
+        error: BaseException | None,  # noqa: ARG002
+    ) -> None:
+        """Remove the line."""
+        self.close()
+
     def update(self, epochs: int, records_in: int, records_out: int, watermark_ms: int) -> None:
         """Show totals since the job started, and the lowest watermark (ms since the epoch)."""
-        if not self._live.is_started:
-            self._live.start()
-        text = f"epoch {epochs:,}  in {records_in:,}  out {records_out:,}  watermark {watermark_text(watermark_ms)}"
-        self._live.update(Text(text, style="dim", no_wrap=True, overflow="ellipsis"))
+        self._spark_runs = True
+        now = time.monotonic()
+        if now - self._changed >= self._seconds:
+            self._changed = now
+            watermark = watermark_text(watermark_ms)
+            self._line.show(f"epoch {epochs:,}  in {records_in:,}  out {records_out:,}  watermark {watermark}")
 
     def close(self) -> None:
         """Remove the line."""
-        self._live.stop()
+        self._line.close()
 
 
 class JsonProgress(JobListener):
@@ -82,6 +91,9 @@ class JsonProgress(JobListener):
         self._stream = stream
         self._seconds = seconds
         self._written: dict[str, float] = {}
+
+    def on_starting(self, job_name: str) -> None:
+        """Write nothing: ``submitted`` follows."""
 
     def on_job_submitted(self, job_client: JobClient | None, error: BaseException | None) -> None:
         """Write that a job has started, or why it has not."""
@@ -117,7 +129,7 @@ def _text(error: BaseException | None) -> str | None:
 
 
 @contextmanager
-def progress_line(form: str = "auto") -> Iterator[JobListener | None]:
+def progress_line(form: str = "auto") -> Iterator[ProgressLine | JsonProgress | None]:
     """Yield a listener that shows progress on standard error for the duration of the block, or None.
 
     Args:
@@ -126,12 +138,18 @@ def progress_line(form: str = "auto") -> Iterator[JobListener | None]:
     if form == "json":
         yield JsonProgress(sys.stderr)
         return
-    console = Console(stderr=True)
-    if form == "none" or not console.is_terminal:
+    if form == "none" or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
-    line = ProgressLine(console)
+    line = StatusLine(sys.stderr)
+    streams = sys.stdout, sys.stderr
+    # From the start: a handler of logging keeps the stream that it finds.
+    sys.stderr = cast("TextIO", Stream(sys.stderr, line))
+    if sys.stdout.isatty():
+        sys.stdout = cast("TextIO", Stream(sys.stdout, line))
+    progress = ProgressLine(line)
     try:
-        yield line
+        yield progress
     finally:
-        line.close()
+        progress.close()
+        sys.stdout, sys.stderr = streams

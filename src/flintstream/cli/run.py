@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from flintstream.cli.configuration import config_option, settings_option, settings_with_file
 from flintstream.cli.jobs import absolute
+from flintstream.cli.logs import configure_logs
 from flintstream.cli.progress import progress_line
 from flintstream.cli.python_program import run_module, run_script
 from flintstream.cli.tracebacks import show_without_machinery
@@ -17,9 +19,8 @@ from flintstream.compat.pyflink import install
 from flintstream.coordinator.signals import end_in_order
 from flintstream.errors import FlintstreamError
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
-from flintstream.options.command_line import set_defaults
+from flintstream.options.command_line import set_defaults, unexecuted, without_sink
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
-from flintstream.options.table import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,20 +67,6 @@ class _ProgramCommand(click.Command):
         return min(index, len(args))
 
 
-def _settings(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    settings = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
-            raise click.BadParameter(f"must be key=value, but got {value!r}", context, parameter)
-        settings[key.strip()] = text.strip()
-    try:
-        check_values(settings)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, parameter) from None
-    return settings
-
-
 def _py_files(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
     paths = [os.path.abspath(path) for path in (value or "").split(",") if path]  # noqa: PTH100 - keeps links
     for path in paths:
@@ -124,7 +111,8 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
 @click.command("run", cls=_ProgramCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--master", metavar="URL", help="Spark master, such as local[4] or spark://host:7077.")
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), help="Default parallelism of the program.")
-@click.option("-D", "settings", multiple=True, metavar="KEY=VALUE", callback=_settings, help="A configuration option.")
+@settings_option
+@config_option
 @click.option(
     "-pyfs",
     "--pyFiles",
@@ -180,12 +168,19 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     callback=_place,
     help="Where that page listens; by default 127.0.0.1 and a free port. Elsewhere it needs a token, which is printed.",
 )
+@click.option(
+    "--log-level",
+    type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_sensitive=False),
+    help="What the program and its tasks log; by default what the program sets, and INFO in the tasks.",
+)
+@click.option("--log-file", type=click.Path(dir_okay=False), help="Append log lines to this file.")
 @click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
 def run_command(
     master: str | None,
     parallelism: int | None,
     settings: dict[str, str],
+    config: str | None,
     py_files: list[str],
     py_archives: str,
     py_requirements: str,
@@ -198,6 +193,8 @@ def run_command(
     progress_form: str,
     ui: bool,
     ui_address: tuple[str, int] | None,
+    log_level: str | None,
+    log_file: str | None,
     verbose: bool,
     arguments: tuple[str, ...],
 ) -> NoReturn:
@@ -216,6 +213,8 @@ def run_command(
         raise click.UsageError(f"the script {script} does not exist")
     if savepoint and resume:
         raise click.UsageError("specify either --fromSavepoint or --resume, not both")
+    configure_logs(log_level, log_file)
+    settings = settings_with_file(settings, config)
     settings |= {RESTORE_PATH.key: absolute(savepoint)} if savepoint else {}
     settings |= {IGNORE_UNCLAIMED.key: "true"} if allow_non_restored else {}
     settings |= {RESUME.key: "true"} if resume else {}
@@ -264,5 +263,16 @@ def _run(
         end = SystemExit(INTERRUPTED)
     except BaseException as error:  # noqa: BLE001 - programs may raise anything; re-raised later
         end = error
-    program.end(well=isinstance(end, SystemExit) and not end.code)
+    well = isinstance(end, SystemExit) and not end.code
+    program.end(well=well)
+    if well:
+        for note in _notes():
+            click.echo(f"note: {note}", err=True)
     return end
+
+
+def _notes() -> list[str]:
+    """Return what the author of a program that has ended well may have forgotten."""
+    notes = [f"the job '{name}' has no sink: its results went nowhere" for name in without_sink()]
+    notes += [f"the program has not executed its steps up to '{name}': call env.execute()" for name in unexecuted()]
+    return notes

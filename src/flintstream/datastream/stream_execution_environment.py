@@ -36,8 +36,8 @@ from flintstream.datastream.functions import SourceFunction
 from flintstream.engine import create_engine, default_parallelism
 from flintstream.graph.plan_json import execution_plan
 from flintstream.graph.stream_graph import GraphSettings
-from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
-from flintstream.options.command_line import get_defaults
+from flintstream.graph.transformation import OperatorTransformation, SinkTransformation, SourceTransformation
+from flintstream.options.command_line import get_defaults, note_built, note_executed
 from flintstream.options.execution import (
     BUFFER_TIMEOUT,
     CHAINING,
@@ -481,8 +481,9 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     def _register(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
+        note_built(id(self), transformation.name)
 
-    def _program(self, more: Iterable[Transformation] = (), *, runs: bool = False) -> Program:
+    def _program(self, more: Iterable[Transformation] = (), *, runs: str | None = None) -> Program:
         from flintstream.datastream._environment.program import Program  # noqa: PLC0415 - only programs that run need it
 
         settings = GraphSettings(
@@ -502,17 +503,18 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             self._state_settings,
         )
 
-    def _parallelism(self, *, runs: bool) -> int:
+    def _parallelism(self, *, runs: str | None) -> int:
         """Return the parallelism of steps without their own: the configured one, else the cores of the cluster.
 
-        Only a program that ``runs`` starts a cluster to know its cores.
+        Only a program that ``runs``, as a job of that name, starts a cluster to know its cores.
         """
         given = self._configuration.get(PARALLELISM)
         if given > 0:
             return given
         if _default_local_parallelism is not None:
             return _default_local_parallelism
-        known = default_parallelism(self._configuration.get(ENGINE), self._configuration.to_dict(), start=runs)
+        settings = self._configuration.to_dict() | ({} if runs is None else {JOB_NAME.key: runs})
+        known = default_parallelism(self._configuration.get(ENGINE), settings, start=runs is not None)
         return known or self.get_parallelism()
 
     def _graph(self) -> StreamGraph:
@@ -526,16 +528,21 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         progress = get_defaults().progress
         listeners: list[Listener] = [*self._job_listeners, *([] if progress is None else [progress])]
         get = self._configuration.get
+        if progress is not None:
+            progress.on_starting(job_name or get(JOB_NAME))
         with told_of_failure(listeners):
             self._check_configuration()
-            engine = create_engine(get(ENGINE), self._configuration.to_dict())
+            name = job_name or get(JOB_NAME)
+            engine = create_engine(get(ENGINE), {**self._configuration.to_dict(), JOB_NAME.key: name})
             filling = prepare_caches(
                 self._transformations, self._caches, state_directory(self._configuration.to_dict())
             )
-            program = self._program(filling.values(), runs=True)
+            program = self._program(filling.values(), runs=name)
             check_batch(filling, batch=program.graph.batch)
-            planned = program.compile(job_name or get(JOB_NAME))
+            planned = program.compile(name)
             engine.check(planned.plan)
+            has_sink = bool(filling) or any(isinstance(each, SinkTransformation) for each in self._transformations)
+            note_executed(id(self), planned.plan.job_name, has_sink=has_sink)
             self._transformations.clear()
             reporters = reporting(self._configuration.to_dict())
         if get(CONTROL) and get(HISTORY_JOBS):

@@ -12,11 +12,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Defaults", "ProgressListener", "get_defaults", "reset_defaults", "set_defaults"]
+__all__ = [
+    "Defaults",
+    "ProgressListener",
+    "get_defaults",
+    "note_built",
+    "note_executed",
+    "reset_defaults",
+    "set_defaults",
+    "unexecuted",
+    "without_sink",
+]
 
 
 class ProgressListener(Protocol):
-    """The methods of a ``JobListener``, which a layer above defines."""
+    """The methods of a ``JobListener``, which a layer above defines, and one more."""
+
+    def on_starting(self, job_name: str) -> None:
+        """React to a call of ``execute()``, before the job is planned and the engine started."""
 
     def on_job_submitted(self, job_client: Any, error: BaseException | None) -> None:
         """React to the start of a job."""
@@ -43,6 +56,12 @@ class Defaults:
 
 
 _defaults = Defaults()
+
+_unexecuted: dict[int, str] = {}
+"""Environment -> the name of the last step that it has not executed."""
+
+_without_sink: list[str] = []
+"""The names of the jobs that had no sink."""
 
 
 def set_defaults(
@@ -72,3 +91,34 @@ def get_defaults() -> Defaults:
 def reset_defaults() -> None:
     """Clear the defaults."""
     set_defaults({}, None, None, [])
+
+
+def note_built(environment: int, name: str) -> None:
+    """Note that a program has added a step to an environment."""
+    _unexecuted[environment] = name
+
+
+def note_executed(environment: int, job_name: str = "", *, has_sink: bool = True) -> None:
+    """Note that a program has executed all steps of an environment."""
+    _unexecuted.pop(environment, None)
+    if not has_sink:
+        _without_sink.append(job_name)
+
+
+def unexecuted() -> list[str]:
+    """Return the names of the last steps that environments have not executed.
+
+    >>> note_built(1, "map")
+    ... note_built(1, "filter")
+    ... unexecuted()
+    ['filter']
+    >>> note_executed(1)
+    ... unexecuted()
+    []
+    """
+    return list(_unexecuted.values())
+
+
+def without_sink() -> list[str]:
+    """Return the names of the jobs that had no sink."""
+    return list(_without_sink)

@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from typing import NamedTuple
 
+from flintstream.runtime.logs import LogSetup
 from flintstream.runtime.main_module import MainModule
 
 
@@ -22,6 +23,8 @@ class ProcessSetup(NamedTuple):
     """The program and its arguments."""
     main: MainModule | None = None
     """The program's ``__main__``; None if the process has its own."""
+    logs: LogSetup = LogSetup()
+    """How the driver logs."""
 
     @classmethod
     def here(cls) -> ProcessSetup:
@@ -31,6 +34,7 @@ class ProcessSetup(NamedTuple):
             tuple(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the current directory
             tuple(installer for installer in installers if isinstance(installer, str)),
             tuple(sys.argv),
+            logs=LogSetup.here(),
         )
 
     def with_main(self) -> ProcessSetup:
@@ -45,6 +49,7 @@ class ProcessSetup(NamedTuple):
         for installer in self.finders:
             module, _, function = installer.partition(":")
             getattr(import_module(module), function)()
+        self.logs.enter()
         if self.main is not None:
             sys.argv[:] = self.argv
             self.main.enter()

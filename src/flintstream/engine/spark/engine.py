@@ -27,11 +27,12 @@ from flintstream.engine.spark.shipping import ship
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
 from flintstream.engine.spark.tasks import results_of
 from flintstream.engine.spark.worker import MaterializeTask, StageTask
+from flintstream.engine.spark.worker_lines import drain_lines, with_lines
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL
 from flintstream.options.execution import STATE_DIRECTORY
 from flintstream.runtime.exchange.receiving import Item
-from flintstream.runtime.protocol import SHARED
+from flintstream.runtime.protocol import INSTRUCTION, SHARED
 from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog, MemoryStateLog
 from flintstream.storage.file_store import file_store
 
@@ -94,7 +95,8 @@ class SparkEngine:
         here = one_machine(self.context.master)
         self.log = self._open_log(plan, here=here)
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
-        data = pickle.dumps(plan.settings.process_setup.with_main(), 5) + _by_value.dumps((plan, self.log))
+        setup = with_lines(plan.settings.process_setup.with_main(), self.context)
+        data = pickle.dumps(setup, 5) + _by_value.dumps((plan, self.log))
         sticky = self._has_keepers(self.context)
         if sticky:
             self.lane = take_lane()
@@ -108,6 +110,7 @@ class SparkEngine:
                 (StageTask(self.shipment.job, level, following), following)
                 for level, following in enumerate([*partitions[1:], 0])
             ],
+            [", ".join(chain.name for chain in step.chains) for step in plan.supersteps],
         )
 
     def _connected(self, group: str, description: str) -> Any:
@@ -149,7 +152,11 @@ class SparkEngine:
         seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(plan.supersteps[0].partitions)]
         for item in items:
             seeds[item.subtask % len(seeds)].append(tuple(item))
-        context.setJobGroup(plan.job_id, plan.job_name, interruptOnCancel=True)
+        description = plan.job_name
+        if self.chain.explains:
+            number = next((pickle.loads(each.payload).epoch for each in items if each.edge == INSTRUCTION), None)
+            description = f"{plan.job_name}: epoch {number}"
+        context.setJobGroup(plan.job_id, description, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
         with self._errors():
             places = self.homes.places(self.executors.known(), time.monotonic())
@@ -223,6 +230,7 @@ class SparkEngine:
 
     def stop(self) -> None:
         """Remove temporary data of the job; the Spark context remains for later jobs."""
+        drain_lines()
         for group in self.groups[1:]:  # folds that no job waits for
             with contextlib.suppress(Exception):  # the context may have died, or never started
                 self.context.cancelJobGroup(group)

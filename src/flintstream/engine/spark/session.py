@@ -19,7 +19,7 @@ from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags
 from flintstream.engine.spark.versions import has_unix_sockets
 from flintstream.errors import FlintstreamError
-from flintstream.options.execution import MASTER, STICKY_SUBTASKS
+from flintstream.options.execution import JOB_NAME, MASTER, STICKY_SUBTASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -185,9 +185,9 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
             del outside["spark.master"]  # what spark-submit sets if it is given no master
     else:
         outside = _outside(configuration)
-    own, outside, sticky = _settings(configuration, outside)
+    own, outside, sticky, name = _settings(configuration, outside)
     warn_of_unused(own, outside)
-    conf = with_private_files(with_private_sockets(resolved(own, outside, sticky)))
+    conf = with_private_files(with_private_sockets(resolved(own, outside, sticky, name)))
     python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
     os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -209,12 +209,12 @@ def _outside(configuration: Mapping[str, str]) -> dict[str, str]:
 
 def _settings(
     configuration: Mapping[str, str], outside: dict[str, str]
-) -> tuple[dict[str, str], dict[str, str], bool | None]:
+) -> tuple[dict[str, str], dict[str, str], bool | None, str | None]:
     """Return the arguments of :func:`resolved`."""
     own = {key: value for key, value in configuration.items() if key.startswith("spark.")}
     if MASTER.key in configuration:
         own["spark.master"] = configuration[MASTER.key]
-    return own, outside, STICKY_SUBTASKS.read(configuration)
+    return own, outside, STICKY_SUBTASKS.read(configuration), configuration.get(JOB_NAME.key)
 
 
 def with_private_sockets(conf: Mapping[str, str]) -> dict[str, str]:
@@ -245,7 +245,9 @@ def warn_of_unused(own: Mapping[str, str], outside: Mapping[str, str]) -> None:
             )  # fmt: skip
 
 
-def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None) -> dict[str, str]:
+def resolved(
+    own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None, name: str | None = None
+) -> dict[str, str]:
     """Return the settings of a new context.
 
     Args:
@@ -253,11 +255,14 @@ def resolved(own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | 
         outside: Settings from outside of the program. They win, so that an operator can run an unchanged job on another
             cluster.
         sticky: Whether subtasks stay in their process; by default on a local master.
+        name: The name of the job, which is that of the application unless a setting has another one.
     """
     said = {**own, **outside}
     master = said.get("spark.master") or MASTER.default
     local = master.startswith("local")
     conf = {**DEFAULTS, **(LOCAL_DEFAULTS if local else {})}
+    if name:
+        conf["spark.app.name"] = name
     # On a cluster, the executors' Python may not find our module until a task ships it.
     if local if sticky is None else sticky:
         conf["spark.python.daemon.module"] = DAEMON

@@ -18,6 +18,7 @@ from flintstream.engine.spark.homes import own_executor
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, new_run, total
 from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange.receiving import Item
+from flintstream.runtime.logs import WholeLines
 from flintstream.runtime.task.stage import JobRuntime
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ def _runtime_of(job: ShippedJob) -> JobRuntime:
         with io.BytesIO(job.plan.load()) as file:
             enter()
             expect_no_interrupt()
-            _write_whole_lines()
-            pickle.load(file).enter()
+            setup = pickle.load(file)
+            _write_whole_lines(setup.logs.output)
+            setup.enter()
             plan, log = pickle.load(file)
         gc.set_threshold(*GC_THRESHOLDS)
         runtime = JobRuntime(plan, log)
@@ -77,18 +79,28 @@ def _close(ended: Callable[[ShippedJob], bool]) -> None:
             del _runtimes[job_id]
 
 
-def _write_whole_lines() -> None:
+def _write_whole_lines(output: str | None) -> None:
     """Write the output of user code line by line: all workers of an executor write to the same pipe.
 
     Spark starts its workers with ``python -u``, which writes each piece of a line separately.
+
+    Args:
+        output: a named pipe to a driver on this machine, instead of Spark's.
     """
     if _streams:
         return
+    for name in ("stdout", "stderr"):
+        getattr(sys, name).flush()
+    if output is not None:
+        with contextlib.suppress(OSError):  # the driver has ended, or its directory is not visible here
+            pipe = os.open(output, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.set_blocking(pipe, True)
+            os.dup2(pipe, 2)
+            os.close(pipe)
     os.dup2(2, 1)  # Spark shows both together
     for name in ("stdout", "stderr"):
         given = getattr(sys, name)
-        given.flush()
-        buffer = io.BufferedWriter(io.FileIO(2, "w", closefd=False), LONGEST_LINE)
+        buffer = io.BufferedWriter(WholeLines(2), LONGEST_LINE)
         own = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=True)
         setattr(sys, name, own)
         _streams.append(own)

@@ -17,6 +17,7 @@ from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import FrameType
 
     from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.plan import ChainPlan
@@ -133,6 +134,13 @@ class FusedLoop:
             channel.target.records += count
         if results:
             self.output.emit(results, stamps)
+
+    def operator_at(self, frame: FrameType) -> Operator:
+        """Return the operator whose function a frame of the loop calls."""
+        for loop in (self.plain, self.stamped):
+            if frame.f_code is loop.run.__code__ and frame.f_lineno in loop.places:
+                return self.operators[loop.places[frame.f_lineno][0]]  # type: ignore[no-any-return]
+        return self.operators[0]  # type: ignore[no-any-return]
 
     def _failure(self, error: BaseException) -> OperatorFailure:
         """Return a failure that names the operator that raised ``error``, and its record."""

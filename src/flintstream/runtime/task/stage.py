@@ -12,8 +12,10 @@ from flintstream.errors import JobFailedError, is_interrupt
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.receiving import InputGate, Item
 from flintstream.runtime.failure import FailureReport, OperatorFailure
+from flintstream.runtime.logs import enter_place
 from flintstream.runtime.protocol import INSTRUCTION, REPORT, SHARED, Report
 from flintstream.runtime.state_log.log import DurableStateLog
+from flintstream.runtime.task.log_place import place_of
 from flintstream.runtime.task.subtask import Subtask
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class JobRuntime:
 
     def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
         chain, owner = self.chains[instruction.chain], os.getpid()
+        enter_place(place_of(self.plan, chain, instruction))
         try:
             subtask = self._take(chain, instruction)
         except BaseException as error:  # noqa: BLE001 - reported or re-raised

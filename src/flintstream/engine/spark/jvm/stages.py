@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from flintstream.engine.spark.versions import wrap_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["StageChain"]
 
@@ -92,8 +93,10 @@ class StageChain:
     parts, mainly the pickled functions, are sent to the JVM only once, which halves the calls per run.
     """
 
-    def __init__(self, context: Any, stages: Sequence[tuple[Callable[[int, Any], Any], int]]) -> None:
-        """Take the function of each stage and the number of partitions of its results.
+    def __init__(
+        self, context: Any, stages: Sequence[tuple[Callable[[int, Any], Any], int]], names: Sequence[str] = ()
+    ) -> None:
+        """Take the function of each stage and the number of partitions of its results, and names for Spark's page.
 
         Every function but the last writes the stream that the exchange reads: alternately a partition number, packed as
         ``!q``, and a pickled list of items for it. The last stage's number is 0, and its results are collected.
@@ -105,6 +108,10 @@ class StageChain:
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
         self._locations = _Locations(context)
+        conf = context.getConf()
+        self.explains = "true" in {conf.get("spark.ui.enabled", "true"), conf.get("spark.eventLog.enabled")}
+        """Whether Spark's page, or its history server, shows the stages."""
+        self._names = [_shortened(name) for name in names] if self.explains else []
 
     def _wrap(self, deserializer: Any) -> None:
         from pyspark.serializers import BatchedSerializer, NoOpSerializer  # noqa: PLC0415
@@ -126,6 +133,8 @@ class StageChain:
             self._wrap(first._jrdd_deserializer)  # noqa: SLF001
         java = first._jrdd.rdd()  # noqa: SLF001
         for stage, (function, partitioner) in enumerate(zip(self._functions, self._partitioners, strict=True)):
+            if self._names:
+                self._context._jsc.setCallSite(self._names[stage])  # noqa: SLF001
             here = places[stage]
             if here is not None:
                 java = self._locations.at(stage, java, here)
@@ -134,4 +143,28 @@ class StageChain:
                 pairs = self._pairwise_rdd(java).asJavaPairRDD().partitionBy(partitioner)
                 java = self._python_rdd.valueOfPair(pairs).rdd()
         results: RDD[Any] = RDD(java.asJavaRDD(), self._context, self._context.serializer)
-        return results.collect()
+        if not self._names:
+            return results.collect()
+        with _kept_name(self._context):
+            return results.collect()
+
+
+LONGEST_NAME = 200
+"""Most characters of the name of a stage on Spark's page."""
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
+
+
+@contextmanager
+def _kept_name(context: Any) -> Iterator[None]:
+    """Keep the name of the last stage, which pyspark would replace by a line of this file."""
+    from pyspark.traceback_utils import SCCallSiteSync  # noqa: PLC0415
+
+    SCCallSiteSync._spark_stack_depth += 1  # noqa: SLF001 - as a call of pyspark by pyspark does
+    try:
+        yield
+    finally:
+        SCCallSiteSync._spark_stack_depth -= 1  # noqa: SLF001
+        context._jsc.setCallSite(None)  # noqa: SLF001

@@ -19,7 +19,9 @@ from flintstream.common._secrets import shown
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.sockets import is_private
 from flintstream.engine.spark.versions import scala
+from flintstream.engine.spark.worker_lines import drain_lines, pipe_of_lines
 from flintstream.errors import FlintstreamError, MissingDependencyError
+from flintstream.options.command_line import get_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -194,6 +196,7 @@ def _run_jvm(
         process = subprocess.Popen(  # noqa: S603 - java was found above
             command,
             stdin=subprocess.PIPE,
+            stderr=pipe_of_lines() if get_defaults().progress else None,  # above the line of progress
             env=environment,
             # Ctrl-C is for the driver, which stops the job gracefully. A JVM in its own session does not receive it.
             start_new_session=True,
@@ -205,6 +208,7 @@ def _run_jvm(
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(signal.SIGKILL)
                 process.communicate()  # closes the pipe as well
+                drain_lines()
                 why = f"not ready after {seconds} s" if code is None else f"exit code {code}"
                 raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. Command: {java} ...")
             time.sleep(0.01)
