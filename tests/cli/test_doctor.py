@@ -46,7 +46,32 @@ def test_what_is_missing_comes_with_the_command_that_installs_it(monkeypatch):
     assert result.exit_code == 1
     assert re.search(r"MISSING  PySpark: not found\n *-> pip install 'pyspark", result.output)
     assert re.search(r"MISSING  Java: not found\n *-> install Java 17", result.output)
-    assert re.search(r"optional  rocksdict .*\n *-> pip install 'flintstream\[rocksdb\]'", result.output)
+    assert re.search(
+        r"optional  rocksdb: rocksdict not found\n *-> pip install 'flintstream\[rocksdb\]'", result.output
+    )
+    assert re.search(
+        r"optional  kafka: confluent-kafka not found, .*\n *-> pip install 'flintstream\[kafka\]'", result.output
+    )
+
+
+def test_every_extra_that_a_job_can_use_has_a_line():
+    lines = CliRunner().invoke(main, ["doctor"]).output
+    assert {"kafka", "rocksdb", "s3", "table", "ui"} <= doctor.extras().keys()
+    assert not doctor.NOT_FOR_JOBS & doctor.extras().keys()
+    assert all(re.search(rf"^  (ok      |optional)  ?{extra}: ", lines, re.MULTILINE) for extra in doctor.extras())
+
+
+def test_the_python_of_the_workers_must_have_the_version_of_the_driver(tmp_path, monkeypatch):
+    assert doctor._python_of_workers().remedy is None
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho 3.1.4\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(other))
+    finding = doctor._python_of_workers()
+    assert finding.found == f"3.1.4 ({other})"
+    assert "set PYSPARK_PYTHON" in (finding.remedy or "")
+    monkeypatch.setenv("PYSPARK_PYTHON", "/nowhere/python")
+    assert doctor._python_of_workers().found == "does not run (/nowhere/python)"
 
 
 def test_java_is_looked_for_where_spark_would_find_it(tmp_path, monkeypatch):

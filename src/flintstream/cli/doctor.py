@@ -19,7 +19,8 @@ import flintstream
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
 OLDEST_PYTHON, OLDEST_JAVA = (3, 10), 17
-OPTIONAL = {"rocksdict": ("EmbeddedRocksDBStateBackend", "pip install 'flintstream[rocksdb]'")}
+NOT_FOR_JOBS = {"dev", "examples", "java"}
+"""Extras that are no part of a job, and Java, which has a line of its own."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,44 @@ def _java() -> Finding:
     return Finding("Java", f"{version} ({java})", None if version >= OLDEST_JAVA else remedy)
 
 
+def extras() -> dict[str, list[str]]:
+    """Return the packages of each extra of this installation; nothing if it is not installed but only on the path."""
+    found: dict[str, list[str]] = {}
+    try:
+        requirements = metadata.requires("flintstream") or []
+    except metadata.PackageNotFoundError:
+        return found
+    for requirement in requirements:
+        package = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
+        if package is not None and extra is not None and extra[1] not in NOT_FOR_JOBS:
+            found.setdefault(extra[1], []).append(package[0])
+    return found
+
+
+def _extra(extra: str, packages: list[str]) -> Finding:
+    """Tell which packages of an extra are there."""
+    versions = {package: _package(package) for package in packages}
+    told = ", ".join(f"{package} {version or 'not found'}" for package, version in versions.items())
+    missing = None if all(versions.values()) else f"pip install 'flintstream[{extra}]'"
+    return Finding(extra, told, missing, required=False)
+
+
+def _python_of_workers() -> Finding:
+    """Tell which Python Spark starts for tasks; it must have the minor version of this one."""
+    python = os.environ.get("PYSPARK_PYTHON") or sys.executable
+    code = "import platform; print(platform.python_version())"
+    try:
+        told = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+        version = told.stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        version = ""
+    here = platform.python_version()
+    fits = version.split(".")[:2] == here.split(".")[:2]
+    remedy = f"set PYSPARK_PYTHON (or python.executable) to a Python {'.'.join(here.split('.')[:2])}"
+    return Finding("Python of the workers", f"{version or 'does not run'} ({python})", None if fits else remedy)
+
+
 def examine() -> list[Finding]:
     """Run all checks."""
     spark = _package("pyspark")
@@ -91,14 +130,11 @@ def examine() -> list[Finding]:
             f"{platform.python_version()} ({sys.executable})",
             None if python_is_new else "use Python 3.10 or later",
         ),
+        _python_of_workers(),
         _java(),
         Finding("PySpark", spark or "not found", None if spark else "pip install 'pyspark>=3.5,<4.4'"),
     ]
-    for package, (purpose, command) in OPTIONAL.items():
-        version = _package(package)
-        findings.append(
-            Finding(f"{package} (for {purpose})", version or "not found", None if version else command, required=False)
-        )
+    findings += [_extra(extra, packages) for extra, packages in sorted(extras().items())]
     return findings
 
 
