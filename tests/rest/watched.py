@@ -126,7 +126,7 @@ class Watched:
             self.show(tab)
             if tab == "graph":
                 self.page.click(".step:nth-of-type(2) .vertex")
-                self.page.wait_for("Skew", "#view")
+                self.page.wait_for("Held back", "#view")
             time.sleep(3)
             self.page.picture(self.pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png")
 

@@ -107,7 +107,7 @@ function subtasks(job, vertex, loads) {
     "section",
     { class: "panel", "aria-label": `Subtasks of ${vertex.name}`, "data-key": vertex.id },
     h("h3", {}, vertex.name),
-    h("p", { class: "hint" }, skew === null ? "One subtask." : skew > 50 ? h("strong", { class: "warn" }, `Skew: the busiest subtask has ${skew} % more records than the average.`) : `Skew: the busiest subtask has ${skew} % more records than the average.`),
+    h("p", { class: "hint" }, skew === null ? (loads.length > 1 ? "No records are known yet." : "One subtask.") : skew > 50 ? h("strong", { class: "warn" }, `Skew: the busiest subtask has ${skew} % more records than the average.`) : `Skew: the busiest subtask has ${skew} % more records than the average.`),
     table(`Subtasks of ${vertex.name}`, heads, rows, { class: "cards" }),
     h("details", { class: "more" }, h("summary", {}, "All metrics"), metricsOf(record, vertex)),
   );
