@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAMES = {"flintstream": "flintstream", "pyflink": "flink-thread"}
 """The engines that run PyFlink programs: their names here and in ``benchmarks.engines``."""
-_JOB = str(Path(__file__).with_name("job.py"))
+_JOBS = {sql: str(Path(__file__).with_name("sql_job.py" if sql else "job.py")) for sql in (False, True)}
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Measurement:
             start = (
                 ["-m", "flintstream.cli", "run", "--master", "local[2]"] if self.engine.mode == "flintstream" else []
             )
-            command = [self.python, *start, _JOB, query, *arguments]
+            command = [self.python, *start, _JOBS[self._options.sql], query, *arguments]
             started = time.time()
             timed(command, self.engine.variables(self.python), directory, self._options.timeout)
             problem = difference(query, written(output / "checked"), self._expected)

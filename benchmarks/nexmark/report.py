@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
 PAGE = REPOSITORY / "docs" / "explanation" / "nexmark.md"
-_BEGIN, _END = "<!-- begin of the table -->\n", "<!-- end of the table -->\n"
+_MARKS = {
+    False: ("<!-- begin of the table -->\n", "<!-- end of the table -->\n"),
+    True: ("<!-- begin of the table of SQL -->\n", "<!-- end of the table of SQL -->\n"),
+}
 
 
-def path_of(engine: str) -> Path:
+def path_of(engine: str, *, sql: bool = False) -> Path:
     """Return the file of an engine's results."""
-    return RESULTS / f"nexmark-{engine}.json"
+    return RESULTS / f"nexmark-{'sql-' if sql else ''}{engine}.json"
 
 
 def circumstances(measurement: Measurement, options: argparse.Namespace) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def line(result: Measured) -> str:
 HEADINGS = f"{'query':6}{'events/s':>12}{'s':>9}{'CPU s':>9}{'CPU us/ev.':>12}{'start-up s':>12}   result"
 
 
-def table(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+def table(ours: dict[str, Any], theirs: dict[str, Any], mode: str = "thread mode") -> str:
     """Return the table of the page from the results of flintstream and of PyFlink.
 
     >>> figures = {"checked": "equal", "events_per_second": 200_000, "cpu_us_per_event": 9.5, "start_up": 4.9}
@@ -71,7 +74,7 @@ def table(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
     >>> print(_rows({"q0": figures}, {"q0": {"problem": "not done in 600 s"}}))
     | q0 | 200,000 | 9.5 | not done in 600 s | | | |
     """
-    lines = [f"{_about('flintstream', ours)} {_about('PyFlink, thread mode', theirs)}".strip(), ""]
+    lines = [f"{_about('flintstream', ours)} {_about(f'PyFlink, {mode}', theirs)}".strip(), ""]
     lines += [
         "| query | events/s | CPU us/event | PyFlink: events/s | CPU us/event | events/s, ratio | CPU, ratio |",
         "|---|---|---|---|---|---|---|",
@@ -121,13 +124,15 @@ def _cells(figures: dict[str, Any]) -> list[str]:
     return [problem.splitlines()[0][:80].replace("|", "/") if problem else "", ""]
 
 
-def fill_page() -> None:
+def fill_page(*, sql: bool = False) -> None:
     """Write the table of the existing results into the page."""
     ours, theirs = (
-        json.loads(path_of(engine).read_text()) if path_of(engine).exists() else {}
+        json.loads(path_of(engine, sql=sql).read_text()) if path_of(engine, sql=sql).exists() else {}
         for engine in ("flintstream", "pyflink")
     )
+    begin, end = _MARKS[sql]
     text = PAGE.read_text()
-    before, _, rest = text.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    PAGE.write_text(f"{before}{_BEGIN}\n{table(ours, theirs)}\n{_END}{after}")
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    made = table(ours, theirs, "SQL in Java") if sql else table(ours, theirs)
+    PAGE.write_text(f"{before}{begin}\n{made}\n{end}{after}")

@@ -33,6 +33,10 @@ def tables(directory: object) -> list[str]:
             f"CREATE VIEW {name} AS SELECT {columns}, ms, `dateTime`, p_time FROM events WHERE line LIKE '{letter}%'"
             for name, letter, columns in views
         ),
+        (
+            "CREATE TABLE side_input (key BIGINT, `value` STRING) "
+            f"WITH ('connector' = 'filesystem', 'path' = '{directory}/side_input.csv', 'format' = 'csv')"
+        ),
     ]
 
 
@@ -49,6 +53,8 @@ def _ranks(*counted: str) -> str:
 
 _STATISTICS = _ranks("*", "DISTINCT bidder", "DISTINCT auction")
 _DAY = "DATE_FORMAT(`dateTime`, 'yyyy-MM-dd')"
+_MINUTE = "DATE_FORMAT(`dateTime`, 'HH:mm')"
+_CHANNEL_ID = "REGEXP_EXTRACT(url, '(&|^)channel_id=([^&]*)', 2)"
 _HOP = "TABLE(HOP(TABLE bid, DESCRIPTOR(`dateTime`), INTERVAL '2' SECOND, INTERVAL '10' SECOND))"
 
 
@@ -82,10 +88,28 @@ QUERIES = {
             GROUP BY auction, window_start, window_end) AS N
           GROUP BY starttime, endtime) AS M
         ON C.starttime = M.starttime AND C.endtime = M.endtime AND C.num >= M.most""",
+    "q7": """
+        SELECT B.auction, B.price, B.bidder, B.ms, B.extra FROM bid AS B
+        JOIN (
+          SELECT MAX(price) AS highest, window_end AS endtime
+          FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(`dateTime`), INTERVAL '10' SECOND))
+          GROUP BY window_start, window_end) AS M
+        ON B.price = M.highest
+        WHERE B.`dateTime` BETWEEN M.endtime - INTERVAL '10' SECOND AND M.endtime""",
     "q8": f"""
         SELECT P.id, P.name, P.starttime
         FROM ({_tumbling("person", "id, name")}) AS P JOIN ({_tumbling("auction", "seller")}) AS A
         ON P.id = A.seller AND P.starttime = A.starttime AND P.endtime = A.endtime""",
+    "q9": """
+        SELECT id, itemName, description, initialBid, reserve, ms, expires, seller, category, extra, auction, bidder,
+          price, bid_ms, bid_extra
+        FROM (
+          SELECT A.id, A.itemName, A.description, A.initialBid, A.reserve, A.ms, A.expires, A.seller, A.category,
+            A.extra, B.auction, B.bidder, B.price, B.ms AS bid_ms, B.extra AS bid_extra,
+            ROW_NUMBER() OVER (PARTITION BY A.id ORDER BY B.price DESC, B.ms) AS number
+          FROM auction AS A, bid AS B WHERE A.id = B.auction AND B.ms BETWEEN A.ms AND A.expires)
+        WHERE number <= 1""",
+    "q10": f"SELECT auction, bidder, price, ms, extra, {_DAY} AS `day`, {_MINUTE} AS `minute` FROM bid",
     "q11": """
         SELECT bidder, COUNT(*) AS bid_count, SESSION_START(`dateTime`, INTERVAL '10' SECOND) AS starttime,
           SESSION_END(`dateTime`, INTERVAL '10' SECOND) AS endtime
@@ -94,21 +118,60 @@ QUERIES = {
         SELECT bidder, COUNT(*) AS bid_count, TUMBLE_START(p_time, INTERVAL '10' SECOND) AS starttime,
           TUMBLE_END(p_time, INTERVAL '10' SECOND) AS endtime
         FROM bid GROUP BY bidder, TUMBLE(p_time, INTERVAL '10' SECOND)""",
+    "q13": """
+        SELECT B.auction, B.bidder, B.price, B.ms, S.`value` FROM bid AS B
+        JOIN side_input AS S ON MOD(B.auction, 10000) = S.key""",
+    "q14": """
+        SELECT auction, bidder, 0.908 * price AS price,
+          CASE WHEN HOUR(`dateTime`) >= 8 AND HOUR(`dateTime`) <= 18 THEN 'dayTime'
+            WHEN HOUR(`dateTime`) <= 6 OR HOUR(`dateTime`) >= 20 THEN 'nightTime' ELSE 'otherTime' END AS time_of_day,
+          ms, extra, CHAR_LENGTH(extra) - CHAR_LENGTH(REPLACE(extra, 'c', '')) AS letters
+        FROM bid WHERE 0.908 * price > 1000000 AND 0.908 * price < 50000000""",
     "q15": f"SELECT {_DAY} AS `day`, {_STATISTICS} FROM bid GROUP BY {_DAY}",
     "q16": f"""
-        SELECT channel, {_DAY} AS `day`, MAX(DATE_FORMAT(`dateTime`, 'HH:mm')) AS `minute`, {_STATISTICS}
+        SELECT channel, {_DAY} AS `day`, MAX({_MINUTE}) AS `minute`, {_STATISTICS}
         FROM bid GROUP BY channel, {_DAY}""",
     "q17": f"""
         SELECT auction, {_DAY} AS `day`, {_ranks("*")}, MIN(price) AS min_price, MAX(price) AS max_price,
           AVG(price) AS avg_price, SUM(price) AS sum_price
         FROM bid GROUP BY auction, {_DAY}""",
+    "q18": """
+        SELECT auction, bidder, price, channel, url, ms, extra FROM (
+          SELECT *, ROW_NUMBER() OVER (PARTITION BY bidder, auction ORDER BY `dateTime` DESC) AS number FROM bid)
+        WHERE number <= 1""",
+    "q19": """
+        SELECT auction, bidder, price, channel, url, ms, extra, number FROM (
+          SELECT *, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC, ms) AS number FROM bid)
+        WHERE number <= 10""",
     "q20": """
         SELECT auction, bidder, price, channel, url, B.ms, B.extra, itemName, description, initialBid, reserve,
           A.ms AS opened, expires, seller, category, A.extra AS more
         FROM bid AS B INNER JOIN auction AS A ON B.auction = A.id WHERE A.category = 10""",
+    "q21": f"""
+        SELECT auction, bidder, price, channel,
+          CASE WHEN LOWER(channel) = 'apple' THEN '0' WHEN LOWER(channel) = 'google' THEN '1'
+            WHEN LOWER(channel) = 'facebook' THEN '2' WHEN LOWER(channel) = 'baidu' THEN '3'
+            ELSE {_CHANNEL_ID} END AS channel_id
+        FROM bid
+        WHERE {_CHANNEL_ID} IS NOT NULL OR LOWER(channel) IN ('apple', 'google', 'facebook', 'baidu')""",
     "q22": """
         SELECT auction, bidder, price, channel, SPLIT_INDEX(url, '/', 3) AS dir1, SPLIT_INDEX(url, '/', 4) AS dir2,
           SPLIT_INDEX(url, '/', 5) AS dir3
         FROM bid""",
 }
-"""Queries by number: as Nexmark publishes them, with ``ms`` where it has ``dateTime`` as a plain column."""
+"""Queries by number: as Nexmark publishes them, with ``ms`` where it has ``dateTime`` as a plain column.
+
+Three differ more. q10 selects what it writes to partitions (:func:`log`). q13 joins its side input as any table, since
+Flink's files cannot be looked up. q14 counts letters with functions of SQL, where Nexmark has a function in Java. There
+is no q6: Flink SQL refuses changes as the input of ``OVER`` in the order of a time.
+"""
+
+_LOGGED = "auction BIGINT, bidder BIGINT, price BIGINT, ms BIGINT, extra STRING, `day` STRING, `minute` STRING"
+
+
+def log(directory: object) -> str:
+    """Return the statement that declares the table that q10 writes: files of a directory, by day and minute."""
+    return (
+        f"CREATE TABLE bids_by_minute ({_LOGGED}) PARTITIONED BY (`day`, `minute`) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{directory}', 'format' = 'csv')"
+    )

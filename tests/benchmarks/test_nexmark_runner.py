@@ -69,6 +69,10 @@ def test_unknown_queries_are_refused():
     assert "unknown queries: q23" in nexmark("--queries", "q0,q23").stderr
 
 
+def test_queries_that_sql_does_not_have_are_refused():
+    assert "unknown queries: q6" in nexmark("--sql", "--queries", "q0,q6").stderr
+
+
 def test_fewer_events_than_start_up_has_are_refused():
     assert "must be more than the 20000" in nexmark("--events", "20000").stderr
 

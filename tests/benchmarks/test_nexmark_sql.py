@@ -12,7 +12,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 from benchmarks.nexmark import events
 from benchmarks.nexmark.expected import database, difference
-from benchmarks.nexmark.sql import QUERIES, tables
+from benchmarks.nexmark.sql import QUERIES, log, tables
 
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
@@ -62,6 +62,24 @@ def test_a_query_in_sql_returns_what_its_version_with_streams_does(query, auctio
 def test_a_query_in_sql_is_the_same_in_batches(query, auction):
     directory, expected = auction
     assert not difference(query, results(query, directory, "inline", "BATCH"), expected)
+
+
+def test_bids_are_logged_to_partitions_of_day_and_minute(auction, tmp_path):
+    directory, expected = auction
+    t_env = StreamTableEnvironment.create(
+        StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"}).set_parallelism(2)
+    )
+    for statement in [*tables(directory), log(tmp_path / "log")]:
+        t_env.execute_sql(statement)
+    t_env.sql_query(QUERIES["q10"]).execute_insert("bids_by_minute").wait()
+    written = [
+        (*line.split(","), *(part.partition("=")[2] for part in path.parts[-3:-1]))
+        for path in tmp_path.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+        for line in path.read_text().splitlines()
+    ]
+    rows = [(int(a), int(b), int(c), int(d), *rest) for a, b, c, d, *rest in written]
+    assert not difference("q10", rows, expected)
 
 
 @pytest.mark.spark
