@@ -188,13 +188,13 @@ def test_rows_that_are_taken_back_leave_the_aggregates_of_the_others(values, dat
     gone = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True) if values else st.just([]))
     group = code["start"]()
     for value in values:
-        code["add"](group, (value,))
+        code["add"]((value,), group)
     for index in gone:
-        code["remove"](group, (values[index],))
+        code["remove"]((values[index],), group)
     other = code["start"]()
     for index, value in enumerate(values):
         if index not in gone:
-            code["add"](other, (value,))
+            code["add"]((value,), other)
     assert code["result"](group) == code["result"](other)
 
 
@@ -205,7 +205,7 @@ def test_merged_windows_have_the_aggregates_of_all_their_rows(first, second):
     def grouped(values):
         group = code["start"]()
         for value in values:
-            code["add"](group, (value,))
+            code["add"]((value,), group)
         return group
 
     merged = grouped(first)

@@ -12,7 +12,7 @@ from flintstream.common import _datatypes as t
 from flintstream.common._datatypes import to_type_info
 from flintstream.runtime.copies import copied
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions.types import INTEGERS, TEXTS, is_nullable, sql_name, with_null
+from flintstream.table._expressions.types import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -282,7 +282,13 @@ class Aggregation:
     """The code of all functions of a grouping."""
 
     text: str
-    """Defines ``start()``, ``add(a, r)``, ``remove(a, r)``, ``result(a)`` and ``merge(a, b)``."""
+    """Defines ``start()``, ``add(r, a)``, ``remove(r, a)``, ``result(a)`` and ``merge(a, b)``."""
+    add: tuple[str, ...]
+    """The statements that add the row ``r`` to the state ``a``, indented as in a function."""
+    remove: tuple[str, ...]
+    """Those that take it back."""
+    results: str
+    """The results of ``a``, each followed by a comma."""
     names: dict[str, Any] = field(default_factory=dict)
     functions: tuple[Any, ...] = ()
     """The functions of the program, to be opened and closed."""
@@ -299,12 +305,12 @@ class Aggregation:
         for each in self.functions:
             each.close()
 
-    def compiled(self) -> dict[str, Callable[..., Any]]:
-        """Return the functions by name."""
+    def compiled(self, more: str = "") -> dict[str, Callable[..., Any]]:
+        """Return the functions by name, and those of ``more``, which may use them."""
         from flintstream.table._expressions import aggregate_helpers, helpers  # noqa: PLC0415 - only tasks need them
 
         scope: dict[str, Any] = {**vars(helpers), **vars(aggregate_helpers), **self.names}
-        exec(compile(self.text, "<generated for a grouping>", "exec"), scope)  # noqa: S102 - our own code
+        exec(compile(f"{self.text}\n{more}", "<generated for a grouping>", "exec"), scope)  # noqa: S102 - our own code
         return scope
 
 
@@ -331,40 +337,35 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
         def filled(lines: Sequence[str], names: dict[str, str] = names, others: dict[str, str] = others) -> list[str]:
             return [_fill(line, {**names, **others}) for line in lines]
 
-        adds += _guarded(call, filled(part.add), counts, part, "count_first")
-        removes += _guarded(call, filled(part.remove), counts, part, "uncount_last")
+        adds += _guarded(call, filled(part.add), counts, part, retracts=False)
+        removes += _guarded(call, filled(part.remove), counts, part, retracts=True)
         if call.distinct:
             other = f"b[{int(counts[2:-1])}]"
             merges.append(f"    for key, n in {other}.items():")
-            merges.append(f"        v = {'thaw_key(key)' if _has_lists(call.argument_type) else 'key'}")
+            merges.append(f"        v = {'thaw_key(key)' if has_lists(call.argument_type) else 'key'}")
             merges.append(f"        if count_first({counts}, key, n):")
             merges += [f"            {line}" for line in filled(part.add)]
         else:
             merges += [f"    {line}" for line in filled(part.merge)]
-        results.append(_fill(part.result, names))
+        results.append(f"{_fill(part.result, names)}, ")
     text = "\n".join(
         [
             f"def start(): return [{', '.join(start)}]",
-            "def add(a, r):",
+            "def add(r, a):",
             *adds,
-            "def remove(a, r):",
+            "    return a",
+            "def remove(r, a):",
             *removes,
+            "    return a",
             "def merge(a, b):",
             *merges,
             "def result(a):",
-            f"    return ({''.join(f'{each}, ' for each in results)})",
+            f"    return ({''.join(results)})",
         ]
     )
     functions = [each.function.implementation for each in calls if each.function is not None]
     once = {id(each): each for each in functions}
-    return Aggregation(text, known, tuple(once.values()))
-
-
-def _has_lists(kind: DataType) -> bool:
-    """Return whether Python cannot hash values of a type."""
-    if isinstance(kind, t.RowType):
-        return any(map(_has_lists, kind.field_types()))
-    return isinstance(kind, (t.ArrayType, t.MapType, t.MultisetType))
+    return Aggregation(text, tuple(adds), tuple(removes), "".join(results), known, tuple(once.values()))
 
 
 def _fill(text: str, names: dict[str, str]) -> str:
@@ -373,7 +374,7 @@ def _fill(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def _guarded(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, counter: str) -> list[str]:
+def _guarded(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, *, retracts: bool) -> list[str]:
     found: list[str] = []
     depth = 1
     if call.condition is not None:
@@ -385,7 +386,13 @@ def _guarded(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part
             found.append("    " * depth + "if v is not None:")
             depth += 1
     if call.distinct:
-        key = "freeze_key(v)" if _has_lists(call.argument_type) else "v"
-        found.append("    " * depth + f"if {counter}({counts}, {key}):")
+        key = "freeze_key(v)" if has_lists(call.argument_type) else "v"
+        if retracts:
+            found.append("    " * depth + f"if uncount_last({counts}, {key}):")
+        else:
+            found.append("    " * depth + f"c, d = {counts}, {key}")
+            found.append("    " * depth + "if d in c: c[d] += 1")
+            found.append("    " * depth + "else:")
+            found.append("    " * depth + "    c[d] = 1")
         depth += 1
     return [*found, *("    " * depth + line for line in lines or ["pass"])]

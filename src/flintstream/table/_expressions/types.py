@@ -187,3 +187,10 @@ def implicit(source: DataType, target: DataType) -> bool:
         pairs = zip(source.field_types(), target.field_types(), strict=False)
         return len(source) == len(target) and all(implicit(x, y) for x, y in pairs)
     return False
+
+
+def has_lists(kind: DataType) -> bool:
+    """Return whether Python cannot hash values of a type."""
+    if isinstance(kind, t.RowType):
+        return any(map(has_lists, kind.field_types()))
+    return isinstance(kind, (t.ArrayType, t.MapType, t.MultisetType))

@@ -8,7 +8,9 @@ from flintstream.common import Time, Types
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, ProcessWindowFunction
 from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
+from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
+from flintstream.table._expressions.group_code import changes, totals
 from flintstream.table._expressions.time_helpers import from_millis
 
 if TYPE_CHECKING:
@@ -55,9 +57,9 @@ class Changes(KeyedProcessFunction):
         if self.ttl_ms:
             descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(self.ttl_ms)).build())
         self.state = runtime_context.get_state(descriptor)
-        code = self.aggregation.compiled()
+        code = self.aggregation.compiled(totals(self.aggregation, changelog=self.changelog))
         self.aggregation.open(runtime_context)
-        self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
+        self.start, self.total, self.result = (code[n] for n in ("start", "total", "result"))
 
     def close(self) -> None:
         """Close the program's functions."""
@@ -78,15 +80,11 @@ class Changes(KeyedProcessFunction):
                 ctx.timer_service().register_event_time_timer(END)
         elif group[0] and not self.final:
             before = self.result(group)
-        for row in rows:
-            kind = row[-1] if self.changelog else INSERT
-            if kind == NOTHING:
-                ctx.timer_service().register_event_time_timer(END)
-                self.state.update(group)
-            elif kind in {INSERT, UPDATE_AFTER}:
-                self.add(group, row)
-            elif group[0]:  # else the group of the row has expired
-                self.remove(group, row)
+        if not self.keys and self.changelog and any(row[-1] == NOTHING for row in rows):
+            ctx.timer_service().register_event_time_timer(END)
+            self.state.update(group)
+            rows = [row for row in rows if row[-1] != NOTHING]
+        self.total(rows, group)
         if self.final:
             self.state.update(group)
             return
@@ -134,6 +132,76 @@ class ChangesOfBlocks(KeyedProcessOperator):
         self.send(results, None if timestamps is None else [max(timestamps)] * len(results))
 
 
+class ChangesOfRows(KeyedProcessOperator):
+    """Runs :class:`Changes` over blocks: emits what each row changes, and writes the state of a group once.
+
+    Rows of :data:`NOTHING` cannot be among them.
+    """
+
+    def __init__(self, function: Changes, selector: Any, *, copies: bool) -> None:
+        """Take the function, the key of a row, and whether results contain lists or maps of rows and state."""
+        super().__init__(function, selector)
+        self.copies = copies
+        self._compiled: dict[tuple[bool, bool], Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the compiled code."""
+        return {**self.__dict__, "_compiled": {}}
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        stamped, frozen = timestamps is not None, self.key is not self.selector
+        run = self._compiled.get((stamped, frozen)) or self._code(stamped=stamped, frozen=frozen)
+        groups: dict[Any, Any] = {}
+        results: list[Any] = []
+        stamps: list[int] = []
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                run(cursor, groups, self._loading(groups), self.key, results.append)
+            else:
+                rows = zip(cursor, timestamps, strict=False)
+                run(rows, groups, self._loading(groups), self.key, results.append, stamps.append)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        state, cell = self.state, self.function.state
+        for key, (group, _) in groups.items():
+            state.key = key
+            if group[0]:
+                cell.update(group)
+            else:
+                cell.clear()
+        if self.copies:
+            results = copied_block(results)
+        self.send(results, stamps if stamped else None)
+
+    def _code(self, *, stamped: bool, frozen: bool) -> Any:
+        changed: Changes = self.function
+        code = changes(
+            changed.aggregation,
+            changed.keys,
+            stamped=stamped,
+            frozen=frozen,
+            changelog=changed.changelog,
+            always=changed.ttl_ms > 0,
+        )
+        run = self._compiled[stamped, frozen] = changed.aggregation.compiled(code)["changes"]
+        return run
+
+    def _loading(self, groups: dict[Any, Any]) -> Any:
+        """Return a function that brings the state of a key, and its result, into ``groups``."""
+        state, cell, start, result = self.state, self.function.state, self.function.start, self.function.result
+        keys = self.function.keys
+
+        def load(key: Any, row: tuple[Any, ...]) -> list[Any]:
+            state.key = key
+            group = cell.value()
+            found = groups[key] = [start(), None] if group is None else [group, (*row[:keys], *result(group))]
+            return found
+
+        return load
+
+
 class WindowAggregate(AggregateFunction):
     """The aggregates of a window."""
 
@@ -155,20 +223,18 @@ class WindowAggregate(AggregateFunction):
 
     def create_accumulator(self) -> Any:
         """Return the state of a window without rows."""
-        if self._code is None:
-            self._code = self.aggregation.compiled()
-        return self._code["start"]()
+        return self._function("start")()
 
     def _function(self, name: str) -> Any:
         if self._code is None:
-            self._code = self.aggregation.compiled()
+            change = "def change(r, a): return (remove if r[-1] % 2 else add)(r, a)"
+            self._code = self.aggregation.compiled(change)
         return self._code[name]
 
-    def add(self, value: Any, accumulator: Any) -> Any:
-        """Add a row, or take it back."""
-        taken_back = self.changelog and value[-1] in {UPDATE_BEFORE, DELETE}
-        self._function("remove" if taken_back else "add")(accumulator, value)
-        return accumulator
+    @property
+    def add(self) -> Any:
+        """The function that adds a row, or takes it back: generated code itself, as it is called for each row."""
+        return self._function("change" if self.changelog else "add")
 
     def get_result(self, accumulator: Any) -> Any:
         """Return the aggregates; None if all rows were taken back."""

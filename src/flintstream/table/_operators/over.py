@@ -111,7 +111,7 @@ class OverStream(Over):
         """Take rows before a time out of the aggregates."""
         gone = 0
         while gone < len(kept) and kept[gone][0] < least:
-            self.remove(aggregates, kept[gone][1])
+            self.remove(kept[gone][1], aggregates)
             gone += 1
         return kept[gone:]
 
@@ -125,14 +125,14 @@ class OverStream(Over):
         if not self.frame.rows and bounded:
             kept = self.forgotten(aggregates, kept, time - (before or 0))
         for row in rows:
-            self.add(aggregates, row)
+            self.add(row, aggregates)
             positions = [self.position(each, row, kept, count) for each in self.positions]
             count += 1
             if bounded or self.lag:
                 kept.append((time, row))
             if self.frame.rows:
                 if before is not None and count > before + 1 and len(kept) > before + 1:
-                    self.remove(aggregates, kept[-before - 2][1])
+                    self.remove(kept[-before - 2][1], aggregates)
                 results.append(self.appended(row, self.result(aggregates), positions))
                 kept = kept[-max((before or 0) + 1, self.lag) :] if bounded or self.lag else kept
             else:
@@ -197,10 +197,10 @@ class OverBatch(Over):
             if first < low or end < high or first >= high:
                 aggregates, low, high = self.start(), first, first
             while high < end:
-                self.add(aggregates, rows[high])
+                self.add(rows[high], aggregates)
                 high += 1
             while low < first:
-                self.remove(aggregates, rows[low])
+                self.remove(rows[low], aggregates)
                 low += 1
             positions = [self.position(each, rows, i, bisect_left(keys, keys[i]) + 1, dense) for each in self.positions]
             yield self.appended(row, self.result(aggregates), positions)

@@ -47,10 +47,15 @@ class RowFunction:
 
     def __call__(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the values for a row."""
+        run = self._run or self.code()
+        found: tuple[Any, ...] = run(row)
+        return found
+
+    def code(self) -> Any:
+        """Return the compiled function, for loops that call it for each row."""
         if self._run is None:
             self._run = compiled(self._source)
-        found: tuple[Any, ...] = self._run(row)
-        return found
+        return self._run
 
 
 def frozen(row: tuple[Any, ...]) -> Any:

@@ -21,10 +21,12 @@ from flintstream.options.units import parse_nanos
 from flintstream.table._errors import unsupported
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Const
+from flintstream.table._expressions.types import has_lists
 from flintstream.table._operators.grouping import (
     NOTHING,
     Changes,
     ChangesOfBlocks,
+    ChangesOfRows,
     FirstColumns,
     WindowAggregate,
     WithWindow,
@@ -145,7 +147,8 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         windows = stream.key_by(FirstColumns(node.keys)).window(node.window.assigner())
         return windows.aggregate(WindowAggregate(code, changelog=changelog), WithWindow()).name("WindowAggregate")
     code = aggregation(node.calls, retracts=changelog)
-    if not node.keys and (node.final or _never(node.input)):
+    from_the_start = not node.keys and (node.final or _never(node.input))
+    if from_the_start:
         width = len(node.input.columns)
         if not changelog:
             stream = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
@@ -154,11 +157,16 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         changelog = True
     grouped = Changes(code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final)
     keyed = stream.key_by(FirstColumns(node.keys))
-    if node.by_block:
-        operator = ChangesOfBlocks(grouped, keyed._selector)  # noqa: SLF001 - a layer of this package
-        changes = keyed._keyed("GroupAggregate", operator, None)  # noqa: SLF001
-    else:
+    if from_the_start and not node.by_block:
         changes = keyed.process(grouped).name("GroupAggregate")
+    else:
+        operator: Any
+        if node.by_block:
+            operator = ChangesOfBlocks(grouped, keyed._selector)  # noqa: SLF001 - a layer of this package
+        else:
+            copies = any(has_lists(each.type) for each in node.columns)
+            operator = ChangesOfRows(grouped, keyed._selector, copies=copies)  # noqa: SLF001
+        changes = keyed._keyed("GroupAggregate", operator, None)  # noqa: SLF001
     if not node.keys:
         changes = changes.force_non_parallel()
     if node.changelog:

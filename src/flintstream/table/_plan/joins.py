@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flintstream.datastream.data_stream import DataStream
+from flintstream.graph.transformation import OperatorTransformation
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._operators.interval_joins import IntervalJoin
-from flintstream.table._operators.joins import RegularJoin, SemiJoin
+from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
@@ -22,7 +24,7 @@ from flintstream.table._plan.translate import GeneratedOperator, then, translate
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
-    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.conditions import Bounds, Parts
@@ -230,10 +232,27 @@ def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
     left, right = translated(node.left, env), translated(node.right, env)
     keys = node.parts.keys
     connected = left.connect(right).key_by(RowFunction([a for a, _ in keys]), RowFunction([b for _, b in keys]))
-    stream = connected.process(_function(node)).name(node.title().partition("(")[0])
+    function, name = _function(node), node.title().partition("(")[0]
+    stream = _by_block(connected, name, function) if isinstance(function, RegularJoin) else connected.process(function)
+    stream = stream.name(name)
     if not keys:
         stream = stream.force_non_parallel()
     return timed(stream, node)
+
+
+def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
+    first, second = connected.stream1, connected.stream2
+    transformation = OperatorTransformation(
+        name,
+        (first._transformation, second._transformation),  # noqa: SLF001 - a layer of this package
+        None,
+        operator=JoinOfBlocks(function, first._selector, second._selector),  # noqa: SLF001
+        kind="CO",
+        keyed=True,
+    )
+    env = first.get_execution_environment()
+    env._register(transformation)  # noqa: SLF001
+    return DataStream(env, transformation)
 
 
 def timed(stream: DataStream, node: Node) -> DataStream:

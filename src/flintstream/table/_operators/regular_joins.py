@@ -1,0 +1,243 @@
+"""Joins without bounds of time: they keep all rows of both sides, and work on blocks."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from flintstream.runtime.keys import thaw_key
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.operators.connected import KeyedCoProcessOperator
+from flintstream.table._operators.entries import entries_of
+from flintstream.table._operators.joins import LAST, Sides
+from flintstream.table._operators.rows import DELETE, INSERT, frozen, map_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flintstream.table._operators.entries import Entries
+
+
+class RegularJoin(Sides):
+    """Keeps all rows of both sides, and emits each pair; rows without a partner with None if their side is outer.
+
+    The state has, for each row of a side, the row, how often it is there, and how many partners it has.
+    """
+
+    def __init__(self, *, outer: tuple[bool, bool], changes: bool, batch: bool, ttl_ms: int = 0, **sides: Any) -> None:
+        """Say which sides are outer, whether results are changes, and whether they wait for the end of the input."""
+        super().__init__(**sides)
+        self.outer = outer
+        self.changes = changes
+        self.batch = batch
+        self.ttl_ms = ttl_ms
+
+    def attach(self, state: Any) -> None:
+        """Declare the rows of both sides in a backend. Called after ``open``."""
+        self.state = state
+        self.rows = tuple(entries_of(state, map_state(name, self.ttl_ms)) for name in ("left", "right"))
+        self.pairs = self.test()
+
+    def join(self, rows: Iterable[tuple[Any, int]], key: Callable[[Any], Any], side: int, send: Any) -> None:
+        """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time."""
+        mine, others = self.rows[side], self.rows[1 - side]
+        kinds, keyed = self.kinds[side], self.keyed
+        partners, keep = self.partners, self.keep
+        kind = INSERT
+        for value, time in rows:
+            row = value
+            if kinds:
+                row, kind = value[:-1], value[-1]
+            k = key(value)
+            if keyed and None in (k if type(k) is tuple else thaw_key(k)):  # None equals nothing
+                send(self.alone(row, kind, side), time)
+                continue
+            found, results = partners(k, row, kind, side, others)
+            keep(mine, k, row, -1 if kind % 2 else 1, found)
+            if results:
+                send(results, time)
+
+    def collect(self, rows: Iterable[Any], key: Callable[[Any], Any], side: int, timers: Any) -> list[Any]:
+        """Keep rows of one side until the end of the input, and return the results of those that join nothing."""
+        mine, kinds, results = self.rows[side], self.kinds[side], []
+        keys: dict[Any, None] = {}
+        kind = INSERT
+        for value in rows:
+            row = value
+            if kinds:
+                row, kind = value[:-1], value[-1]
+            k = key(value)
+            if self.keyed and None in (k if type(k) is tuple else thaw_key(k)):
+                results += self.alone(row, kind, side)
+                continue
+            keys[k] = None
+            self.keep(mine, k, row, -1 if kind % 2 else 1, 0)
+        for k in keys:
+            timers.register_event_time(LAST, k)
+        return results
+
+    def alone(self, row: tuple[Any, ...], kind: int, side: int) -> list[Any]:
+        """Return the result for a row that can have no partner."""
+        return [self.result(row, self.nulls[1 - side], side, kind)] if self.outer[side] else []
+
+    def result(self, row: tuple[Any, ...], other: tuple[Any, ...], side: int, kind: int) -> tuple[Any, ...]:
+        """Return a pair with its kind of change."""
+        pair = row + other if side == 0 else other + row
+        return (*pair, kind) if self.changes else pair
+
+    def partners(self, key: Any, row: tuple[Any, ...], kind: int, side: int, others: Entries) -> tuple[int, list[Any]]:
+        """Return how many partners a row has, and the changes of the results."""
+        holds, changes, first = self.pairs, self.changes, side == 0
+        results: list[Any] = []
+        total = 0
+        entries = others.of(key)
+        if not any(self.outer):
+            for other, count, _ in entries.values():
+                pair = row + other if first else other + row
+                if holds is None or holds(pair):
+                    total += count
+                    if changes:
+                        pair = (*pair, kind)
+                    if count == 1:
+                        results.append(pair)
+                    else:
+                        results += [pair] * count
+            return total, results
+        removed = kind % 2
+        kind = DELETE if removed else INSERT  # updates of a join with an outer side are deletions and insertions
+        counted = self.outer[1 - side]
+        changed = []
+        for place, (other, count, known) in entries.items():
+            pair = row + other if first else other + row
+            if holds is not None and not holds(pair):
+                continue
+            total += count
+            pairs = [(*pair, kind)] * count
+            if not counted:
+                results += pairs
+                continue
+            if known == removed:  # it gets its first partner, or loses its last one
+                alone = [self.result(other, self.nulls[side], 1 - side, INSERT if removed else DELETE)] * count
+                results += [*pairs, *alone] if removed else [*alone, *pairs]
+            else:
+                results += pairs
+            changed.append((place, (other, count, known - 1 if removed else known + 1)))
+        for place, entry in changed:
+            others.put(key, place, entry)
+        if self.outer[side] and not total:
+            results.append(self.result(row, self.nulls[1 - side], side, kind))
+        return total, results
+
+    def keep(self, entries: Entries, key: Any, row: tuple[Any, ...], count: int, partners: int) -> None:
+        """Add a row to the state of its side, or take it away."""
+        place = frozen(row)
+        known = entries.of(key).get(place)
+        if known is not None:
+            count, partners = count + known[1], known[2]
+        if count > 0:
+            entries.put(key, place, (row, count, partners))
+        elif known is not None:
+            entries.remove(key, place)
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit the results of a complete key."""
+        key = self.state.key
+        sides = [list(each.of(key).values()) for each in self.rows]
+        holds, matched = self.pairs, set()
+        for row, count, _ in sides[0]:
+            lonely = True
+            for i, (other, others, _) in enumerate(sides[1]):
+                pair = row + other
+                if holds is None or holds(pair):
+                    lonely = False
+                    matched.add(i)
+                    yield from repeat(self.result(row, other, 0, INSERT), count * others)
+            if lonely and self.outer[0]:
+                yield from repeat(self.result(row, self.nulls[1], 0, INSERT), count)
+        if self.outer[1]:
+            for i, (other, count, _) in enumerate(sides[1]):
+                if i not in matched:
+                    yield from repeat(self.result(other, self.nulls[0], 1, INSERT), count)
+
+
+class SemiJoin(RegularJoin):
+    """Emits the left rows that have a partner; if ``anti``, those that have none."""
+
+    def __init__(self, *, anti: bool, **settings: Any) -> None:
+        """Say which rows are wanted."""
+        super().__init__(outer=(anti, False), **settings)
+        self.anti = anti
+
+    def one(self, row: tuple[Any, ...], kind: int) -> tuple[Any, ...]:
+        """Return a left row as result."""
+        return (*row, kind) if self.changes else row
+
+    def alone(self, row: tuple[Any, ...], kind: int, side: int) -> list[Any]:
+        """Return the result for a row that can have no partner."""
+        return [self.one(row, kind)] if self.anti and side == 0 else []
+
+    def partners(self, key: Any, row: tuple[Any, ...], kind: int, side: int, others: Entries) -> tuple[int, list[Any]]:
+        """Return how many partners a row has, and the changes of the results."""
+        holds, first, removed = self.pairs, side == 0, kind % 2
+        results: list[Any] = []
+        changed = []
+        total = 0
+        for place, (other, count, known) in others.of(key).items():
+            if holds is not None and not holds(row + other if first else other + row):
+                continue
+            total += count
+            if not first:
+                if known == removed:
+                    results += [self.one(other, INSERT if bool(removed) == self.anti else DELETE)] * count
+                changed.append((place, (other, count, known - 1 if removed else known + 1)))
+        for place, entry in changed:
+            others.put(key, place, entry)
+        if first and (total > 0) != self.anti:
+            results.append(self.one(row, kind))
+        return total, results
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+        """Emit the results of a complete key."""
+        key, holds = self.state.key, self.pairs
+        others = [each[0] for each in self.rows[1].of(key).values()]
+        for row, count, _ in self.rows[0].of(key).values():
+            if any(holds is None or holds(row + other) for other in others) != self.anti:
+                yield from repeat(self.one(row, INSERT), count)
+
+
+class JoinOfBlocks(KeyedCoProcessOperator):
+    """Runs a :class:`RegularJoin` over blocks."""
+
+    def open(self) -> None:
+        """Open the function, and give it the state."""
+        super().open()
+        self.function.attach(self.state)
+
+    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block of the first stream."""
+        self._joined(values, timestamps, 0, self.key)
+
+    def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
+        """Process a block of the second stream."""
+        self._joined(values, timestamps, 1, self.key2)
+
+    def _joined(self, values: list[Any], timestamps: list[int] | None, side: int, key: Any) -> None:
+        function = self.function
+        results: list[Any] = []
+        stamps: list[int] = []
+
+        def send(found: list[Any], time: int) -> None:
+            results.extend(found)
+            stamps.extend(repeat(time, len(found)))
+
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if function.batch:
+                results = function.collect(cursor, key, side, self.timers)
+                stamps = [MIN_TIMESTAMP] * len(results)
+            else:
+                times = repeat(MIN_TIMESTAMP) if timestamps is None else timestamps
+                function.join(zip(cursor, times, strict=False), key, side, send)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(results, None if timestamps is None else stamps)
