@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from datetime import datetime, timezone
 from decimal import Decimal
+from urllib.parse import unquote
 
 import pytest
 
@@ -73,10 +75,10 @@ def test_bids_are_logged_to_partitions_of_day_and_minute(auction, tmp_path):
         t_env.execute_sql(statement)
     t_env.sql_query(QUERIES["q10"]).execute_insert("bids_by_minute").wait()
     written = [
-        (*line.split(","), *(part.partition("=")[2] for part in path.parts[-3:-1]))
+        (*line, *(unquote(part.partition("=")[2]) for part in path.parts[-3:-1]))
         for path in tmp_path.rglob("*")
         if path.is_file() and not path.name.startswith(".")
-        for line in path.read_text().splitlines()
+        for line in csv.reader(path.read_text().splitlines())
     ]
     rows = [(int(a), int(b), int(c), int(d), *rest) for a, b, c, d, *rest in written]
     assert not difference("q10", rows, expected)

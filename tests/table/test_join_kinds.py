@@ -120,3 +120,38 @@ def test_tables_join_with_conditions(t_env):
 def test_what_cannot_be_joined_is_refused_at_planning_with_its_place(t_env, sql, message):
     with pytest.raises((SqlError, UnsupportedClauseError), match=message):
         t_env.sql_query(sql)
+
+
+@pytest.mark.parametrize("setting", [("table.exec.state.ttl", "1 h"), ("state.backend.type", "rocksdb")])
+def test_state_that_expires_or_is_on_disk_gives_the_same_rows(setting):
+    key, value = setting
+    config = {"flintstream.engine": "inline", **({key: value} if key.startswith("state") else {})}
+    env = StreamExecutionEnvironment.get_execution_environment(config).set_parallelism(1)
+    t_env = StreamTableEnvironment.create(env)
+    t_env.get_config().set(key, value)
+    changing(
+        t_env,
+        "a",
+        (RowKind.INSERT, "x", 1),
+        (RowKind.INSERT, "x", 1),
+        (RowKind.INSERT, "y", 2),
+        (RowKind.DELETE, "x", 1),
+    )
+    changing(
+        t_env,
+        "b",
+        (RowKind.INSERT, "x", 5),
+        (RowKind.INSERT, "z", 6),
+        (RowKind.DELETE, "z", 6),
+        (RowKind.INSERT, "z", 7),
+    )
+    joined = "SELECT a.k, a.v, b.k, b.v FROM a FULL JOIN b ON a.k = b.k"
+    assert left_behind(changes(t_env.sql_query(joined))) == [
+        ("x", 1, "x", 5),
+        ("y", 2, None, None),
+        (None, None, "z", 7),
+    ]
+    alone = "SELECT k FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)"
+    assert left_behind(changes(t_env.sql_query(alone))) == [("y",)]
+    grouped = "SELECT k, COUNT(*), SUM(v) FROM (SELECT * FROM a UNION ALL SELECT * FROM b) GROUP BY k"
+    assert left_behind(changes(t_env.sql_query(grouped))) == [("x", 2, 6), ("y", 1, 2), ("z", 1, 7)]
