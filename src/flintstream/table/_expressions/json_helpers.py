@@ -65,12 +65,12 @@ def json_text(value: str) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a document as text, without blanks."""
+    """Return a document as text, without blanks, and with the members of objects in the order of their names."""
     kind = type(value)
     if kind is str:
         return json_text(value)
     if kind is dict:
-        return "{" + ",".join([f"{json_text(key)}:{written(each)}" for key, each in value.items()]) + "}"
+        return "{" + ",".join([f"{json_text(key)}:{written(each)}" for key, each in sorted(value.items())]) + "}"
     if kind is list:
         return "[" + ",".join(map(written, value)) + "]"
     if value is None:

@@ -36,6 +36,8 @@ def compiled(steps: Sequence[Step | Function], *, lax: bool) -> tuple[bool, Visi
     """Return whether a path is definite, the function of its first step, and those of its result."""
     functions = tuple(each.apply for each in steps if isinstance(each, Function))
     parts = [each for each in steps if isinstance(each, Step)]
+    if parts and isinstance(parts[-1], Member):
+        parts[-1].definite = True  # several names at the end give one object
     then: Visit | None = None
     for i in reversed(range(len(parts))):
         upstream = all(each.definite for each in parts[:i])
