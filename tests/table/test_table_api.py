@@ -14,7 +14,7 @@ from flintstream.common import Row, RowKind, Types
 from flintstream.table import DataTypes, TableAggregateFunction
 from flintstream.table._errors import SqlError
 from flintstream.table.expressions import CURRENT_RANGE, col, lit
-from flintstream.table.udf import udaf, udf, udtaf
+from flintstream.table.udf import udaf, udf, udtaf, udtf
 from flintstream.table.window import Over
 from flintstream.testing import CollectSink
 
@@ -129,3 +129,18 @@ def test_a_function_that_is_not_called_gets_rows_with_names(t_env):
     assert [each[1:] for each in changes(t.map(udf(lambda f: f.n * 2, result_type=DataTypes.BIGINT(), func_type="pandas")))] == [
         (6,), (2,), (10,), (2,)
     ]  # fmt: skip
+
+
+def test_a_table_function_that_is_not_called_joins_each_row_with_what_it_gives(t_env):
+    @udtf(result_types=[DataTypes.INT(), DataTypes.STRING()])
+    def split(row):
+        for part in (row[1] or "").split("|"):
+            if part:
+                yield row.id, part
+
+    texts = t_env.from_elements([(1, "a|b"), (2, None)], ["id", "text"])
+    joined = texts.join_lateral(split)
+    assert [tuple(row) for row in joined.execute().collect()] == [(1, "a|b", 1, "a"), (1, "a|b", 1, "b")]
+    joined = texts.left_outer_join_lateral(split.alias("k", "part"))
+    assert joined.get_schema().get_field_names() == ["id", "text", "k", "part"]
+    assert [tuple(row) for row in joined.execute().collect()][2:] == [(2, None, None, None)]

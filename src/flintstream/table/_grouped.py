@@ -95,6 +95,14 @@ class Call:
             raise SqlError(f"alias() has {len(self.names)} names for {len(own)} columns: {', '.join(self.names)}")
         return list(self.names or own)
 
+    def without_row(self, table: Table, index: int) -> Table:
+        """Return a table without the column of whole rows at a position, and name the columns behind it."""
+        node = table._node  # noqa: SLF001 - one layer
+        items = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
+        names = self.named([each.name for each in items[index + 1 :]])
+        found = [replace(each, name=name) for each, name in zip(items[index + 1 :], names, strict=True)]
+        return table._with(calc(node, [*items[:index], *found]))  # noqa: SLF001 - one layer
+
     def flattened(self, table: Table, index: int) -> Table:
         """Return a table with the fields of the row at a position as columns; another value stays one column."""
         node = table._node  # noqa: SLF001 - one layer

@@ -274,11 +274,14 @@ class Table:
         condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
         return self._with(joined(session, self._node, right._node, kind, condition))
 
-    def join_lateral(self, table_function_call: Expression) -> Table:
-        """Return each row joined with the rows that a table function returns for it."""
+    def join_lateral(self, table_function_call: Any) -> Table:
+        """Return each row joined with the rows that a table function returns for it.
+
+        A function of ``udtf`` that is not called gets a row with all columns.
+        """
         return self._lateral(table_function_call, outer=False)
 
-    def left_outer_join_lateral(self, table_function_call: Expression) -> Table:
+    def left_outer_join_lateral(self, table_function_call: Any) -> Table:
         """Return the same, and rows without any with None."""
         return self._lateral(table_function_call, outer=True)
 
@@ -315,7 +318,11 @@ class Table:
         items = [replace(each, name=name) for each, name in zip(fields, names, strict=True)]
         return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
-    def _lateral(self, given: Expression, *, outer: bool) -> Table:
+    def _lateral(self, given: Any, *, outer: bool) -> Table:
+        if not isinstance(given, Expression):
+            call = Call(self, given)
+            joined = call.table._lateral(Expression(call.syntax), outer=outer)  # noqa: SLF001 - same class
+            return call.without_row(joined, len(self._node.columns))
         syntax: s.Syntax = syntax_of(given)
         names: tuple[str, ...] = ()
         if isinstance(syntax, s.Alias):
