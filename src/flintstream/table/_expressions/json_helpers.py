@@ -28,6 +28,7 @@ def _decimal(text: str) -> Decimal:
     return value or value.copy_abs()  # a decimal of Java has no negative zero
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _scan = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant).raw_decode
 _last: tuple[str | None, Any] = (None, None)
 
@@ -61,7 +62,7 @@ def _escape(found: re.Match[str]) -> str:
 
 def json_text(value: str) -> str:
     """Return a text in quotes, with escapes where JSON needs them."""
-    return f'"{_ESCAPED.sub(_escape, value)}"'
+    return f'"{_SURROGATE.sub("?", _ESCAPED.sub(_escape, value))}"'
 
 
 def written(value: Any) -> str:
@@ -223,7 +224,7 @@ def _element(value: Any) -> Any:
 
 def scalar_text(value: Any) -> str:
     """Return a scalar as text."""
-    return value if type(value) is str else written(value)
+    return _SURROGATE.sub("?", value) if type(value) is str else written(value)
 
 
 def scalar_boolean(value: Any) -> bool:

@@ -63,6 +63,8 @@ class JsonPath:
         """
         if self._error:
             raise ValueError(self._error)
+        if document is None:
+            raise LookupError("the document is null")
         found: list[Any] = []
         self._visit(document, document, found)
         value: Any = found
@@ -74,6 +76,8 @@ class JsonPath:
             value = found[-1]
         for function in self._functions:
             value = function(value)
+        if value is None and not self.lax:
+            raise LookupError(f"null is at {self.text}")
         return value
 
 
@@ -84,7 +88,7 @@ class _Reader:
     """Reads the text of a path."""
 
     def __init__(self, text: str) -> None:
-        self.text = text.strip()
+        self.text = text.rstrip()
         self.at = 0
 
     def error(self, what: str) -> ValueError:
@@ -94,6 +98,8 @@ class _Reader:
         return self.text[self.at + ahead : self.at + ahead + 1]
 
     def path(self) -> list[Step | Function]:
+        if self.peek().isspace():
+            raise self.error("begins with a blank")
         if self.peek() not in {"$", "@"}:
             self.text = f"$.{self.text}"
         if self.text.endswith("."):
