@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +20,8 @@ from flintstream.cli import main
 from flintstream.coordinator import history, registry
 
 pytest.importorskip("uvicorn")
+
+ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 from pyflink.common import WatermarkStrategy
@@ -42,7 +46,10 @@ def start(tmp_path, monkeypatch):
     def run(*options):
         with log.open("wb") as err:
             command = [sys.executable, "-m", "flintstream.cli", "run", *options, str(script)]
-            process = subprocess.Popen(command, stderr=err)  # noqa: S603
+            places = os.pathsep.join(
+                [str(ROOT), os.environ.get("PYTHONPATH", "")]
+            )  # the program imports a source of tests
+            process = subprocess.Popen(command, stderr=err, env=os.environ | {"PYTHONPATH": places})  # noqa: S603
         started.append(process)
         told = wait_for(lambda: re.search(r"Jobs at (http://\S+/)(?:#token=(\S+))?\n", log.read_text()))
         return process, told.group(1), told.group(2)

@@ -109,11 +109,11 @@ def unexecuted() -> list[str]:
     """Return the names of the last steps that environments have not executed.
 
     >>> note_built(1, "map")
-    ... note_built(1, "filter")
-    ... unexecuted()
+    >>> note_built(1, "filter")
+    >>> unexecuted()
     ['filter']
     >>> note_executed(1)
-    ... unexecuted()
+    >>> unexecuted()
     []
     """
     return list(_unexecuted.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Time
@@ -59,7 +59,7 @@ class WindowSpec:
     """The columns by which sessions are apart; None for those of the grouping."""
     rows: bool = False
     """Whether sizes are numbers of rows, not times."""
-    place: Place | None = None
+    place: Place | None = field(default=None, compare=False)
 
     def assigner(self) -> Any:
         """Return the assigner of windows."""
