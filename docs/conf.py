@@ -2,6 +2,7 @@
 
 project = "flintstream"
 author = "the flintstream authors"
+copyright = "2026, the flintstream authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence"]
