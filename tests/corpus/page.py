@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "moving-over" / "compatibility.md"
 APART = {
     "table": (
         "Table API and SQL programs",
-        "They use the Table API, of which flintstream has only [a first part](../reference/table.md).",
+        "Written for the Table API and SQL, judged before [tables](../reference/table.md) were there.",
     ),
     "broken": (
         "Programs that PyFlink 2.3.0 does not run either",
