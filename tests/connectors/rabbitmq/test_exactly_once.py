@@ -80,7 +80,7 @@ def test_a_server_that_is_killed_and_comes_up_again_has_nothing_lost_or_read_twi
 
         killer = threading.Thread(target=kill)
         killer.start()
-        found = run(checkpointed(tmp_path), source(own, "killed", ids=True, config=config), tmp_path, seconds=0.001)
+        found = run(checkpointed(tmp_path), source(own, "killed", ids=True, config=config), tmp_path, seconds=0.003)
         killer.join()
         assert found == list(range(COUNT))
         assert "reconnecting in 500 ms: cannot read from the queue 'killed'" in caplog.text
