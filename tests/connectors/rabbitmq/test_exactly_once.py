@@ -70,17 +70,18 @@ def test_a_server_that_is_killed_and_comes_up_again_has_nothing_lost_or_read_twi
         pytest.skip(f"no RabbitMQ on this machine: {error}")
     try:
         monkeypatch.setattr(receiver, "WINDOW", 50)
-        own.send("killed", [*map(str, range(COUNT)), END])
+        own.send("killed", list(map(str, range(COUNT))))
         config = own.builder().set_network_recovery_interval(500).build()
 
         def kill():
             time.sleep(1)
             own.kill()
             own.start()
+            own.send("killed", [END])  # only after it has connected again, the job gets this
 
         killer = threading.Thread(target=kill)
         killer.start()
-        found = run(checkpointed(tmp_path), source(own, "killed", ids=True, config=config), tmp_path, seconds=0.003)
+        found = run(checkpointed(tmp_path), source(own, "killed", ids=True, config=config), tmp_path, seconds=0.001)
         killer.join()
         assert found == list(range(COUNT))
         assert "reconnecting in 500 ms: cannot read from the queue 'killed'" in caplog.text
@@ -97,6 +98,7 @@ class Stand:
         self.acknowledged = []
         self.single = []
         self.confirms = True
+        self.is_connected = True
 
     def take(self, most, most_bytes):
         taken, self.messages = self.messages, []
@@ -184,3 +186,22 @@ def test_ids_are_forgotten_a_while_after_the_server_has_confirmed_them(stand, mo
     for _ in range(2):
         job.checkpoint_completed([True])
     assert list(job.snapshot()[1]) == known
+
+
+def test_what_was_acknowledged_is_known_after_an_outage_of_any_length(stand, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    job = enumerator()
+    came(stand, "a")
+    job.discover()
+    job.checkpoint_completed([True])
+    stand.is_connected = False
+    now += reading.ACKNOWLEDGED_SECONDS + 1
+    job.discover()
+    job.checkpoint_completed([True])
+    stand.is_connected, stand.number = True, 1
+    job.discover()
+    now += reading.ACKNOWLEDGED_SECONDS + 1
+    job.checkpoint_completed([True])
+    came(stand, "a")  # the server, which crashed, has forgotten what it confirmed
+    assert job.discover() == []

@@ -89,6 +89,11 @@ class Receiver:
         channel.basic_qos(prefetch_count=self._server.prefetch or WINDOW, callback=lambda _: None)
         channel.basic_consume(self._queue, receive, callback=ready)
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether no loss of the connection is known."""
+        return self._link.failure is None
+
     def take(self, most: int, most_bytes: int) -> list[Message]:
         """Return messages that have arrived, in queue order, without waiting for more.
 

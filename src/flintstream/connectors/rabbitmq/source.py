@@ -32,7 +32,9 @@ SMALLEST_SPLIT = 100
 """Minimum messages per split, if there are enough: small splits cost more than parallelism gains."""
 
 ACKNOWLEDGED_SECONDS = 10.0
-"""How long to remember an id after the server confirmed it: a crash may make the server forget the confirmation."""
+"""How long to remember an id after the server confirmed it: a crash may make the server forget the confirmation.
+A lost connection may mean such a crash, so this time ends only while there is a connection.
+"""
 
 UNCERTAIN_SECONDS = 3_600.0
 """How long to remember an id whose acknowledgement is uncertain: the message may come again."""
@@ -91,6 +93,8 @@ class RabbitEnumerator(SplitEnumerator):
         """Ids of dealt messages that are in no checkpoint yet -> their connection."""
         self._saved: dict[str, float] = {}
         """Ids in a checkpoint -> when to forget them."""
+        self._connection = 0
+        """Number of the connection on which the times to forget were set."""
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:  # noqa: ARG002
         """Connect.
@@ -107,6 +111,7 @@ class RabbitEnumerator(SplitEnumerator):
         if self._over or self._receiver is None:
             return []
         messages = self._receiver.take(MOST_MESSAGES, MOST_BYTES)
+        self._keep_after_loss()
         if not messages:
             return []
         messages = self._until_end(messages)
@@ -117,6 +122,13 @@ class RabbitEnumerator(SplitEnumerator):
         elif self._source.with_ids:
             messages = list(self._new(messages))
         return self._splits([message.body for message in messages])
+
+    def _keep_after_loss(self) -> None:
+        """Keep all ids for longer after a reconnect: what the server had confirmed before may come again."""
+        assert self._receiver is not None  # noqa: S101
+        if self._receiver.number != self._connection:
+            self._connection = self._receiver.number
+            self._saved = dict.fromkeys(self._saved, time.monotonic() + UNCERTAIN_SECONDS)
 
     def _until_end(self, messages: list[Message]) -> list[Message]:
         ends = self._source.ends_of_stream
@@ -171,7 +183,7 @@ class RabbitEnumerator(SplitEnumerator):
         """Acknowledge all dealt messages: the checkpoint contains their effects, or the messages themselves."""
         confirmed, number = self._acknowledge(), self._receiver.number if self._receiver is not None else 0
         now = time.monotonic()
-        if self._saved:
+        if self._saved and self._receiver is not None and self._receiver.is_connected:
             self._saved = {known: until for known, until in self._saved.items() if until > now}
         for known, connection in self._open.items():
             certain = confirmed and connection == number
