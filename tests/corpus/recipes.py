@@ -1,8 +1,9 @@
 """Create the input of a program from the recipe in the list.
 
 ``${...}`` within a text becomes a value: ``${i}`` counts, ``${now}`` is the time in milliseconds, ``${time}`` and
-``${ago N}`` (seconds) are ISO times, ``${int A B}``, ``${float A B}`` and ``${pick a|b|c}`` are drawn, the same ones in
-every run. A text that consists of a single one is that value, so that ``{"count": "${i}"}`` has a number in it.
+``${ago N}`` (seconds) are ISO times, ``${every N}`` is a time as in SQL, N seconds later for each message,
+``${int A B}``, ``${float A B}`` and ``${pick a|b|c}`` are drawn, the same ones in every run. A text that consists of
+a single one is that value, so that ``{"count": "${i}"}`` has a number in it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ class Filler:
         if name in {"time", "ago"}:
             then = datetime.now(timezone.utc) - timedelta(seconds=float(rest or 0))
             return then.replace(tzinfo=None).isoformat(timespec="microseconds")
+        if name == "every":
+            then = datetime(2026, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=float(rest) * self.count)
+            return then.strftime("%Y-%m-%d %H:%M:%S")
         if name == "int":
             low, high = rest.split()
             return self.random.randint(int(low), int(high))

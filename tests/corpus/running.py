@@ -68,7 +68,7 @@ def flintstream(source: Path, engine: str) -> Way:
 
 def pyflink(python: str, jars: list[str]) -> Way:
     """Return the command with a Python that has PyFlink."""
-    environment = {"CORPUS_PYFLINK": "1", "CORPUS_JARS": os.pathsep.join(jars), "PYTHONPATH": ""}
+    environment = {"CORPUS_PYFLINK": "1", "HADOOP_CLASSPATH": os.pathsep.join(jars), "PYTHONPATH": ""}
     environment["PATH"] = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
     return Way("pyflink", [python], environment)
 
@@ -171,8 +171,9 @@ def _topics(program: Program, broker: Broker) -> None:
 
 def _tables(program: Program, database: Server) -> None:
     for statement in filter(None, program.sql.split(";")):
-        name = statement.split("(")[0].split()[-1]
-        database.execute(f"DROP TABLE IF EXISTS {name}")
+        made = re.match(r"\s*CREATE TABLE (\S+)", statement, re.IGNORECASE)
+        if made:
+            database.execute(f"DROP TABLE IF EXISTS {made.group(1)}")
         database.execute(statement)
 
 

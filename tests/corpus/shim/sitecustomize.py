@@ -6,7 +6,8 @@ Python imports this module at its start, in the program and in its workers, beca
 * Kafka clients connect to the broker of the runner, whatever servers the program names, and those of PostgreSQL and
   MySQL to its database.
 * Names of other hosts resolve to this machine, and other addresses are refused: no data leaves the machine.
-* Under real PyFlink, the jars of the runner replace those that the program names.
+* Under real PyFlink, the jars of the runner replace those that the program names, and the options of tables name its
+  broker and its database.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import importlib.util
 import ipaddress
 import json
 import os
+import re
 import socket
 import sys
 from typing import TYPE_CHECKING, Any
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 BROKER = os.environ.get("CORPUS_BROKER", "")
-JARS = [path for path in os.environ.get("CORPUS_JARS", "").split(os.pathsep) if path]
 DATABASE = json.loads(os.environ.get("CORPUS_DATABASE") or "{}")
 SERVERS = "bootstrap.servers"
 
@@ -125,20 +126,45 @@ def _property(self: Any, method: Any, *args: Any, **more: Any) -> Any:
     return method(self, *args, **{k: _servers(v) if isinstance(v, dict) else v for k, v in more.items()})
 
 
-def _flink_jars(module: ModuleType) -> None:
-    """Make PyFlink use the runner's jars, and none that the program names."""
-    environment = module.StreamExecutionEnvironment
-    made = environment.get_execution_environment
-    add = environment.add_jars
+def _no_jars(module: ModuleType) -> None:
+    """Make PyFlink ignore the jars that a program names: the runner's are on its class path."""
+    for kind, methods in (("StreamExecutionEnvironment", ("add_jars", "add_classpaths")), ("TableConfig", ("set",))):
+        for method in methods:
+            if hasattr(module, kind):
+                given = getattr(getattr(module, kind), method)
+                setattr(getattr(module, kind), method, functools.partialmethod(_without_jars, given))
+    if hasattr(module, "Configuration"):
+        for method in ("set_string", "set"):
+            if hasattr(module.Configuration, method):
+                given = getattr(module.Configuration, method)
+                setattr(module.Configuration, method, functools.partialmethod(_without_jars, given))
 
-    def get_execution_environment(*args: Any, **more: Any) -> Any:
-        env = made(*args, **more)
-        add(env, *[f"file://{path}" for path in JARS])
-        return env
 
-    environment.get_execution_environment = staticmethod(get_execution_environment)
-    environment.add_jars = lambda *_: None
-    environment.add_classpaths = lambda *_: None
+def _without_jars(self: Any, method: Any, *args: Any) -> Any:
+    if method.__name__ in {"add_jars", "add_classpaths"} or args[0] in {"pipeline.jars", "pipeline.classpaths"}:
+        return self
+    return method(self, *args)
+
+
+def _flink_tables(module: ModuleType) -> None:
+    """Make tables of PyFlink use the runner's broker and database."""
+    execute = module.TableEnvironment.execute_sql
+
+    def execute_sql(self: Any, stmt: str) -> Any:
+        return execute(self, _of_the_runner(stmt))
+
+    module.TableEnvironment.execute_sql = execute_sql
+
+
+def _of_the_runner(statement: str) -> str:
+    if BROKER:
+        statement = re.sub(r"('properties\.bootstrap\.servers'\s*=\s*)'[^']*'", rf"\1'{BROKER}'", statement)
+    if DATABASE:
+        place = f"{DATABASE['host']}:{DATABASE['port']}/{DATABASE['name']}"
+        statement = re.sub(r"('url'\s*=\s*'jdbc:\w+://)[^']*'", rf"\1{place}'", statement)
+        for option, value in (("username", DATABASE["user"]), ("password", DATABASE["password"])):
+            statement = re.sub(rf"('{option}'\s*=\s*)'[^']*'", rf"\1'{value}'", statement)
+    return statement
 
 
 def _stay_here() -> None:
@@ -176,9 +202,11 @@ if os.environ.get("CORPUS"):
     if BROKER:
         hooks["confluent_kafka"] = _local_broker
     if DATABASE:
-        hooks.update({"psycopg": _database, "pymysql": _database})
-    if BROKER and JARS:
-        hooks["pyflink.datastream.connectors.kafka"] = _flink_kafka
+        hooks.update({"psycopg": _database, "psycopg2": _database, "pymysql": _database})
     if os.environ.get("CORPUS_PYFLINK"):
-        hooks["pyflink.datastream.stream_execution_environment"] = _flink_jars
+        for name in ("datastream.stream_execution_environment", "table.table_config", "common.configuration"):
+            hooks[f"pyflink.{name}"] = _no_jars
+        hooks["pyflink.table.table_environment"] = _flink_tables
+        if BROKER:
+            hooks["pyflink.datastream.connectors.kafka"] = _flink_kafka
     sys.meta_path.insert(0, _AfterImport(hooks))
