@@ -124,7 +124,8 @@ def table_origin(module: str, name: str) -> str | None:
     """Return the origin of a name of the Table API."""
     if is_ours(module, name) or f"{module}.{name}" in table_surface():
         return None
-    return next((m for m in table_surface() if m != module and is_ours(m, name)), STAND_IN)
+    found = next((m for m in table_surface() if m != module and is_ours(m, name)), None)
+    return found or (STAND_IN if VARIABLE.fullmatch(name) else homes().get(name, STAND_IN))
 
 
 def names() -> dict[str, dict[str, list[str]]]:

@@ -68,6 +68,8 @@ def test_the_table_of_names_is_up_to_date():
         ("pyflink.datastream.connectors", "DeserializationSchema", "flintstream.common.serialization"),
         ("pyflink.datastream.connectors", "FlinkKafkaConsumer", "flintstream.datastream.connectors.kafka"),
         ("pyflink.datastream.data_stream", "MapFunction", "flintstream.datastream.functions"),
+        ("pyflink.table.functions", "AggregateFunction", "flintstream.table"),
+        ("pyflink.table.table_environment", "StreamExecutionEnvironment", "flintstream.datastream"),
         ("pyflink.datastream.window", "sys", None),
         ("pyflink.datastream.functions", "Generic", "typing"),
         ("pyflink.common.completable_future", "Py4JJavaError", "py4j.protocol"),

@@ -531,19 +531,34 @@ NAMES: dict[str, dict[str, str]] = {
             Constraint HiveCatalog JdbcCatalog MetadataColumn ObjectIdentifier ObjectPath PhysicalColumn Procedure
             ResolvedSchema UniqueConstraint WatermarkSpec
         """,
+        "pyflink.common.configuration": "Configuration",
+        "pyflink.table": "Schema TableSchema",
+        "pyflink.table.types": "DataType",
     },
     "pyflink.table.compiled_plan": {
         "nothing": "CompiledPlan",
+        "pyflink.table": "ExplainDetail TableResult",
     },
     "pyflink.table.data_view": {
         "nothing": "K T V",
     },
     "pyflink.table.descriptors": {
         "nothing": "Descriptor Rowtime",
-        "pyflink.table": "Schema",
+        "pyflink.table": "Schema TableSchema",
+        "pyflink.table.types": "DataType",
+    },
+    "pyflink.table.environment_settings": {
+        "pyflink.common.configuration": "Configuration",
     },
     "pyflink.table.expression": {
         "nothing": "T",
+        "pyflink.table": "DataTypes",
+        "pyflink.table.types": "DataType",
+    },
+    "pyflink.table.expressions": {
+        "pyflink.table": "Expression",
+        "pyflink.table.expression": "JsonOnNull TimePointUnit",
+        "pyflink.table.types": "DataType",
     },
     "pyflink.table.functions": {
         "nothing": """
@@ -553,9 +568,12 @@ NAMES: dict[str, dict[str, str]] = {
             ListAggWsWithRetractAggFunction MaxAggFunction MaxWithRetractAggFunction MinAggFunction
             MinWithRetractAggFunction Sum0AggFunction SumAggFunction SumWithRetractAggFunction WelfordM2AggFunction
         """,
+        "pyflink.table": "AggregateFunction ListView MapView",
     },
     "pyflink.table.model_descriptor": {
         "nothing": "ModelDescriptor",
+        "pyflink.common.config_options": "ConfigOption",
+        "pyflink.table": "Schema",
     },
     "pyflink.table.module": {
         "nothing": "HiveModule Module ModuleEntry",
@@ -565,9 +583,56 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pyflink.table.resolved_expression": {
         "nothing": "ResolvedExpression",
+        "pyflink.table": "Expression",
+        "pyflink.table.types": "DataType",
+    },
+    "pyflink.table.schema": {
+        "pyflink.table": "Expression",
+        "pyflink.table.types": "DataType",
     },
     "pyflink.table.serializers": {
         "nothing": "ArrowSerializer",
+        "pyflink.serializers": "IterableSerializer",
+    },
+    "pyflink.table.statement_set": {
+        "pyflink.table": "ExplainDetail TableDescriptor TablePipeline TableResult",
+    },
+    "pyflink.table.table": {
+        "pyflink.table": """
+            ExplainDetail Expression GroupWindow OverWindow TableDescriptor TablePipeline TableResult TableSchema
+        """,
+        "pyflink.table.expressions": "col with_columns without_columns",
+    },
+    "pyflink.table.table_config": {
+        "pyflink.common.configuration": "Configuration",
+        "pyflink.table": "SqlDialect",
+    },
+    "pyflink.table.table_descriptor": {
+        "pyflink.common.config_options": "ConfigOption",
+        "pyflink.table": "Schema",
+    },
+    "pyflink.table.table_environment": {
+        "pyflink.common.configuration": "Configuration",
+        "pyflink.common.typeinfo": "TypeInformation",
+        "pyflink.datastream.data_stream": "DataStream",
+        "pyflink.datastream.stream_execution_environment": "StreamExecutionEnvironment",
+        "pyflink.serializers": "BatchedSerializer PickleSerializer",
+        "pyflink.table": """
+            AggregateFunction ChangelogMode EnvironmentSettings ExplainDetail Expression Schema StatementSet Table
+            TableAggregateFunction TableConfig TableDescriptor TableResult
+        """,
+        "pyflink.table.types": "DataType RowField RowType",
+        "pyflink.table.udf": "udaf udtaf",
+    },
+    "pyflink.table.table_pipeline": {
+        "pyflink.table": "ExplainDetail TableResult",
+    },
+    "pyflink.table.table_result": {
+        "pyflink.common.job_client": "JobClient",
+        "pyflink.table": "ResultKind Row RowKind TableSchema",
+    },
+    "pyflink.table.table_schema": {
+        "pyflink.table.types": "DataType RowType",
     },
     "pyflink.table.types": {
         "nothing": """
@@ -582,12 +647,22 @@ NAMES: dict[str, dict[str, str]] = {
             UserDefinedAggregateFunctionWrapper UserDefinedAsyncScalarFunctionWrapper UserDefinedFunctionWrapper
             UserDefinedScalarFunctionWrapper UserDefinedTableFunctionWrapper
         """,
+        "pyflink.metrics.metricbase": "MetricGroup",
+        "pyflink.table": "Expression",
+        "pyflink.table.types": "DataType",
     },
     "pyflink.table.utils": {
         "nothing": """
             arrow_to_pandas pandas_to_arrow pickled_bytes_to_python_converter to_expression_jarray
             tz_convert_from_internal tz_convert_to_internal
         """,
+        "pyflink.table": "Row RowKind",
+        "pyflink.table.types": """
+            ArrayType DataType DateType FloatType LocalZonedTimestampType MapType RowType TimeType TimestampType
+        """,
+    },
+    "pyflink.table.window": {
+        "pyflink.table": "Expression",
     },
     "pyflink.util.api_stability_decorators": {
         "a module": "warnings",
