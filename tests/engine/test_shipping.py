@@ -86,7 +86,7 @@ def runtimes(monkeypatch):
 
 
 def runtime_of(job) -> Any:
-    return worker._runtime_of(job)
+    return worker.runtime_of(job)
 
 
 def shipped(name):

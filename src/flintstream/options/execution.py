@@ -24,6 +24,13 @@ MAX_EPOCH = Option(
 IDLE_EPOCH = Option(
     "flintstream.epoch.idle-duration", duration(0), 200, "an epoch whose tasks only wait ends after this time"
 )
+RESIDENT_TASKS = Option(
+    "flintstream.resident-tasks",
+    FLAG,
+    True,
+    "whether a job with short epochs keeps its Spark tasks from one epoch to the next, for low latency. Each of them "
+    "needs a core, which other Spark jobs of the same session get when they want it",
+)
 BUFFER_TIMEOUT = Option(
     "execution.buffer-timeout.interval",
     duration(-1),

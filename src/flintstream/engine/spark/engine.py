@@ -22,6 +22,7 @@ from flintstream.engine.spark.jvm.context import Executors, is_alive
 from flintstream.engine.spark.jvm.stages import StageChain
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
+from flintstream.engine.spark.residency import Residency, fits
 from flintstream.engine.spark.session import master_of, spark_context
 from flintstream.engine.spark.shipping import ship
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
@@ -30,7 +31,7 @@ from flintstream.engine.spark.worker import MaterializeTask, StageTask
 from flintstream.engine.spark.worker_lines import drain_lines, with_lines
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL
-from flintstream.options.execution import STATE_DIRECTORY
+from flintstream.options.execution import RESIDENT_TASKS, STATE_DIRECTORY
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.protocol import INSTRUCTION, SHARED
 from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog, MemoryStateLog
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.engine import Result
     from flintstream.coordinator.materializer import Folding
+    from flintstream.engine.spark.resident import ResidentTask
     from flintstream.engine.spark.shipping import Shipment
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
@@ -66,7 +68,8 @@ class SparkEngine:
         self.lane: int | None = None
         self.slots: str | None = None
         self.groups: tuple[str, ...] = ()
-        """The groups of Spark jobs that end with this job: of its epochs and, with a changelog, of its folds."""
+        """The groups of Spark jobs that end with this job: its epochs, the folds of its changelog, resident tasks."""
+        self.residency: Residency | None = None
         self.tasks_group = f"flintstream-tasks-{uuid.uuid4().hex}"
 
     def check(self, plan: JobPlan) -> None:
@@ -89,7 +92,7 @@ class SparkEngine:
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
         self.plan = plan
-        self.groups = (plan.job_id,) if plan.settings.changelog is None else (plan.job_id, f"{plan.job_id}-log")
+        self.groups = (plan.job_id, f"{plan.job_id}-log", f"{plan.job_id}-resident")
         with self._errors():
             self.context = self._connected(plan.job_id, plan.job_name)
         here = one_machine(self.context.master)
@@ -112,6 +115,23 @@ class SparkEngine:
             ],
             [", ".join(chain.name for chain in step.chains) for step in plan.supersteps],
         )
+
+        if RESIDENT_TASKS.read(self.configuration) and self._may_stay(plan, here=here):
+            self.residency = Residency(
+                self.context, partitions, self.shipment.job, self._run_residents, one_machine=here
+            )
+
+    def _may_stay(self, plan: JobPlan, *, here: bool) -> bool:
+        """Tell whether the tasks of a job may be resident."""
+        # If one of them is lost, the job restarts from a checkpoint, where Spark would run a task of an epoch again.
+        restarts = plan.settings.staging is not None or self.context.master.startswith("local[")
+        return not plan.batch and restarts and fits(self.context, one_machine=here)
+
+    def _run_residents(self, task: ResidentTask, count: int) -> None:
+        """Run a task for each partition, in a thread of its own."""
+        self.context.setJobGroup(self.groups[2], f"{self.plan.job_name}: resident tasks", interruptOnCancel=True)
+        self.context.setLocalProperty(SLOT_OF, self.slots)
+        self.context.parallelize(range(count), count).mapPartitionsWithIndex(task).collect()
 
     def _connected(self, group: str, description: str) -> Any:
         """Return the Spark context, with the program's dependencies and, for keepers, a separate pool of workers."""
@@ -144,9 +164,21 @@ class SparkEngine:
         return plan.settings.state_log if given is None else file_store(given)
 
     def run_epoch(self, items: Sequence[Item]) -> list[Item]:
-        """Run one epoch as one Spark job."""
+        """Run one epoch, in resident tasks or as one Spark job."""
         if self.cancelled:
             raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
+        if self.residency is None:
+            return self._run_job(items)
+        with self._errors():
+            results = self.residency.run_epoch(items)
+        if results is None:
+            began = time.monotonic()
+            results = self._run_job(items)
+            self.residency.job_ran(time.monotonic() - began)
+        return results
+
+    def _run_job(self, items: Sequence[Item]) -> list[Item]:
+        """Run one epoch as one Spark job."""
         context, plan = self.context, self.plan
         # Items for later supersteps travel through the exchanges, along with the first superstep's output.
         seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(plan.supersteps[0].partitions)]
@@ -190,6 +222,7 @@ class SparkEngine:
         future: Future[StateHandle] = Future()
         assert self.shipment is not None  # noqa: S101 - the job runs
         task = MaterializeTask(self.shipment.job, folding)
+        self._make_room()
 
         def run() -> None:
             try:
@@ -204,6 +237,7 @@ class SparkEngine:
 
     def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
         """Run functions as the tasks of a separate Spark job."""
+        self._make_room()
         with plainly():
             if self.context is None or not is_alive(self.context):
                 self.context = self._connected(self.tasks_group, "tasks")
@@ -211,6 +245,11 @@ class SparkEngine:
             self.context.setJobGroup(self.tasks_group, "tasks", interruptOnCancel=False)
             self.context.setLocalProperty(SLOT_OF, self.slots)  # free between epochs, and they may keep connections
             return results_of(functions, self.context)
+
+    def _make_room(self) -> None:
+        """Let other Spark jobs have the cores of resident tasks."""
+        if self.residency is not None:
+            self.residency.make_room()
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""
@@ -230,6 +269,9 @@ class SparkEngine:
 
     def stop(self) -> None:
         """Remove temporary data of the job; the Spark context remains for later jobs."""
+        if self.residency is not None:
+            self.residency.close()
+            self.residency = None
         drain_lines()
         for group in self.groups[1:]:  # folds that no job waits for
             with contextlib.suppress(Exception):  # the context may have died, or never started

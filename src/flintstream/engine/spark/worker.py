@@ -47,7 +47,8 @@ _runtimes: OrderedDict[str, tuple[ShippedJob, JobRuntime]] = OrderedDict()
 """Job -> its latest start, and its runtime in this process."""
 
 
-def _runtime_of(job: ShippedJob) -> JobRuntime:
+def runtime_of(job: ShippedJob) -> JobRuntime:
+    """Return the runtime of a job in this process."""
     known, runtime = _runtimes.get(job.job_id, (None, None))
     if runtime is None or known is None or known.start != job.start:
         _close(lambda each: job.outlives(each) or each.plan.gone())
@@ -106,7 +107,7 @@ def _write_whole_lines(output: str | None) -> None:
         _streams.append(own)
 
 
-def _shown(items: Iterator[Item]) -> Iterator[Item]:
+def shown(items: Iterator[Item]) -> Iterator[Item]:
     """Flush output without a line end when a task ends."""
     try:
         yield from items
@@ -127,7 +128,7 @@ class StageTask:
 
     def __call__(self, partition: int, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the results of the last stage, or the input of an exchange (see :class:`StageChain`)."""
-        runtime = _runtime_of(self.job)
+        runtime = runtime_of(self.job)
         if self.level == 0:
             items: Iterator[Item] = map(Item._make, chain.from_iterable(elements))
             if not self.following:
@@ -140,7 +141,7 @@ class StageTask:
         return self._results(partition, runtime, items, runs)
 
     def _results(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[Any]:
-        yield from map(tuple, _shown(runtime.run_stage(self.level, partition, items)))
+        yield from map(tuple, shown(runtime.run_stage(self.level, partition, items)))
         receipt = Receipt(self.level, partition, new_run(), 0, total(runs), own_executor())
         yield self._receipt(receipt, self.level + 1)
 
@@ -150,7 +151,7 @@ class StageTask:
         run = new_run()
         waiting: dict[int, list[Any]] = {}
         targets = size = 0
-        for item in _shown(runtime.run_stage(self.level, partition, items)):
+        for item in shown(runtime.run_stage(self.level, partition, items)):
             target = item.subtask if item.level == next_level else item.subtask % following
             waiting.setdefault(target, []).append(tuple(item))
             size += len(item.payload)
@@ -204,7 +205,7 @@ class MaterializeTask:
     def __call__(self, _: int) -> StateHandle:
         """Return the new base."""
         folding = self.folding
-        return _runtime_of(self.job).materialize(folding.chain, folding.subtask, folding.handles)
+        return runtime_of(self.job).materialize(folding.chain, folding.subtask, folding.handles)
 
 
 def own_partition(key: int) -> int:

@@ -1,0 +1,280 @@
+"""Resident tasks: the driver's connections to them, without Spark."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flintstream.engine.spark import residency, resident
+from flintstream.engine.spark.residency import Residency, fits
+from flintstream.engine.spark.resident import ResidentTask, ResidentTasks
+from flintstream.errors import FlintstreamError
+from flintstream.runtime.exchange.receiving import Item
+
+HERE = "127.0.0.1"
+LAST = 2
+"""The level of results: there are two supersteps."""
+
+
+def item(level, subtask, payload=b""):
+    return Item(level, subtask, 0, 0, 0, 0, payload)
+
+
+class Runtime:
+    """Sends what it gets to the other subtask of the next level, and something for the last level past it."""
+
+    def __init__(self):
+        self.broken = 0
+
+    def run_stage(self, level, partition, items):
+        for each in items:
+            assert (each.level, each.subtask) == (level, partition)
+            if each.payload == b"lost":
+                raise SystemExit
+            if each.payload == b"unreachable" and self.broken:
+                self.broken -= 1
+                raise OSError("the store is away")
+            yield item(level + 1, 1 - partition, each.payload + b".")
+            if level == 0:
+                yield item(LAST, 0, b"past")
+
+
+JOB: Any = SimpleNamespace(job_id="a job")
+
+
+class Spark:
+    """Runs tasks in threads, and stands for a Spark context."""
+
+    def __init__(self, parallelism=2, settings=None):
+        self.defaultParallelism = parallelism
+        self.settings = settings or {}
+        self.running = 0
+        self.other_jobs = 0
+        self.starts = 0
+
+    def run(self, task, count):
+        self.running, self.starts = 1, self.starts + 1
+        with ThreadPoolExecutor(count) as pool:
+            done = [pool.submit(task, partition, iter(())) for partition in range(count)]
+            for each in done:
+                each.result()
+        self.running = 0
+
+    def statusTracker(self):  # noqa: N802 - as pyspark spells it
+        return self
+
+    def getActiveJobsIds(self):  # noqa: N802
+        return [0] * (self.running + self.other_jobs)
+
+    def getConf(self):  # noqa: N802
+        return self.settings
+
+
+@pytest.fixture
+def runtime(monkeypatch):
+    runtime = Runtime()
+    monkeypatch.setattr(resident, "runtime_of", lambda job: runtime)
+    return runtime
+
+
+@pytest.fixture
+def tasks(runtime):
+    tasks = ResidentTasks([2, 2])
+    assert tasks.start(JOB, HERE, HERE, Spark().run)
+    yield tasks
+    assert tasks.close()
+
+
+def test_items_pass_all_supersteps_and_those_for_later_ones_pass_by(tasks):
+    for _ in range(3):
+        results = tasks.run_epoch([item(0, 0, b"a"), item(0, 1, b"b"), item(1, 1, b"c")])
+        assert sorted(each.payload for each in results) == [b"a..", b"b..", b"c.", b"past", b"past"]
+
+
+def test_a_task_tries_again_to_reach_its_files(tasks, runtime):
+    runtime.broken = resident.RETRIES
+    assert [each.payload for each in tasks.run_epoch([item(1, 0, b"unreachable")])] == [b"unreachable."]
+
+
+def test_a_lost_task_fails_the_epoch(tasks):
+    with pytest.raises((FlintstreamError, SystemExit)):
+        tasks.run_epoch([item(0, 0, b"a"), item(0, 1, b"lost")])
+
+
+def test_a_task_that_cannot_reach_its_files_fails_the_epoch_with_the_reason(tasks, runtime):
+    runtime.broken = resident.RETRIES + 1
+    with pytest.raises(OSError, match="the store is away"):
+        tasks.run_epoch([item(1, 0, b"unreachable")])
+
+
+def test_large_messages_arrive_whole(tasks):
+    large = bytes(range(256)) * 20_000
+    assert large + b".." in [each.payload for each in tasks.run_epoch([item(0, 0, large)])]
+    assert tasks.moved > 2 * len(large)
+
+
+def test_connections_without_the_secret_are_closed(runtime, monkeypatch):
+    monkeypatch.setattr(resident, "START_SECONDS", 0.3)
+    answers = []
+
+    def stranger(task, count):
+        with socket.create_connection(task.address) as connection:
+            connection.sendall(bytes(len(task.token)) + b"\0\0\0\0")
+            answers.append(connection.recv(1))
+
+    tasks = ResidentTasks([1, 1])
+    assert not tasks.start(JOB, HERE, HERE, stranger)
+    assert answers == [b""]
+
+
+def test_a_second_task_of_a_partition_ends_at_once(runtime):
+    ended = []
+
+    def run(task, count):
+        def again():
+            ended.append(list(ResidentTask(task.job, task.address, task.token)(0, iter(()))))
+
+        Spark().run(task, count)
+        again()
+
+    tasks = ResidentTasks([1, 1])
+    assert tasks.start(JOB, HERE, HERE, run)
+    assert tasks.close()
+    assert ended == [[]]
+
+
+def test_an_address_that_this_machine_lacks_is_no_error(runtime):
+    assert not ResidentTasks([1]).start(JOB, "192.0.2.1", "192.0.2.1", Spark().run)
+
+
+# -- when they stay ---------------------------------------------------------------------------------------------------
+
+
+def residency_of(spark, partitions=(2, 2)):
+    return Residency(spark, partitions, JOB, spark.run, one_machine=True)
+
+
+def short_epochs(of):
+    for _ in range(residency.SHORT_EPOCHS):
+        assert of.run_epoch([]) is None
+        of.job_ran(0.05)
+
+
+@pytest.fixture
+def spark(runtime):
+    return Spark()
+
+
+@pytest.fixture
+def resides(spark):
+    resides = residency_of(spark)
+    yield resides
+    resides.close()
+    deadline = time.monotonic() + 5
+    while spark.running and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not spark.running
+
+
+def test_tasks_stay_after_some_short_epochs(resides, spark):
+    short_epochs(resides)
+    for _ in range(5):
+        assert resides.run_epoch([item(1, 0, b"a")]) == [item(2, 1, b"a.")]
+    assert spark.starts == 1
+
+
+def test_long_epochs_are_spark_jobs(resides, spark):
+    for _ in range(10):
+        assert resides.run_epoch([]) is None
+        resides.job_ran(1.0)
+    assert spark.starts == 0
+
+
+def test_tasks_end_after_an_epoch_that_moved_much(resides, spark, monkeypatch):
+    monkeypatch.setattr(residency, "MOST_MOVED", 100_000)
+    short_epochs(resides)
+    assert resides.run_epoch([item(1, 0, bytes(200_000))]) is not None
+    short_epochs(resides)
+    assert resides.run_epoch([]) == []
+    assert spark.starts == 2
+
+
+def test_tasks_end_when_there_is_another_job_and_start_when_it_has_ended(resides, spark, monkeypatch):
+    monkeypatch.setattr(residency, "LOOK_SECONDS", 0.02)
+    short_epochs(resides)
+    assert resides.run_epoch([]) == []
+    spark.other_jobs = 1
+    wait_until(lambda: not spark.running)
+    for _ in range(3):
+        short_epochs(resides)
+        assert resides.run_epoch([]) is None
+    spark.other_jobs = 0
+    short_epochs(resides)
+    assert resides.run_epoch([]) == []
+
+
+def test_tasks_without_work_give_up_their_cores(resides, spark, monkeypatch):
+    monkeypatch.setattr(residency, "LOOK_SECONDS", 0.02)
+    short_epochs(resides)
+    assert resides.run_epoch([]) == []
+    wait_until(lambda: not spark.running)
+
+
+def test_tasks_come_back_at_once_after_making_room(resides, spark):
+    short_epochs(resides)
+    assert resides.run_epoch([]) == []
+    resides.make_room()
+    assert not spark.running
+    assert resides.run_epoch([]) == []
+
+
+def test_more_subtasks_than_cores_do_not_stay(runtime):
+    resides = residency_of(Spark(parallelism=1))
+    short_epochs(resides)
+    assert resides.run_epoch([]) is None
+
+
+def test_tasks_that_cannot_connect_are_not_tried_again(spark, resides, monkeypatch):
+    monkeypatch.setattr(resident, "START_SECONDS", 0.05)
+    tried = []
+    monkeypatch.setattr(resides, "_run", lambda task, count: tried.append(count))
+    short_epochs(resides)
+    short_epochs(resides)
+    assert tried == [2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "one_machine", "stays"),
+    [
+        ({}, False, True),
+        ({"spark.speculation": "true"}, True, False),
+        ({"spark.decommission.enabled": "true"}, True, False),
+        ({"spark.network.crypto.enabled": "true"}, True, True),
+        ({"spark.network.crypto.enabled": "true"}, False, False),
+    ],
+)
+def test_what_spark_is_configured_for_decides_whether_tasks_may_stay(settings, one_machine, stays):
+    assert fits(Spark(settings=settings), one_machine=one_machine) is stays
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_no_thread_is_left(runtime):
+    spark = Spark()
+    before = threading.active_count()
+    resides = residency_of(spark)
+    short_epochs(resides)
+    assert resides.run_epoch([]) == []
+    resides.close()
+    wait_until(lambda: threading.active_count() == before)
