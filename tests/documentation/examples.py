@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
+from doctest import DocTest, DocTestParser
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,15 @@ MODULES = (
     "flintstream.datastream.connectors.elasticsearch",
     "flintstream.datastream.connectors.hybrid_source",
 )
+PUBLISHING = (
+    "flintstream.datastream.functions",
+    "flintstream.datastream.state",
+    "flintstream.datastream.state_backend",
+    "flintstream.datastream.window",
+    "flintstream.table.expression",
+    "flintstream.table.expressions",
+)
+"""Modules whose classes are in other files."""
 
 
 def without_example() -> Iterator[str]:
@@ -47,6 +58,27 @@ def without_example() -> Iterator[str]:
                     continue
                 if ">>>" not in (function.__doc__ or ""):
                     yield f"{name}.{member}"
+
+
+def of_methods_elsewhere() -> Iterator[DocTest]:
+    """Return the examples of methods that pytest does not find.
+
+    These are the methods of classes that carry the name of another module than that of their file: pytest finds the
+    class in the former, and takes its methods for those of another module.
+    """
+    seen: set[type] = set()
+    for module in map(import_module, PUBLISHING):
+        for cls in vars(module).values():
+            if not inspect.isclass(cls) or cls in seen or not cls.__module__.startswith("flintstream."):
+                continue
+            seen.add(cls)
+            for member, given in vars(cls).items():
+                function = inspect.unwrap(getattr(given, "__func__", getattr(given, "fget", given)))
+                shown = getattr(function, "__doc__", None) or ""
+                if inspect.isfunction(function) and function.__module__ != cls.__module__ and ">>>" in shown:
+                    names = dict(vars(sys.modules[cls.__module__]))
+                    name = f"{cls.__module__}.{cls.__name__}.{member}"
+                    yield DocTestParser().get_doctest(shown, names, name, inspect.getsourcefile(function), 0)
 
 
 if __name__ == "__main__":

@@ -199,7 +199,33 @@ class Committer(ABC):
 
 
 class Sink(ABC, Generic[T_contra]):
-    """A destination of records. Instances are pickled to the tasks."""
+    """A destination of records. Instances are pickled to the tasks.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Files(Sink):  # an epoch's records become visible together
+    ...     def create_writer(self, context):
+    ...         return Prepared()
+    ...
+    ...     def create_committer(self):
+    ...         return Published()
+    >>> class Prepared(SinkWriter):
+    ...     def __init__(self):
+    ...         self.values = []
+    ...
+    ...     def write(self, values, timestamps):
+    ...         self.values += values
+    ...
+    ...     def prepare_commit(self, *, end_of_input, checkpoint=True):
+    ...         values, self.values = self.values, []
+    ...         return [values] if values else []
+    >>> class Published(Committer):
+    ...     def commit(self, committables):
+    ...         print(committables)
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.set_parallelism(1).from_collection(["to", "be"]).sink_to(Files())
+    >>> _ = env.execute()
+    [['to', 'be']]
+    """
 
     waits_for_checkpoint: bool = True
     """Whether to commit only with a checkpoint if checkpointing is on. False for a sink without exactly-once output."""

@@ -182,7 +182,34 @@ class SplitEnumerator(ABC):
 
 
 class Source(ABC, Generic[T_co]):
-    """An origin of records. Instances are pickled to the tasks."""
+    """An origin of records. Instances are pickled to the tasks.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Countdown(Source):
+    ...     def create_enumerator(self, parallelism):
+    ...         return StaticEnumerator([CountdownSplit("0", 3)])
+    ...
+    ...     def create_reader(self):
+    ...         return CountdownReader()
+    ...
+    ...     def finished(self):
+    ...         print("lift-off")
+    >>> @dataclass
+    ... class CountdownSplit(SourceSplit):
+    ...     left: int = 0
+    >>> class CountdownReader(SourceReader):
+    ...     def read(self, split, fetch):
+    ...         while split.left:
+    ...             split.left -= 1
+    ...             yield [split.left + 1]
+    ...         return True
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> list(env.add_source(Countdown()).execute_and_collect(limit=9))
+    lift-off
+    [3, 2, 1]
+    >>> Countdown().get_boundedness().name
+    'BOUNDED'
+    """
 
     boundedness: Boundedness = Boundedness.BOUNDED
     watermarks_per_split: bool = False

@@ -145,11 +145,25 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     # -- settings ----------------------------------------------------------------------------------------------------
 
     def get_config(self) -> ExecutionConfig:
-        """Return the execution configuration."""
+        """Return the execution configuration.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> _ = env.get_config().set_auto_watermark_interval(50)
+        >>> env.get_config().get_auto_watermark_interval()
+        50
+        """
         return self._config
 
     def configure(self, configuration: Configuration) -> None:
-        """Apply all settings of ``configuration``."""
+        """Apply all settings of ``configuration``.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> settings = Configuration()
+        >>> _ = settings.set_string("flintstream.engine", "inline").set_string("parallelism.default", "3")
+        >>> env.configure(settings)
+        >>> env.get_parallelism()
+        3
+        """
         for key, value in configuration.to_dict().items():
             self._configuration.set_string(key, value)
 
@@ -190,18 +204,40 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self._configuration.get(MAX_PARALLELISM)
 
     def get_default_local_parallelism(self) -> int:
-        """Return the default parallelism of local execution: the number of available processors unless set."""
+        """Return the default parallelism of local execution: the number of available processors unless set.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env.get_parallelism() == env.get_default_local_parallelism() >= 1
+        True
+        """
         if _default_local_parallelism is not None:
             return _default_local_parallelism
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
-        """Set the default parallelism of local execution, for all environments."""
+        """Set the default parallelism of local execution, for all environments.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> before = env.get_default_local_parallelism()
+        >>> env.set_default_local_parallelism(3)
+        >>> env.get_parallelism()
+        3
+        >>> env.set_default_local_parallelism(before)
+        """
         global _default_local_parallelism  # noqa: PLW0603 - process-wide, as in PyFlink
         _default_local_parallelism = parallelism
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
-        """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH if all sources are bounded)."""
+        """Choose STREAMING (the default), BATCH, or AUTOMATIC (BATCH if all sources are bounded).
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> words = env.from_collection([("to", 1), ("be", 1), ("to", 1)]).key_by(lambda word: word[0])
+        >>> sorted(words.sum(1).execute_and_collect(limit=9))
+        [('be', 1), ('to', 1), ('to', 2)]
+        >>> _ = env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+        >>> sorted(words.sum(1).execute_and_collect(limit=9))  # only the last sum of each word
+        [('be', 1), ('to', 2)]
+        """
         if not isinstance(execution_mode, RuntimeExecutionMode):
             raise TypeError(f"set_runtime_mode() needs a RuntimeExecutionMode, but got {execution_mode!r}")
         self._configuration.set_string(RUNTIME_MODE.key, execution_mode.name)
@@ -235,11 +271,24 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self._configuration.get(CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
-        """Return whether operators with different max parallelism are chained."""
+        """Return whether operators with different max parallelism are chained.
+
+        >>> key = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
+        >>> env = StreamExecutionEnvironment.get_execution_environment({key: "false"})
+        >>> env.is_chaining_of_operators_with_different_max_parallelism_enabled()
+        False
+        """
         return self._configuration.get(CHAIN_DIFFERENT_MAX_PARALLELISM)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
-        """Accept a slot sharing group's resources, which have no effect: Spark places the tasks."""
+        """Accept a slot sharing group's resources, which have no effect: Spark places the tasks.
+
+        >>> from flintstream.datastream.slot_sharing_group import SlotSharingGroup
+        >>> group = SlotSharingGroup.builder("heavy").set_cpu_cores(1.5).set_task_heap_memory_mb(512).build()
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env = env.register_slot_sharing_group(group)
+        >>> stream = env.from_collection([1, 2]).map(lambda n: n + 1).slot_sharing_group(group)
+        """
         if not hasattr(slot_sharing_group, "get_name"):
             raise TypeError(f"register_slot_sharing_group() needs a SlotSharingGroup, but got {slot_sharing_group!r}")
         return self
@@ -247,15 +296,35 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     # -- files -------------------------------------------------------------------------------------------------------
 
     def add_jars(self, *jars_path: str) -> None:
-        """Accept jars, which have no effect: connectors are Python packages."""
+        """Accept jars, which have no effect: connectors are Python packages.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> with warnings.catch_warnings(record=True) as told:
+        ...     warnings.simplefilter("always")
+        ...     env.add_jars("file:///opt/flink-sql-connector-kafka.jar")
+        >>> print(told[0].message)
+        add_jars('file:///opt/flink-sql-connector-kafka.jar',) has no effect: connectors are Python packages here
+        """
         warnings.warn(f"add_jars{jars_path} has no effect: connectors are Python packages here", stacklevel=2)
 
     def add_classpaths(self, *classpaths: str) -> None:
-        """Accept class paths, which have no effect: connectors are Python packages."""
+        """Accept class paths, which have no effect: connectors are Python packages.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> with warnings.catch_warnings(record=True) as told:
+        ...     warnings.simplefilter("always")
+        ...     env.add_classpaths("file:///opt/classes")
+        >>> print(told[0].message)
+        add_classpaths('file:///opt/classes',) has no effect: connectors are Python packages here
+        """
         warnings.warn(f"add_classpaths{classpaths} has no effect: connectors are Python packages here", stacklevel=2)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
-        """Accept a file. As in PyFlink, Python functions cannot access it: add an archive instead."""
+        """Accept a file. As in PyFlink, Python functions cannot access it: add an archive instead.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env.register_cached_file("/data/cities.csv", "cities")  # no function sees it
+        """
         self._cached_files[name] = (file_path, executable)
 
     # -- sources -----------------------------------------------------------------------------------------------------
@@ -323,6 +392,12 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         A ``TimestampAssigner`` or function in the strategy is applied (PyFlink ignores it here). If it fails, it is
         ignored from then on, with a warning.
 
+        >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> numbers = env.from_source(NumberSequenceSource(1, 4), WatermarkStrategy.no_watermarks(), "numbers")
+        >>> sorted(numbers.map(lambda n: n * n).execute_and_collect(limit=9))
+        [1, 4, 9, 16]
+
         Raises:
             TypeError: ``source`` is not a ``Source``, or ``watermark_strategy`` not a ``WatermarkStrategy``.
         """
@@ -375,6 +450,17 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     ) -> DataStream:
         """Create a stream from a Python ``SourceFunction`` or a ``flintstream.connectors.source.Source``.
 
+        >>> class Countdown(SourceFunction):
+        ...     def run(self, ctx):
+        ...         for number in 3, 2, 1:
+        ...             ctx.collect(number)
+        ...
+        ...     def cancel(self):
+        ...         pass
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> list(env.add_source(Countdown(), "countdown").execute_and_collect(limit=9))
+        [3, 2, 1]
+
         Raises:
             TypeError: ``source_func`` is neither.
             PlanError: The function has only one of ``snapshot_state`` and ``restore_state``.
@@ -397,6 +483,17 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
         """Create a stream of the records of an input format, such as ``AvroInputFormat``.
 
+        >>> class Squares(InputFormat):
+        ...     def create_splits(self, min_num_splits):
+        ...         return [(1, 2), (3, 4)]
+        ...
+        ...     def read(self, split):
+        ...         for number in split:
+        ...             yield number * number
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sorted(env.create_input(Squares()).execute_and_collect(limit=9))
+        [1, 4, 9, 16]
+
         Raises:
             TypeError: ``input_format`` is not an ``InputFormat``.
             FileNotFoundError: The files of the format do not exist.
@@ -414,7 +511,15 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self.from_source(source, WatermarkStrategy.no_watermarks(), name, type_info)
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream[str]:
-        """Create a stream of the lines of a file or directory (from older PyFlink releases).
+        r"""Create a stream of the lines of a file or directory (from older PyFlink releases).
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> with TemporaryDirectory() as directory:
+        ...     _ = Path(directory, "words.txt").write_text("to be\nor not\n")
+        ...     sorted(env.read_text_file(directory).execute_and_collect(limit=9))
+        ['or not', 'to be']
 
         Raises:
             FileNotFoundError: The file or directory does not exist.
@@ -427,10 +532,22 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         )
 
     def socket_text_stream(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream[str]:
-        """Create a stream of the lines that a TCP server sends, such as ``nc -lk 9999``; one subtask reads them.
+        r"""Create a stream of the lines that a TCP server sends, such as ``nc -lk 9999``; one subtask reads them.
 
         It ends when the server closes the connection, after ``max_retry`` connections (-1 for no limit). PyFlink has no
         such method: programs call ``env._j_stream_execution_environment.socketTextStream(host, port)``.
+
+        >>> import socket
+        >>> from threading import Thread
+        >>> server = socket.create_server(("127.0.0.1", 0))
+        >>> def serve():
+        ...     with server, server.accept()[0] as connection:
+        ...         connection.sendall(b"to be\nor not\n")
+        >>> Thread(target=serve).start()
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> lines = env.socket_text_stream("127.0.0.1", server.getsockname()[1])
+        >>> list(lines.execute_and_collect(limit=9))
+        ['to be', 'or not']
 
         Raises:
             ValueError: The port is out of range, or the delimiter is empty.
@@ -456,25 +573,79 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def execute_async(self, job_name: str = JOB_NAME.default) -> JobClient:
         """Start the program and return a client that watches and stops it.
 
+        >>> from flintstream.testing import CollectSink
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sink = CollectSink()
+        >>> _ = env.from_collection([1, 2]).sink_to(sink)
+        >>> client = env.execute_async("two numbers")
+        >>> result = client.get_job_execution_result().result()  # waits for the end
+        >>> client.get_job_status().result().name, sink.get_results()
+        ('FINISHED', ['1', '2'])
+
         Raises:
             PlanError: The program cannot be run.
         """
         return client_of(self._start(job_name, wait=False))
 
     def register_job_listener(self, listener: JobListener) -> None:
-        """Tell ``listener`` of the start, the progress and the end of the jobs that follow."""
+        """Tell ``listener`` of the start, the progress and the end of the jobs that follow.
+
+        >>> from flintstream.common.job_listener import JobListener
+        >>> class Report(JobListener):
+        ...     def on_job_executed(self, progress, result, error):
+        ...         print("failed" if error else "done")
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env.register_job_listener(Report())
+        >>> list(env.from_collection([1, 2]).execute_and_collect(limit=9))
+        done
+        [1, 2]
+        >>> env.clear_job_listeners()
+        >>> list(env.from_collection([1, 2]).execute_and_collect(limit=9))
+        [1, 2]
+        """
         self._job_listeners.append(listener)
 
     def clear_job_listeners(self) -> None:
-        """Forget all listeners."""
+        """Forget all listeners.
+
+        >>> from flintstream.common.job_listener import JobListener
+        >>> class Report(JobListener):
+        ...     def on_job_executed(self, progress, result, error):
+        ...         print("done")
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env.register_job_listener(Report())
+        >>> env.clear_job_listeners()
+        >>> list(env.from_collection([1, 2]).execute_and_collect(limit=9))
+        [1, 2]
+        """
         self._job_listeners.clear()
 
     def get_execution_plan(self) -> str:
-        """Return the plan that :meth:`execute` would run, in Flink's JSON. Nodes also have their ``superstep``."""
+        """Return the plan that :meth:`execute` would run, in Flink's JSON. Nodes also have their ``superstep``.
+
+        >>> import json
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> words = env.set_parallelism(2).from_collection(["to", "be"])
+        >>> _ = words.map(lambda word: (word, 1)).key_by(lambda pair: pair[0]).sum(1).print()
+        >>> for node in json.loads(env.get_execution_plan())["nodes"]:
+        ...     print(node["superstep"], node["parallelism"], node["type"])
+        0 1 Source: Collection Source
+        1 2 Map
+        2 2 Reduce
+        2 2 Sink: Print to Std. Out
+        """
         return execution_plan(self._graph())
 
     def close(self) -> None:
-        """Drop unexecuted transformations and cached records. The Spark session stays open for other programs."""
+        """Drop unexecuted transformations and cached records. The Spark session stays open for other programs.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> _ = env.set_parallelism(1).from_collection([1, 2]).print()  # never executed
+        >>> env.close()
+        >>> _ = env.from_collection([3]).print()
+        >>> _ = env.execute()
+        3
+        """
         self._transformations.clear()
         for cache in self._caches:
             cache.drop()

@@ -138,6 +138,13 @@ class BucketAssigner:
     """Assigns each record to a bucket, a directory below the base path.
 
     Subclasses override :meth:`get_bucket_id`. (PyFlink has only the two built-in assigners.)
+
+    >>> class ByCountry(BucketAssigner):
+    ...     def get_bucket_id(self, element, context):
+    ...         return f"country={element['country']}"
+    >>> now = BucketContext(current_processing_time=1_700_000_000_000, current_watermark=0, timestamp=None)
+    >>> ByCountry().get_bucket_id({"country": "CH"}, now)
+    'country=CH'
     """
 
     def get_bucket_id(self, element: Any, context: BucketContext) -> str:
@@ -145,17 +152,32 @@ class BucketAssigner:
         raise NotImplementedError
 
     def common_bucket_id(self, now: int) -> str | None:  # noqa: ARG002
-        """Return the bucket of all records that are written at ``now`` (ms), or None if it depends on the record."""
+        """Return the bucket of all records that are written at ``now`` (ms), or None if it depends on the record.
+
+        >>> BucketAssigner.date_time_bucket_assigner("yyyy/MM/dd", "UTC").common_bucket_id(1_700_000_000_000)
+        '2023/11/14'
+        """
         return None
 
     @staticmethod
     def base_path_bucket_assigner() -> BucketAssigner:
-        """Return an assigner that puts all files into the base path."""
+        """Return an assigner that puts all files into the base path.
+
+        >>> now = BucketContext(current_processing_time=1_700_000_000_000, current_watermark=0, timestamp=None)
+        >>> BucketAssigner.base_path_bucket_assigner().get_bucket_id("a record", now)
+        ''
+        """
         return _BasePath()
 
     @staticmethod
     def date_time_bucket_assigner(format_str: str = "yyyy-MM-dd--HH", timezone_id: str | None = None) -> BucketAssigner:
         """Return an assigner that names buckets by the time of writing.
+
+        >>> now = BucketContext(current_processing_time=1_700_000_000_000, current_watermark=0, timestamp=None)
+        >>> for zone_name in "UTC", "Asia/Tokyo":
+        ...     print(BucketAssigner.date_time_bucket_assigner(timezone_id=zone_name).get_bucket_id("a record", now))
+        2023-11-14--22
+        2023-11-15--07
 
         Args:
             format_str: A pattern of Java's ``DateTimeFormatter``.

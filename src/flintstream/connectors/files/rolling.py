@@ -17,7 +17,21 @@ LONGEST_AFFIXES = 128
 
 
 class RollingPolicy:
-    """Decides when a part file is complete."""
+    """Decides when a part file is complete.
+
+    >>> class ByDay(RollingPolicy):
+    ...     DAY = 24 * 60 * 60 * 1000
+    ...
+    ...     def rolls_on_time(self, created, updated, now):
+    ...         return now >= self.next_roll(created, updated)
+    ...
+    ...     def next_roll(self, created, updated):
+    ...         return created - created % self.DAY + self.DAY
+    >>> ByDay().rolls_on_time(created=0, updated=1_000, now=90_000_000), ByDay().rolls_on_size(2**40)
+    (True, False)
+    >>> ByDay().next_roll(created=0, updated=1_000), ByDay().rolls_on_checkpoint()
+    (86400000, False)
+    """
 
     def rolls_on_size(self, size: int) -> bool:  # noqa: ARG002
         """Return whether to close a file of this size (bytes) before the next record."""
@@ -41,6 +55,12 @@ class RollingPolicy:
     ) -> DefaultRollingPolicy:
         """Return a policy that closes a file by its size (bytes), its age (ms) or its inactivity (ms).
 
+        >>> policy = RollingPolicy.default_rolling_policy(part_size=1024, inactivity_interval=5_000)
+        >>> policy.rolls_on_size(1_000), policy.rolls_on_size(2_000)
+        (False, True)
+        >>> policy.next_roll(created=0, updated=3_000), policy.next_roll(created=0, updated=58_000)
+        (8000, 60000)
+
         Raises:
             PlanError: One of the numbers is not positive.
         """
@@ -48,7 +68,12 @@ class RollingPolicy:
 
     @staticmethod
     def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
-        """Return a policy that closes all files at every checkpoint and at no other time."""
+        """Return a policy that closes all files at every checkpoint and at no other time.
+
+        >>> policy = RollingPolicy.on_checkpoint_rolling_policy()
+        >>> policy.rolls_on_checkpoint(), policy.rolls_on_size(2**40)
+        (True, False)
+        """
         return OnCheckpointRollingPolicy()
 
 

@@ -40,7 +40,17 @@ class StateDescriptor(ABC):  # noqa: B024 - what all kinds share, as in PyFlink
 
     @property
     def ttl_config(self) -> StateTtlConfig | None:
-        """The time-to-live, or None if values never expire."""
+        """The time-to-live, or None if values never expire.
+
+        >>> from flintstream.common import Time, Types
+        >>> from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
+        >>> descriptor = ValueStateDescriptor("count", Types.LONG())
+        >>> print(descriptor.ttl_config)
+        None
+        >>> descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.hours(1)).build())
+        >>> descriptor.ttl_config.get_ttl().to_milliseconds()
+        3600000
+        """
         return self._ttl_config
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
@@ -153,6 +163,24 @@ class ReducingStateDescriptor(StateDescriptor, Generic[T]):
 
 class AggregatingStateDescriptor(StateDescriptor, Generic[IN, ACC, OUT]):
     """Descriptor of one accumulator per key.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import AggregateFunction
+    >>> class Longest(AggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return ""
+    ...
+    ...     def add(self, value, accumulator):
+    ...         return max(value, accumulator, key=len)
+    ...
+    ...     def get_result(self, accumulator):
+    ...         return accumulator
+    ...
+    ...     def merge(self, a, b):
+    ...         return max(a, b, key=len)
+    >>> descriptor = AggregatingStateDescriptor("longest", Longest(), Types.STRING())
+    >>> descriptor.get_agg_function().add("horse", "cow")
+    'horse'
 
     Raises:
         TypeError: ``agg_function`` is not an ``AggregateFunction``.

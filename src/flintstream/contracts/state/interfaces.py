@@ -107,7 +107,44 @@ class AppendingState(State, Generic[T, V]):
 
 
 class MergingState(AppendingState[T, V]):
-    """Appending state that can be merged, as for session windows."""
+    """Appending state that can be merged, as for session windows.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import ProcessWindowFunction
+    >>> from flintstream.datastream.state import ListStateDescriptor, ReducingStateDescriptor
+    >>> from flintstream.datastream.window import EventTimeSessionWindows, Trigger, TriggerResult
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> class EveryThird(Trigger):
+    ...     count = ReducingStateDescriptor("count", lambda a, b: a + b, Types.LONG())
+    ...
+    ...     def on_element(self, element, timestamp, window, ctx):
+    ...         count = ctx.get_partitioned_state(self.count)
+    ...         count.add(1)
+    ...         return TriggerResult.FIRE if count.get() % 3 == 0 else TriggerResult.CONTINUE
+    ...
+    ...     def on_event_time(self, time, window, ctx):
+    ...         return TriggerResult.CONTINUE
+    ...
+    ...     def on_processing_time(self, time, window, ctx):
+    ...         return TriggerResult.CONTINUE
+    ...
+    ...     def can_merge(self):
+    ...         return True
+    ...
+    ...     def on_merge(self, window, ctx):  # two sessions have become one: so do their counts
+    ...         ctx.merge_partitioned_state(self.count)
+    ...
+    ...     def clear(self, window, ctx):
+    ...         ctx.get_partitioned_state(self.count).clear()
+    >>> def sums(numbers):
+    ...     sessions = numbers.key_by(lambda n: 0).window(EventTimeSessionWindows.with_gap(10))
+    ...     return sessions.trigger(EveryThird()).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     for number, timestamp in (1, 0), (2, 20), (4, 10):  # the last one joins the two sessions
+    ...         harness.process_element(number, timestamp)
+    ...     harness.extract_output_values()
+    [7]
+    """
 
     __slots__ = ()
 
@@ -135,7 +172,36 @@ class ReducingState(MergingState[T, T]):
 
 
 class AggregatingState(MergingState[T, V]):
-    """One accumulator per key; None if nothing was added."""
+    """One accumulator per key; None if nothing was added.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import AggregateFunction, KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import AggregatingStateDescriptor
+    >>> class Mean(AggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return 0, 0
+    ...
+    ...     def add(self, value, accumulator):
+    ...         return accumulator[0] + value, accumulator[1] + 1
+    ...
+    ...     def get_result(self, accumulator):
+    ...         return accumulator[0] / accumulator[1]
+    ...
+    ...     def merge(self, a, b):
+    ...         return a[0] + b[0], a[1] + b[1]
+    >>> class RunningMean(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         pair = Types.TUPLE([Types.LONG(), Types.LONG()])
+    ...         self.mean = runtime_context.get_aggregating_state(AggregatingStateDescriptor("mean", Mean(), pair))
+    ...
+    ...     def process_element(self, number, ctx):
+    ...         self.mean.add(number)
+    ...         yield self.mean.get()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> stream = env.from_collection([1, 2, 6]).key_by(lambda number: 0).process(RunningMean())
+    >>> list(stream.execute_and_collect(limit=9))
+    [1.0, 1.5, 3.0]
+    """
 
     __slots__ = ()
 
@@ -260,7 +326,35 @@ class MapState(State, Generic[K, V]):
 
 
 class ReadOnlyBroadcastState(State, Generic[K, V]):
-    """Broadcast state on the non-broadcast side."""
+    """Broadcast state on the non-broadcast side.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import BroadcastProcessFunction
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> from flintstream.testing.harness import BroadcastHarness
+    >>> limits = MapStateDescriptor("limits", Types.STRING(), Types.LONG())
+    >>> class Check(BroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         known = ctx.get_broadcast_state(limits)
+    ...         name, amount = value
+    ...         if known.is_empty():
+    ...             yield "no limits yet"
+    ...         elif known.contains(name):
+    ...             yield "too much" if amount > known.get(name) else "fine"
+    ...         else:
+    ...             yield f"only {list(known.keys())} have limits, {sum(known.values())} in all"
+    ...             yield dict(known.items())
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(limits).put(*value)
+    >>> with BroadcastHarness(lambda sums, new: sums.connect(new.broadcast(limits)).process(Check())) as harness:
+    ...     harness.process_element(("ann", 3))
+    ...     harness.process_broadcast_element(("ann", 5))
+    ...     harness.process_element(("ann", 7))
+    ...     harness.process_element(("bob", 1))
+    ...     harness.extract_output_values()
+    ['no limits yet', 'too much', "only ['ann'] have limits, 5 in all", {'ann': 5}]
+    """
 
     __slots__ = ()
 
@@ -299,7 +393,32 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
 
 
 class BroadcastState(ReadOnlyBroadcastState[K, V]):
-    """Broadcast state on the broadcast side. Every subtask must change it in the same way."""
+    """Broadcast state on the broadcast side. Every subtask must change it in the same way.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import BroadcastProcessFunction
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> from flintstream.testing.harness import BroadcastHarness
+    >>> rules = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
+    >>> class Apply(BroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         yield value, sorted(ctx.get_broadcast_state(rules).items())
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         state = ctx.get_broadcast_state(rules)
+    ...         if value == "defaults":
+    ...             state.put_all({"speed": 50, "weight": 20})
+    ...         elif value == "no weight":
+    ...             state.remove("weight")
+    ...         else:
+    ...             state.put(*value)
+    >>> with BroadcastHarness(lambda items, new: items.connect(new.broadcast(rules)).process(Apply())) as harness:
+    ...     for change in "defaults", "no weight", ("speed", 30):
+    ...         harness.process_broadcast_element(change)
+    ...     harness.process_element("a")
+    ...     harness.extract_output_values()
+    [('a', [('speed', 30)])]
+    """
 
     __slots__ = ()
 
@@ -323,7 +442,28 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
 
 
 class OperatorStateStore(ABC):
-    """State that belongs to a subtask rather than to a key."""
+    """State that belongs to a subtask rather than to a key.
+
+    Programs see no store: the context of a broadcast function has the same method.
+
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import BroadcastProcessFunction
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> from flintstream.testing.harness import BroadcastHarness
+    >>> names = MapStateDescriptor("names", Types.LONG(), Types.STRING())
+    >>> class Name(BroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         yield ctx.get_broadcast_state(names).get(value)
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(names).put(*value)
+    >>> with BroadcastHarness(lambda ids, new: ids.connect(new.broadcast(names)).process(Name())) as harness:
+    ...     harness.process_broadcast_element((1, "one"))
+    ...     harness.process_element(1)
+    ...     harness.extract_output_values()
+    ['one']
+    """
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:

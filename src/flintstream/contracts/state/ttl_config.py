@@ -139,11 +139,22 @@ class StateTtlConfig:
         return StateTtlConfig.Builder(ttl)
 
     def get_update_type(self) -> UpdateType:
-        """Return which accesses restart the time-to-live."""
+        """Return which accesses restart the time-to-live.
+
+        >>> from flintstream.common import Time
+        >>> StateTtlConfig.new_builder(Time.hours(1)).update_ttl_on_read_and_write().build().get_update_type().name
+        'OnReadAndWrite'
+        """
         return self._update_type
 
     def get_state_visibility(self) -> StateVisibility:
-        """Return whether expired values may be seen."""
+        """Return whether expired values may be seen.
+
+        >>> from flintstream.common import Time
+        >>> config = StateTtlConfig.new_builder(Time.hours(1)).return_expired_if_not_cleaned_up().build()
+        >>> config.get_state_visibility().name
+        'ReturnExpiredIfNotCleanedUp'
+        """
         return self._state_visibility
 
     def get_ttl(self) -> Time:
@@ -151,7 +162,12 @@ class StateTtlConfig:
         return self._ttl
 
     def get_ttl_time_characteristic(self) -> TtlTimeCharacteristic:
-        """Return the clock that decides about expiry."""
+        """Return the clock that decides about expiry.
+
+        >>> from flintstream.common import Time
+        >>> StateTtlConfig.new_builder(Time.hours(1)).use_processing_time().build().get_ttl_time_characteristic().name
+        'ProcessingTime'
+        """
         return self._ttl_time_characteristic
 
     def is_enabled(self) -> bool:
@@ -159,7 +175,14 @@ class StateTtlConfig:
         return self._update_type is not StateTtlConfig.UpdateType.Disabled
 
     def get_cleanup_strategies(self) -> _CleanupStrategies:
-        """Return how expired state is removed."""
+        """Return how expired state is removed.
+
+        >>> from flintstream.common import Time
+        >>> config = StateTtlConfig.new_builder(Time.hours(1)).cleanup_incrementally(10).build()
+        >>> strategies = config.get_cleanup_strategies()
+        >>> strategies.get_incremental_cleanup_strategy().get_cleanup_size(), strategies.in_full_snapshot()
+        (10, False)
+        """
         return self._cleanup_strategies
 
     def __repr__(self) -> str:

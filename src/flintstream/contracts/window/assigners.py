@@ -109,6 +109,20 @@ class TumblingEventTimeWindows(_Tumbling[T_contra]):
 class TumblingProcessingTimeWindows(_Tumbling[T_contra]):
     """Windows of one length (ms), end to end, by the worker's clock.
 
+    >>> from flintstream.common import Time
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     windows = numbers.key_by(lambda n: 0).window(TumblingProcessingTimeWindows.of(Time.seconds(10)))
+    ...     return windows.reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(1)
+    ...     harness.set_processing_time(9_000)
+    ...     harness.process_element(2)
+    ...     harness.set_processing_time(10_000)  # the first window ends
+    ...     harness.process_element(4)
+    ...     harness.extract_output_values()
+    [3]
+
     Raises:
         ValueError: The size is not positive, or the offset is not smaller than the size.
     """
@@ -166,6 +180,19 @@ class SlidingEventTimeWindows(_Sliding[T_contra]):
 
 class SlidingProcessingTimeWindows(_Sliding[T_contra]):
     """Windows of one length (ms) that start every ``slide`` ms, by the worker's clock.
+
+    >>> from flintstream.common import Time
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     assigner = SlidingProcessingTimeWindows.of(Time.seconds(10), Time.seconds(5))
+    ...     return numbers.key_by(lambda n: 0).window(assigner).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(1)
+    ...     harness.set_processing_time(7_000)
+    ...     harness.process_element(2)
+    ...     harness.set_processing_time(15_000)
+    ...     harness.extract_output_values()
+    [1, 3, 2]
 
     Raises:
         ValueError: The size is not positive, or the offset is not smaller than the slide.
@@ -280,7 +307,14 @@ class CountTumblingWindowAssigner(_Counting[T_contra]):
 
 
 class CountSlidingWindowAssigner(_Counting[T_contra]):
-    """Windows of a fixed number of records per key, one every ``window_slide`` records. Only full windows fire."""
+    """Windows of a fixed number of records per key, one every ``window_slide`` records. Only full windows fire.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 4, 8]).key_by(lambda n: 0).window(CountSlidingWindowAssigner.of(3, 1))
+    >>> list(windows.reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [7, 14]
+    """
 
     def __init__(self, window_size: int, window_slide: int) -> None:
         super().__init__(window_size, "slide-count-assigner")

@@ -74,7 +74,23 @@ class _DynamicGapSessions(_Sessions[T_contra]):
 
 
 class DynamicEventTimeSessionWindows(_DynamicGapSessions[T_contra]):
-    """Sessions by the timestamps of records, with a gap that depends on the record."""
+    """Sessions by the timestamps of records, with a gap that depends on the record.
+
+    >>> from flintstream.datastream.window import SessionWindowTimeGapExtractor
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> class Gap(SessionWindowTimeGapExtractor):
+    ...     def extract(self, element):
+    ...         return element
+    >>> def sums(gaps):
+    ...     return gaps.key_by(lambda n: 0).window(DynamicEventTimeSessionWindows.with_dynamic_gap(Gap())).reduce(max)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(5, 0)
+    ...     harness.process_element(30, 10)  # more than 5 ms later
+    ...     harness.process_element(20, 35)  # within its 30 ms
+    ...     harness.process_watermark(54)
+    ...     harness.get_output()
+    [StreamRecord(value=5, timestamp=4), StreamRecord(value=30, timestamp=54), Watermark(timestamp=54)]
+    """
 
     _event_time = True
 
@@ -85,7 +101,24 @@ class DynamicEventTimeSessionWindows(_DynamicGapSessions[T_contra]):
 
 
 class DynamicProcessingTimeSessionWindows(_DynamicGapSessions[T_contra]):
-    """Sessions by the worker's clock, with a gap that depends on the record."""
+    """Sessions by the worker's clock, with a gap that depends on the record.
+
+    >>> from flintstream.datastream.window import SessionWindowTimeGapExtractor
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> class Gap(SessionWindowTimeGapExtractor):
+    ...     def extract(self, element):
+    ...         return 1_000 if element == "last" else 60_000
+    >>> def joined(words):
+    ...     sessions = words.key_by(lambda w: 0).window(DynamicProcessingTimeSessionWindows.with_dynamic_gap(Gap()))
+    ...     return sessions.reduce(lambda a, b: f"{a} {b}")
+    >>> with KeyedHarness(joined) as harness:
+    ...     harness.process_element("first")
+    ...     harness.set_processing_time(59_500)
+    ...     harness.process_element("last")
+    ...     harness.set_processing_time(60_500)
+    ...     harness.extract_output_values()
+    ['first last']
+    """
 
     _event_time = False
 
@@ -115,12 +148,34 @@ class EventTimeSessionWindows(_FixedGapSessions[T_contra]):
 
     @staticmethod
     def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicEventTimeSessionWindows[T]:
-        """Return sessions whose gap is returned by ``extractor``."""
+        """Return sessions whose gap is returned by ``extractor``.
+
+        >>> from flintstream.datastream.window import SessionWindowTimeGapExtractor
+        >>> class Patience(SessionWindowTimeGapExtractor):
+        ...     def extract(self, element):
+        ...         return 60_000 if element == "reads" else 5_000
+        >>> sessions = EventTimeSessionWindows.with_dynamic_gap(Patience())
+        >>> sessions.assign_windows("reads", 12_345, None)
+        [TimeWindow(start=12345, end=72345)]
+        """
         return DynamicEventTimeSessionWindows(extractor)
 
 
 class ProcessingTimeSessionWindows(_FixedGapSessions[T_contra]):
     """Sessions by the worker's clock: a window ends after a gap (ms) without records.
+
+    >>> from flintstream.common import Time
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     sessions = numbers.key_by(lambda n: 0).window(ProcessingTimeSessionWindows.with_gap(Time.seconds(10)))
+    ...     return sessions.reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(1)
+    ...     harness.set_processing_time(9_000)
+    ...     harness.process_element(2)  # in time
+    ...     harness.set_processing_time(19_000)
+    ...     harness.extract_output_values()
+    [3]
 
     Raises:
         ValueError: The gap is not positive.
@@ -135,5 +190,14 @@ class ProcessingTimeSessionWindows(_FixedGapSessions[T_contra]):
 
     @staticmethod
     def with_dynamic_gap(extractor: SessionWindowTimeGapExtractor[T]) -> DynamicProcessingTimeSessionWindows[T]:
-        """Return sessions whose gap is returned by ``extractor``."""
+        """Return sessions whose gap is returned by ``extractor``.
+
+        >>> from flintstream.datastream.window import SessionWindowTimeGapExtractor
+        >>> class Patience(SessionWindowTimeGapExtractor):
+        ...     def extract(self, element):
+        ...         return 60_000 if element == "reads" else 5_000
+        >>> sessions = ProcessingTimeSessionWindows.with_dynamic_gap(Patience())
+        >>> type(sessions).__name__, sessions.is_event_time()
+        ('DynamicProcessingTimeSessionWindows', False)
+        """
         return DynamicProcessingTimeSessionWindows(extractor)

@@ -22,7 +22,20 @@ CONTINUE, FIRE = TriggerResult.CONTINUE, TriggerResult.FIRE
 
 
 class EventTimeTrigger(Trigger[T_contra, TimeWindow]):
-    """A trigger that fires when the watermark passes the end of the window, and then for each late record."""
+    """A trigger that fires when the watermark passes the end of the window, and then for each late record.
+
+    >>> from flintstream.datastream.window import TumblingEventTimeWindows
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     windows = numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(10)).allowed_lateness(20)
+    ...     return windows.trigger(EventTimeTrigger.create()).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(1, 3)
+    ...     harness.process_watermark(9)
+    ...     harness.process_element(2, 4)  # late
+    ...     harness.extract_output_values()
+    [1, 3]
+    """
 
     def on_element(
         self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
@@ -63,7 +76,20 @@ class EventTimeTrigger(Trigger[T_contra, TimeWindow]):
 
 
 class ProcessingTimeTrigger(Trigger[T_contra, TimeWindow]):
-    """A trigger that fires when the worker's clock passes the end of the window."""
+    """A trigger that fires when the worker's clock passes the end of the window.
+
+    >>> from flintstream.datastream.window import TumblingEventTimeWindows
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):  # windows of event time, whose results come by the clock
+    ...     windows = numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(10))
+    ...     return windows.trigger(ProcessingTimeTrigger.create()).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(1, 3)
+    ...     harness.process_element(2, 4)
+    ...     harness.set_processing_time(9)
+    ...     harness.extract_output_values()
+    [3]
+    """
 
     def on_element(
         self, element: T_contra, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
@@ -157,7 +183,21 @@ class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
 
 
 class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
-    """A trigger that fires every interval (ms) of event time, and at the end of the window."""
+    """A trigger that fires every interval (ms) of event time, and at the end of the window.
+
+    >>> from flintstream.common import Time
+    >>> from flintstream.datastream.window import TumblingEventTimeWindows
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     windows = numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(Time.hours(1)))
+    ...     return windows.trigger(ContinuousEventTimeTrigger.of(Time.minutes(20))).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     for minute in 0, 15, 30, 45, 60:
+    ...         harness.process_element(1, minute * 60_000)
+    ...         harness.process_watermark(minute * 60_000)
+    ...     harness.extract_output_values()
+    [3, 4, 4]
+    """
 
     @staticmethod
     def of(interval: Time) -> ContinuousEventTimeTrigger:
@@ -191,7 +231,21 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
 
 
 class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T_contra]):
-    """A trigger that fires every interval (ms) of the worker's clock, and at the end of the window."""
+    """A trigger that fires every interval (ms) of the worker's clock, and at the end of the window.
+
+    >>> from flintstream.common import Time
+    >>> from flintstream.datastream.window import TumblingProcessingTimeWindows
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     windows = numbers.key_by(lambda n: 0).window(TumblingProcessingTimeWindows.of(Time.hours(1)))
+    ...     return windows.trigger(ContinuousProcessingTimeTrigger.of(Time.minutes(20))).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     for minute in 0, 15, 30, 45, 60:
+    ...         harness.set_processing_time(minute * 60_000)
+    ...         harness.process_element(1)
+    ...     harness.extract_output_values()
+    [2, 3, 4]
+    """
 
     @staticmethod
     def of(interval: Time) -> ContinuousProcessingTimeTrigger:
@@ -326,7 +380,17 @@ class CountTrigger(Trigger[T_contra, Window]):
 
 
 class NeverTrigger(Trigger[T_contra, GlobalWindow]):
-    """A trigger that never fires: the default of :class:`GlobalWindows`, which need a user-defined trigger."""
+    """A trigger that never fires: the default of :class:`GlobalWindows`, which need a user-defined trigger.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.window import CountTrigger, GlobalWindows
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2]).key_by(lambda n: 0).window(GlobalWindows.create())
+    >>> list(windows.trigger(NeverTrigger()).reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    []
+    >>> list(windows.trigger(CountTrigger.of(2)).reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [3]
+    """
 
     def on_element(
         self,

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 class Window(ABC):
-    """A finite group of the records of one key. Windows are hashable and compare by content."""
+    """A finite group of the records of one key. Windows are hashable and compare by content.
+
+    >>> from flintstream.datastream.window import CountWindow, TimeWindow
+    >>> TimeWindow(0, 10).max_timestamp(), CountWindow(3).max_timestamp() == 2**63 - 1
+    (9, True)
+    >>> len({TimeWindow(0, 10), TimeWindow(0, 10), TimeWindow(10, 20)})
+    2
+    """
 
     __slots__ = ()
 
@@ -59,7 +66,11 @@ class TimeWindow(tuple[int, int], Window):
         return self[0] <= other[1] and other[0] <= self[1]
 
     def cover(self, other: TimeWindow) -> TimeWindow:
-        """Return the smallest window that contains both windows."""
+        """Return the smallest window that contains both windows.
+
+        >>> TimeWindow(0, 5).cover(TimeWindow(8, 10))
+        TimeWindow(start=0, end=10)
+        """
         return TimeWindow(min(self.start, other.start), max(self.end, other.end))
 
     @staticmethod
@@ -73,7 +84,15 @@ class TimeWindow(tuple[int, int], Window):
 
     @staticmethod
     def merge_windows(windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]) -> None:
-        """Call ``callback`` with each group of windows that overlap or touch, and the window that covers them."""
+        """Call ``callback`` with each group of windows that overlap or touch, and the window that covers them.
+
+        >>> from flintstream.datastream.window import MergingWindowAssigner
+        >>> class Shown(MergingWindowAssigner.MergeCallback):
+        ...     def merge(self, to_be_merged, merge_result):
+        ...         print(sorted(to_be_merged), "become", merge_result)
+        >>> TimeWindow.merge_windows([TimeWindow(3, 9), TimeWindow(20, 25), TimeWindow(0, 5)], Shown())
+        [TimeWindow(start=0, end=5), TimeWindow(start=3, end=9)] become TimeWindow(start=0, end=9)
+        """
         group: set[TimeWindow] = set()
         covering: TimeWindow | None = None
         for window in sorted(windows):
@@ -181,7 +200,16 @@ def _read(stream: BytesIO, size: int) -> bytes:
 
 
 class TimeWindowSerializer(TypeSerializer[TimeWindow]):
-    """A serializer that writes start and end as big-endian 64-bit numbers."""
+    """A serializer that writes start and end as big-endian 64-bit numbers.
+
+    >>> from io import BytesIO
+    >>> stream = BytesIO()
+    >>> TimeWindowSerializer().serialize(TimeWindow(0, 10), stream)
+    >>> stream.getvalue().hex(" ", 8)
+    '0000000000000000 000000000000000a'
+    >>> TimeWindowSerializer().deserialize(BytesIO(stream.getvalue()))
+    TimeWindow(start=0, end=10)
+    """
 
     def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
         """Write a window."""
@@ -193,7 +221,16 @@ class TimeWindowSerializer(TypeSerializer[TimeWindow]):
 
 
 class CountWindowSerializer(TypeSerializer[CountWindow]):
-    """A serializer that writes the id as a big-endian 64-bit number."""
+    """A serializer that writes the id as a big-endian 64-bit number.
+
+    >>> from io import BytesIO
+    >>> stream = BytesIO()
+    >>> CountWindowSerializer().serialize(CountWindow(258), stream)
+    >>> stream.getvalue().hex()
+    '0000000000000102'
+    >>> CountWindowSerializer().deserialize(BytesIO(stream.getvalue()))
+    CountWindow(id=258)
+    """
 
     def serialize(self, element: CountWindow, stream: BytesIO) -> None:
         """Write a window."""
@@ -205,7 +242,16 @@ class CountWindowSerializer(TypeSerializer[CountWindow]):
 
 
 class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
-    """A serializer that writes one zero byte, because there is only one global window."""
+    """A serializer that writes one zero byte, because there is only one global window.
+
+    >>> from io import BytesIO
+    >>> stream = BytesIO()
+    >>> GlobalWindowSerializer().serialize(GlobalWindow.get(), stream)
+    >>> stream.getvalue().hex()
+    '00'
+    >>> GlobalWindowSerializer().deserialize(BytesIO(stream.getvalue()))
+    GlobalWindow
+    """
 
     def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:  # noqa: ARG002 - the contract
         """Write the window."""

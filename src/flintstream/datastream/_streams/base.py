@@ -150,6 +150,12 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
         All steps share the same epochs, so the shortest timeout applies.
 
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> hurried = env.from_collection([1, 2]).map(lambda n: n + 1).set_buffer_timeout(10)
+        >>> list(hurried.execute_and_collect(limit=9))
+        [2, 3]
+
         Raises:
             ValueError: ``timeout_millis`` is less than -1.
         """
@@ -167,7 +173,15 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self
 
     def get_type(self) -> TypeInformation[T_co]:
-        """Return the declared type of the records, or ``Types.PICKLED_BYTE_ARRAY()`` if there is none."""
+        """Return the declared type of the records, or ``Types.PICKLED_BYTE_ARRAY()`` if there is none.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> numbers = env.from_collection([1, 2], Types.LONG())
+        >>> numbers.get_type(), numbers.map(str, Types.STRING()).get_type(), numbers.map(str).get_type()
+        (Long, String, PickledByteArrayTypeInfo)
+        """
         return self._transformation.output_type or Types.PICKLED_BYTE_ARRAY()
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
@@ -175,7 +189,14 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self._env
 
     def get_execution_config(self) -> ExecutionConfig:
-        """Return the configuration of the environment."""
+        """Return the configuration of the environment.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> config = env.from_collection([1, 2]).get_execution_config().set_auto_watermark_interval(50)
+        >>> env.get_config().get_auto_watermark_interval()
+        50
+        """
         return self._env.get_config()
 
     # -- one record at a time ----------------------------------------------------------------------------------------
@@ -246,6 +267,16 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     ) -> DataStream:
         """Apply a :class:`ProcessFunction`, which can access timestamps and write to side outputs.
 
+        >>> from flintstream.datastream import ProcessFunction, StreamExecutionEnvironment
+        >>> class LongWords(ProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         for word in value.split():
+        ...             if len(word) > 2:
+        ...                 yield word
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> list(env.from_collection(["or not to be", "that is"]).process(LongWords()).execute_and_collect(limit=9))
+        ['not', 'that']
+
         Raises:
             TypeError: ``func`` is not a ``ProcessFunction``.
         """
@@ -256,6 +287,14 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
     def project(self, *field_indexes: int) -> DataStream[tuple[Any, ...]]:
         """Keep the given fields of a stream of tuples, in this order.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> people = Types.TUPLE([Types.STRING(), Types.LONG(), Types.STRING()])
+        >>> stream = env.from_collection([("ann", 30, "Bern"), ("bob", 25, "Rome")], people)
+        >>> list(stream.project(2, 0).execute_and_collect(limit=9))
+        [('Bern', 'ann'), ('Rome', 'bob')]
 
         Raises:
             Exception: The stream's type is not a tuple type.
@@ -272,7 +311,23 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return self._then("Projection", ProjectOperator(field_indexes), projected, kind="ENGINE")
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy[T_co]) -> DataStream[T_co]:
-        """Give records their event time (ms) and generate watermarks from it."""
+        """Give records their event time (ms) and generate watermarks from it.
+
+        >>> from flintstream.common import Duration
+        >>> from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> class Time(TimestampAssigner):
+        ...     def extract_timestamp(self, value, record_timestamp):
+        ...         return value[1]
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(5))
+        >>> strategy = strategy.with_timestamp_assigner(Time())
+        >>> clicks = env.from_collection([("a", 1_000), ("b", 12_000), ("c", 9_000)])
+        >>> clicks = clicks.assign_timestamps_and_watermarks(strategy).window_all(TumblingEventTimeWindows.of(10_000))
+        >>> list(clicks.reduce(lambda a, b: (a[0] + b[0], a[1])).execute_and_collect(limit=9))
+        [('ac', 1000), ('b', 12000)]
+        """
         if not hasattr(watermark_strategy, "create_generator"):
             raise TypeError(
                 "assign_timestamps_and_watermarks() needs a WatermarkStrategy, "
@@ -314,7 +369,15 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         return KeyedStream(self._env, self._partitioned(partitioner, "Key by"), self, selector, declared)
 
     def window_all(self, window_assigner: WindowAssigner[T_co, W]) -> AllWindowedStream[T_co, W]:
-        """Window the whole stream without keys, in one subtask."""
+        """Window the whole stream without keys, in one subtask.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.window import CountTumblingWindowAssigner
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> pairs = env.from_collection(["to", "be", "or", "not"]).window_all(CountTumblingWindowAssigner.of(2))
+        >>> list(pairs.reduce(lambda a, b: f"{a} {b}").execute_and_collect(limit=9))
+        ['to be', 'or not']
+        """
         return AllWindowedStream(self, window_assigner)
 
     def union(self, *streams: DataStream[V]) -> DataStream[T_co | V]:
@@ -346,6 +409,18 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def connect(self, ds: DataStream | BroadcastStream) -> ConnectedStreams | BroadcastConnectedStream:
         """Connect this stream with another one, of any type, so that one function processes both.
 
+        >>> from flintstream.datastream import CoMapFunction, StreamExecutionEnvironment
+        >>> class Celsius(CoMapFunction):
+        ...     def map1(self, value):
+        ...         return value
+        ...
+        ...     def map2(self, value):
+        ...         return (value - 32) * 5 / 9
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> celsius, fahrenheit = env.from_collection([20.0]), env.from_collection([212])
+        >>> sorted(celsius.connect(fahrenheit).map(Celsius()).execute_and_collect(limit=9))
+        [20.0, 100.0]
+
         Returns:
             ``ConnectedStreams``, or a ``BroadcastConnectedStream`` if ``ds`` is a ``BroadcastStream``.
 
@@ -372,6 +447,16 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
         Only BATCH jobs can read it; see :class:`~flintstream.datastream.data_stream.CachedDataStream`.
 
+        >>> from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env = env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+        >>> lengths = env.from_collection(["to", "question"]).map(len).cache()
+        >>> list(lengths.execute_and_collect(limit=9))
+        [2, 8]
+        >>> list(lengths.map(lambda n: n * 10).execute_and_collect(limit=9))  # does not compute the lengths again
+        [20, 80]
+        >>> env.close()
+
         Raises:
             PlanError: This stream is neither the result of an operator nor a side output.
         """
@@ -387,6 +472,19 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
     def get_side_output(self, output_tag: OutputTag[V]) -> DataStream[V]:
         """Return the records that this step sent to a side output.
+
+        >>> from flintstream.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
+        >>> bad = OutputTag("bad")
+        >>> class Parse(ProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         if value.isdigit():
+        ...             yield int(value)
+        ...         else:
+        ...             yield bad, value
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> parsed = env.from_collection(["1", "two", "3"]).process(Parse())
+        >>> list(parsed.get_side_output(bad).execute_and_collect(limit=9))
+        ['two']
 
         Raises:
             TypeError: ``output_tag`` is not an ``OutputTag``.
@@ -474,6 +572,15 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def add_sink(self, sink_func: SinkFunction[T_co] | Sink[T_co]) -> DataStreamSink:
         """Send each record to a Python :class:`SinkFunction` or to a sink.
 
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.testing import CollectSink
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sink = CollectSink()
+        >>> _ = env.from_collection([1, 2]).add_sink(sink).name("results")
+        >>> _ = env.execute()
+        >>> sink.get_results()
+        ['1', '2']
+
         Raises:
             TypeError: ``sink_func`` is neither.
         """
@@ -485,6 +592,15 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
     def sink_to(self, sink: Sink[T_co]) -> DataStreamSink:
         """Send each record to a sink.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.testing import CollectSink
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sink = CollectSink()
+        >>> _ = env.from_collection(["to", "be"]).map(str.upper).sink_to(sink).uid("results")
+        >>> _ = env.execute()
+        >>> sink.get_results()
+        ['TO', 'BE']
 
         Raises:
             TypeError: ``sink`` is not a ``Sink``.

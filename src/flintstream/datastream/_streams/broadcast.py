@@ -26,6 +26,15 @@ class BroadcastStream(Generic[T_co]):
     """A stream that goes to every subtask, with its broadcast states (PyFlink's ``BroadcastStream``).
 
     Its only use is ``stream.connect(broadcast_stream)``.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> rules = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
+    >>> stream = env.from_collection([("limit", 10)]).broadcast(rules)
+    >>> [descriptor.get_name() for descriptor in stream.broadcast_state_descriptors]
+    ['rules']
     """
 
     def __init__(
@@ -44,7 +53,29 @@ class BroadcastStream(Generic[T_co]):
 
 
 class BroadcastConnectedStream(Generic[A_co, B_co]):
-    """A stream connected with a broadcast stream of type ``B`` (PyFlink's ``BroadcastConnectedStream``)."""
+    """A stream connected with a broadcast stream of type ``B`` (PyFlink's ``BroadcastConnectedStream``).
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import KeyedBroadcastProcessFunction
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> from flintstream.testing.harness import KeyedBroadcastHarness
+    >>> limits = MapStateDescriptor("limits", Types.STRING(), Types.LONG())
+    >>> class OverTheLimit(KeyedBroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         if value > (ctx.get_broadcast_state(limits).get("largest") or 0):
+    ...             yield ctx.get_current_key(), value
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(limits).put("largest", value)
+    >>> def over(amounts, largest):
+    ...     return amounts.key_by(lambda n: n % 2).connect(largest.broadcast(limits)).process(OverTheLimit())
+    >>> with KeyedBroadcastHarness(over) as harness:
+    ...     harness.process_broadcast_element(10)
+    ...     harness.process_element(9)
+    ...     harness.process_element(12)
+    ...     harness.extract_output_values()
+    [(0, 12)]
+    """
 
     def __init__(
         self,

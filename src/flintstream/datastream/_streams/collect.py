@@ -67,7 +67,20 @@ def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
 
 
 class CloseableIterator(Generic[T_co]):
-    """Iterates over the records of a running job. Closing it cancels the job if it is still running."""
+    """Iterates over the records of a running job. Closing it cancels the job if it is still running.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with env.from_collection([1, 2, 3]).execute_and_collect() as numbers:
+    ...     print(numbers.next())
+    ...     print(list(numbers))  # the rest
+    1
+    [2, 3]
+    >>> numbers = env.from_collection([1, 2, 3]).execute_and_collect()
+    >>> numbers.next()
+    1
+    >>> numbers.close()  # without "with"
+    """
 
     def __init__(self, sink: CollectQueueSink, client: JobClient) -> None:
         """Read the records that ``sink`` collects from the job of ``client``."""

@@ -63,7 +63,21 @@ class ConnectedStreams(Generic[A_co, B_co]):
         key_selector2: Callable[[B_co], Any] | KeySelector[B_co],
         key_type: TypeInformation | None = None,
     ) -> ConnectedStreams[A_co, B_co]:
-        """Key both streams, each with its own selector. Both selectors must return keys of the same type."""
+        """Key both streams, each with its own selector. Both selectors must return keys of the same type.
+
+        >>> from flintstream.datastream import CoMapFunction, StreamExecutionEnvironment
+        >>> class Both(CoMapFunction):
+        ...     def map1(self, order):
+        ...         return "order", order[0]
+        ...
+        ...     def map2(self, payment):
+        ...         return "payment", payment["order"]
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> orders, payments = env.from_collection([(7, "tea")]), env.from_collection([{"order": 7, "paid": 3}])
+        >>> keyed = orders.connect(payments).key_by(lambda order: order[0], lambda payment: payment["order"])
+        >>> sorted(keyed.map(Both()).execute_and_collect(limit=9))
+        [('order', 7), ('payment', 7)]
+        """
         first, second = _not_keyed(self.stream1), _not_keyed(self.stream2)
         return ConnectedStreams(first.key_by(key_selector1, key_type), second.key_by(key_selector2, key_type))
 
@@ -107,6 +121,19 @@ class ConnectedStreams(Generic[A_co, B_co]):
     def flat_map(self, func: CoFlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
         """Apply ``flat_map1`` and ``flat_map2``, which return any number of results; None means no results.
 
+        >>> from flintstream.datastream import CoFlatMapFunction, StreamExecutionEnvironment
+        >>> class Words(CoFlatMapFunction):
+        ...     def flat_map1(self, value):
+        ...         yield from value.split()
+        ...
+        ...     def flat_map2(self, value):
+        ...         if value:
+        ...             yield value
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> connected = env.from_collection(["to be"]).connect(env.from_collection(["", "or"]))
+        >>> sorted(connected.flat_map(Words()).execute_and_collect(limit=9))
+        ['be', 'or', 'to']
+
         Raises:
             TypeError: ``func`` is not a ``CoFlatMapFunction``.
         """
@@ -135,6 +162,30 @@ class ConnectedStreams(Generic[A_co, B_co]):
         self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Apply ``process_element1`` and ``process_element2``, with state and timers if both streams are keyed.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream import KeyedCoProcessFunction, StreamExecutionEnvironment
+        >>> from flintstream.datastream.state import ValueStateDescriptor
+        >>> class Pair(KeyedCoProcessFunction):
+        ...     def open(self, runtime_context):
+        ...         self.other = runtime_context.get_state(ValueStateDescriptor("other", Types.STRING()))
+        ...
+        ...     def process_element1(self, value, ctx):
+        ...         yield from self.paired(value[1])
+        ...
+        ...     def process_element2(self, value, ctx):
+        ...         yield from self.paired(value[1])
+        ...
+        ...     def paired(self, value):
+        ...         if self.other.value() is None:
+        ...             self.other.update(value)
+        ...         else:
+        ...             yield sorted([self.other.value(), value])
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> orders, payments = env.from_collection([(7, "order"), (8, "order")]), env.from_collection([(7, "payment")])
+        >>> keyed = orders.connect(payments).key_by(lambda order: order[0], lambda payment: payment[0])
+        >>> list(keyed.process(Pair()).execute_and_collect(limit=9))
+        [['order', 'payment']]
 
         Raises:
             TypeError: ``func`` is neither a ``CoProcessFunction`` nor a ``KeyedCoProcessFunction``, or it is keyed but

@@ -136,11 +136,25 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         return self._accumulate(Aggregation.MIN, position_to_min)
 
     def max(self, position_to_max: int | str = 0) -> DataStream[T_co]:
-        """Emit a rolling maximum of a field. The other fields are those of the first record."""
+        """Emit a rolling maximum of a field. The other fields are those of the first record.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sales = env.from_collection([("tea", 3, "ann"), ("tea", 5, "bob")]).key_by(lambda sale: sale[0])
+        >>> list(sales.max(1).execute_and_collect(limit=9))
+        [('tea', 3, 'ann'), ('tea', 5, 'ann')]
+        """
         return self._accumulate(Aggregation.MAX, position_to_max)
 
     def min_by(self, position_to_min_by: int | str = 0) -> DataStream[T_co]:
-        """Emit the record with the smallest value of a field. The first one wins ties."""
+        """Emit the record with the smallest value of a field. The first one wins ties.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sales = env.from_collection([("tea", 3, "ann"), ("tea", 2, "bob")]).key_by(lambda sale: sale[0])
+        >>> list(sales.min_by(1).execute_and_collect(limit=9))
+        [('tea', 3, 'ann'), ('tea', 2, 'bob')]
+        """
         return self._accumulate(Aggregation.MIN_BY, position_to_min_by)
 
     def max_by(self, position_to_max_by: int | str = 0) -> DataStream[T_co]:
@@ -192,7 +206,21 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         return self._origin.key_by(key_selector, key_type)
 
     def window(self, window_assigner: WindowAssigner[T_co, W]) -> WindowedStream[K_co, T_co, W]:
-        """Group the records of each key into windows."""
+        """Group the records of each key into windows.
+
+        >>> from flintstream.common import Time
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> def sums(readings):
+        ...     windows = readings.key_by(lambda r: r[0]).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+        ...     return windows.reduce(lambda a, b: (a[0], a[1] + b[1]))
+        >>> with KeyedHarness(sums) as harness:
+        ...     for reading, timestamp in (("a", 1), 0), (("b", 5), 10), (("a", 2), 999), (("a", 4), 1000):
+        ...         harness.process_element(reading, timestamp)
+        ...     harness.process_watermark(999)
+        ...     sorted(harness.extract_output_values())
+        [('a', 3), ('b', 5)]
+        """
         return WindowedStream(self, window_assigner)
 
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:

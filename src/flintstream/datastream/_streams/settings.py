@@ -101,7 +101,17 @@ class Settings(StaysInProgram):
 
 
 class DataStreamSink(Settings):
-    """The end of a stream (PyFlink's ``DataStreamSink``)."""
+    """The end of a stream (PyFlink's ``DataStreamSink``).
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> end = env.from_collection([1, 2]).print().name("on the screen").set_parallelism(1)
+    >>> end.get_name()
+    'on the screen'
+    >>> _ = env.execute()
+    1
+    2
+    """
 
     def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:
         """Wrap the sink's transformation."""

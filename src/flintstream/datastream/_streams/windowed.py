@@ -262,6 +262,24 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
     ) -> DataStream:
         """Aggregate the records of a window as they arrive; optionally pass the result to a window function.
 
+        >>> from flintstream.datastream import AggregateFunction, StreamExecutionEnvironment
+        >>> class Mean(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return 0, 0
+        ...
+        ...     def add(self, value, accumulator):
+        ...         return accumulator[0] + value, accumulator[1] + 1
+        ...
+        ...     def get_result(self, accumulator):
+        ...         return accumulator[0] / accumulator[1]
+        ...
+        ...     def merge(self, a, b):
+        ...         return a[0] + b[0], a[1] + b[1]
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> windows = env.from_collection([1, 2, 6, 4]).key_by(lambda n: n % 2).count_window(3)
+        >>> list(windows.aggregate(Mean()).execute_and_collect(limit=9))
+        [4.0]
+
         Raises:
             TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
         """
@@ -288,7 +306,17 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Pass all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        """Pass all records of a window to a window function when the window fires (``result_type``: older spelling).
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment, WindowFunction
+        >>> class Sorted(WindowFunction):
+        ...     def apply(self, key, window, inputs):
+        ...         yield key, sorted(inputs)
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> windows = env.from_collection([6, 2, 4]).key_by(lambda n: n % 2).count_window(3)
+        >>> list(windows.apply(Sorted()).execute_and_collect(limit=9))
+        [(0, [2, 4, 6])]
+        """
         return self._whole(window_function, output_type or result_type, "apply", WindowFunction)
 
     @overload
@@ -315,7 +343,25 @@ class WindowedStream(_Windowed[K_co, T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Pass the records and context of a window to a function when it fires (``result_type``: older spelling)."""
+        """Pass the records and context of a window to a function when it fires (``result_type``: older spelling).
+
+        >>> from flintstream.common import Time
+        >>> from flintstream.datastream import ProcessWindowFunction
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> class Count(ProcessWindowFunction):
+        ...     def process(self, key, context, elements):
+        ...         yield key, context.window().start, len(list(elements))
+        >>> def counts(words):
+        ...     windows = words.key_by(lambda word: word).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+        ...     return windows.process(Count())
+        >>> with KeyedHarness(counts) as harness:
+        ...     for word, timestamp in ("to", 1_000), ("be", 1_100), ("to", 1_999), ("to", 2_000):
+        ...         harness.process_element(word, timestamp)
+        ...     harness.process_watermark(1_999)
+        ...     sorted(harness.extract_output_values())
+        [('be', 1000, 1), ('to', 1000, 2)]
+        """
         return self._whole(process_window_function, output_type or result_type, "process", ProcessWindowFunction)
 
 
@@ -427,6 +473,25 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
     ) -> DataStream:
         """Aggregate the records of a window as they arrive; optionally pass the result to a window function.
 
+        >>> from flintstream.datastream import AggregateFunction, StreamExecutionEnvironment
+        >>> from flintstream.datastream.window import CountTumblingWindowAssigner
+        >>> class Distinct(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return set()
+        ...
+        ...     def add(self, value, accumulator):
+        ...         return accumulator | {value}
+        ...
+        ...     def get_result(self, accumulator):
+        ...         return len(accumulator)
+        ...
+        ...     def merge(self, a, b):
+        ...         return a | b
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> windows = env.from_collection(["to", "be", "to", "be"]).window_all(CountTumblingWindowAssigner.of(4))
+        >>> list(windows.aggregate(Distinct()).execute_and_collect(limit=9))
+        [2]
+
         Raises:
             TypeError: ``aggregate_function`` is not an ``AggregateFunction``.
         """
@@ -451,7 +516,19 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Pass all records of a window to a window function when the window fires (``result_type``: older spelling)."""
+        """Pass all records of a window to a window function when the window fires (``result_type``: older spelling).
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.functions import AllWindowFunction
+        >>> from flintstream.datastream.window import CountTumblingWindowAssigner
+        >>> class Joined(AllWindowFunction):
+        ...     def apply(self, window, inputs):
+        ...         yield " ".join(inputs)
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> windows = env.from_collection(["to", "be", "or", "not"]).window_all(CountTumblingWindowAssigner.of(2))
+        >>> list(windows.apply(Joined()).execute_and_collect(limit=9))
+        ['to be', 'or not']
+        """
         return self._whole(window_function, output_type or result_type, "apply", AllWindowFunction)
 
     @overload
@@ -475,5 +552,17 @@ class AllWindowedStream(_Windowed[int, T_co, W_co], Generic[T_co, W_co]):
         output_type: TypeInformation | None = None,
         result_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Pass the records and context of a window to a function when it fires (``result_type``: older spelling)."""
+        """Pass the records and context of a window to a function when it fires (``result_type``: older spelling).
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.functions import ProcessAllWindowFunction
+        >>> from flintstream.datastream.window import CountTumblingWindowAssigner
+        >>> class Numbered(ProcessAllWindowFunction):
+        ...     def process(self, context, elements):
+        ...         yield context.window().id, list(elements)
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> windows = env.from_collection([1, 2, 3, 4]).window_all(CountTumblingWindowAssigner.of(2))
+        >>> list(windows.process(Numbered()).execute_and_collect(limit=9))
+        [(0, [1, 2]), (1, [3, 4])]
+        """
         return self._whole(process_window_function, output_type or result_type, "process", ProcessAllWindowFunction)

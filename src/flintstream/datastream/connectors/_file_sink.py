@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 class OutputFileConfig:
     """The names of part files: ``<prefix>-<uuid>-<number><suffix>``.
 
+    >>> config = OutputFileConfig.builder().with_part_prefix("sales").with_part_suffix(".csv").build()
+    >>> config.get_part_prefix(), config.get_part_suffix()
+    ('sales', '.csv')
+    >>> builder = FileSink.for_row_format("/data/sales", Encoder.simple_string_encoder())
+    >>> sink = builder.with_output_file_config(config).build()
+
     Raises:
         PlanError: The prefix or suffix is not valid in a file name.
     """
@@ -83,12 +89,24 @@ def _bulks(writer_factory: BulkWriterFactory) -> BulkParts:
 
 
 class FileSink(Sink, SupportsPreprocessing):
-    """Writes records to files in bucket directories, exactly once if checkpointing is on.
+    r"""Writes records to files in bucket directories, exactly once if checkpointing is on.
 
     A part file has a hidden name until the checkpoint that closes it completes (or the epoch, without checkpointing).
     Build a sink with :meth:`for_row_format`. By default, buckets are hours (``yyyy-MM-dd--HH``), and a file is closed
     at 128 MB, after a minute, or after a minute without writes. The sink checks this whenever records arrive, at the
     end of each epoch and, while the stream is idle, at the bucket check interval (60 s).
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"}).set_parallelism(1)
+    >>> with TemporaryDirectory() as directory:
+    ...     builder = FileSink.for_row_format(directory, Encoder.simple_string_encoder())
+    ...     sink = builder.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build()
+    ...     _ = env.from_collection(["to be", "or not"]).sink_to(sink)
+    ...     _ = env.execute()
+    ...     [part.read_text() for part in Path(directory).iterdir()]
+    ['to be\nor not\n']
     """
 
     _check_interval = CHECK_INTERVAL_MS
@@ -242,6 +260,24 @@ class FileSink(Sink, SupportsPreprocessing):
     def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
         """Return a builder of a sink whose files are written as a whole; each ends at the next checkpoint.
 
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.common import Row, Types
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.formats.parquet import ParquetBulkWriters
+        >>> from flintstream.table.types import DataTypes
+        >>> row = DataTypes.ROW([DataTypes.FIELD("name", DataTypes.STRING()), DataTypes.FIELD("age", DataTypes.INT())])
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> people = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        >>> with TemporaryDirectory() as directory:
+        ...     builder = FileSink.for_bulk_format(directory, ParquetBulkWriters.for_row_type(row))
+        ...     names = OutputFileConfig.builder().with_part_suffix(".parquet").build()
+        ...     sink = builder.with_output_file_config(names).build()
+        ...     _ = env.from_collection([Row("ann", 30)], people).sink_to(sink)
+        ...     _ = env.execute()
+        ...     [part.read_bytes()[:4] for part in Path(directory).rglob("*.parquet")]
+        [b'PAR1']
+
         Args:
             base_path: As for :meth:`for_row_format`.
             writer_factory: Creates the writer of each file.
@@ -260,7 +296,15 @@ FileSink.BaseBuilder._made = FileSink  # noqa: SLF001 - the class does not exist
 
 
 class StreamingFileSink(FileSink):
-    """The older name of :class:`FileSink`, for ``add_sink``."""
+    """The older name of :class:`FileSink`, for ``add_sink``.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # it is deprecated
+    ...     sink = StreamingFileSink.for_row_format("/data/sales", Encoder.simple_string_encoder()).build()
+    >>> isinstance(sink, FileSink)
+    True
+    """
 
     def __init__(
         self, base_path: str, file_format: PartFormat, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames

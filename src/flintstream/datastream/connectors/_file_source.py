@@ -34,7 +34,22 @@ if TYPE_CHECKING:
 
 
 class FileEnumeratorProvider:
-    """Decides how to cut the files under the source's paths into splits."""
+    """Decides how to cut the files under the source's paths into splits.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "words.txt").write_bytes(bytes(20_000_000))
+    ...     for provider in (
+    ...         FileEnumeratorProvider.default_splittable_file_enumerator(),
+    ...         FileEnumeratorProvider.default_non_splittable_file_enumerator(),
+    ...     ):
+    ...         builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), directory)
+    ...         source = builder.set_file_enumerator(provider).build()
+    ...         print(len(source.create_enumerator(4).discover()), "splits")
+    4 splits
+    1 splits
+    """
 
     def __init__(self, *, splittable: bool) -> None:
         self.splittable = splittable
@@ -51,7 +66,12 @@ class FileEnumeratorProvider:
 
 
 class FileSplitAssignerProvider:
-    """Assigns splits to subtasks. There is only one way, because Spark places the tasks."""
+    """Assigns splits to subtasks. There is only one way, because Spark places the tasks.
+
+    >>> from tempfile import gettempdir
+    >>> builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), gettempdir())
+    >>> source = builder.set_split_assigner(FileSplitAssignerProvider.locality_aware_split_assigner()).build()
+    """
 
     @staticmethod
     def locality_aware_split_assigner() -> FileSplitAssignerProvider:
@@ -60,18 +80,54 @@ class FileSplitAssignerProvider:
 
 
 class StreamFormat(Generic[T_co]):
-    """Reads the records of a file one by one. See :meth:`text_line_format` and ``datastream.formats``."""
+    r"""Reads the records of a file one by one. See :meth:`text_line_format` and ``datastream.formats``.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common.watermark_strategy import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "words.txt").write_text("Zürich\n", encoding="latin-1")
+    ...     latin = StreamFormat.text_line_format("latin-1")
+    ...     source = FileSource.for_record_stream_format(latin, directory).build()
+    ...     words = env.from_source(source, WatermarkStrategy.no_watermarks(), "words")
+    ...     list(words.execute_and_collect(limit=9))
+    ['Zürich']
+    >>> latin.produced_type
+    String
+    """
 
     splittable: bool = False
     """Whether several subtasks may read parts of an uncompressed file."""
 
     def create_reader(self) -> SourceReader:
-        """Return a reader of file splits; called in the tasks."""
+        r"""Return a reader of file splits; called in the tasks.
+
+        >>> from flintstream.connectors.source import Fetch
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> form = StreamFormat.text_line_format()
+        >>> with TemporaryDirectory() as directory:
+        ...     _ = Path(directory, "words.txt").write_text("to be\nor not\n")
+        ...     source = FileSource.for_record_stream_format(form, directory).build()
+        ...     (split,) = source.create_enumerator(1).discover()
+        ...     list(form.create_reader().read(split, Fetch()))
+        [['to be', 'or not']]
+        """
         raise PlanError(f"{type(self).__name__} cannot read files: it does not override create_reader()")
 
     @property
     def produced_type(self) -> TypeInformation[T_co] | None:
-        """The type of the records; None for any Python object."""
+        """The type of the records; None for any Python object.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream.formats.json import JsonRowDeserializationSchema
+        >>> person = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        >>> schema = JsonRowDeserializationSchema.builder().type_info(person).build()
+        >>> StreamFormat.message_line_format(schema).produced_type
+        RowTypeInfo(name: String, age: Integer)
+        """
         return None
 
     @staticmethod
@@ -87,9 +143,26 @@ class StreamFormat(Generic[T_co]):
     def message_line_format(
         deserialization_schema: DeserializationSchema[T], charset_name: str = "UTF-8"
     ) -> RecordFormat[T]:
-        """Read a record from each line, such as JSON lines with a ``JsonRowDeserializationSchema``.
+        r"""Read a record from each line, such as JSON lines with a ``JsonRowDeserializationSchema``.
 
         PyFlink has no such method. Lines for which the schema returns None are skipped.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.common import Types
+        >>> from flintstream.common.watermark_strategy import WatermarkStrategy
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.formats.json import JsonRowDeserializationSchema
+        >>> person = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        >>> schema = JsonRowDeserializationSchema.builder().type_info(person).build()
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> with TemporaryDirectory() as directory:
+        ...     _ = Path(directory, "people.json").write_text('{"name": "ann", "age": 30}\n')
+        ...     lines = StreamFormat.message_line_format(schema)
+        ...     source = FileSource.for_record_stream_format(lines, directory).build()
+        ...     people = env.from_source(source, WatermarkStrategy.no_watermarks(), "people")
+        ...     list(people.execute_and_collect(limit=9))
+        [Row(name='ann', age=30)]
 
         Raises:
             TypeError: ``schema`` is not a ``DeserializationSchema``.
@@ -178,10 +251,24 @@ class BulkFormat(StreamFormat[T_co]):
 
 
 class FileSource(Source[T_co]):
-    """Reads the files under one or more paths, recursively.
+    r"""Reads the files under one or more paths, recursively.
 
     It skips files and directories whose names begin with '.' or '_', and decompresses compressed files (.gz, .gzip,
     .bz2, .xz, .deflate, .zst). Build a source with :meth:`for_record_stream_format`.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common.watermark_strategy import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "words.txt").write_text("to be\nor not\n")
+    ...     source = FileSource.for_record_stream_format(StreamFormat.text_line_format(), directory).build()
+    ...     lines = env.from_source(source, WatermarkStrategy.no_watermarks(), "lines")
+    ...     sorted(lines.execute_and_collect(limit=9))
+    ['or not', 'to be']
+    >>> source.produced_type
+    String
     """
 
     def __init__(
@@ -210,12 +297,26 @@ class FileSource(Source[T_co]):
 
     @staticmethod
     def for_bulk_file_format(bulk_format: BulkFormat[T], *paths: str) -> FileSourceBuilder[T]:
-        """Return a builder of a source that reads records in batches; else like :meth:`for_record_stream_format`."""
+        """Return a builder of a source that reads records in batches; else like :meth:`for_record_stream_format`.
+
+        >>> from tempfile import gettempdir
+        >>> from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
+        >>> from flintstream.table.types import DataTypes
+        >>> row = DataTypes.ROW([DataTypes.FIELD("name", DataTypes.STRING()), DataTypes.FIELD("age", DataTypes.INT())])
+        >>> people = ParquetColumnarRowInputFormat(row_type=row)
+        >>> FileSource.for_bulk_file_format(people, gettempdir()).build().produced_type
+        RowTypeInfo(name: String, age: Integer)
+        """
         return FileSourceBuilder(bulk_format, *paths)
 
     @property
     def produced_type(self) -> TypeInformation[T_co] | None:
-        """The type of the records; None if there may be bad records among them."""
+        """The type of the records; None if there may be bad records among them.
+
+        >>> from tempfile import gettempdir
+        >>> FileSource.for_record_stream_format(StreamFormat.text_line_format(), gettempdir()).build().produced_type
+        String
+        """
         keeps = getattr(self._format, "bad_records", None) is BadRecords.KEEP
         return None if keeps else self._format.produced_type
 
@@ -231,7 +332,18 @@ class FileSource(Source[T_co]):
 
 
 class FileSourceBuilder(Generic[T_co]):
-    """Builds a :class:`FileSource`."""
+    """Builds a :class:`FileSource`.
+
+    >>> from tempfile import gettempdir
+    >>> builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), gettempdir())
+    >>> builder.process_static_file_set().build().get_boundedness().name
+    'BOUNDED'
+    >>> builder.monitor_continuously(Duration.of_seconds(10)).build().get_boundedness().name
+    'CONTINUOUS_UNBOUNDED'
+    >>> whole_files = FileEnumeratorProvider.default_non_splittable_file_enumerator()
+    >>> assigner = FileSplitAssignerProvider.locality_aware_split_assigner()
+    >>> source = builder.set_file_enumerator(whole_files).set_split_assigner(assigner).build()
+    """
 
     def __init__(self, file_format: StreamFormat[T_co], *paths: str) -> None:
         if not isinstance(file_format, StreamFormat):

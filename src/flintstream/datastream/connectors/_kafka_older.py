@@ -96,6 +96,15 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
     ``auto.offset.reset`` says. A job without checkpoints commits its offsets every five seconds and when it ends. Set
     ``auto.commit.interval.ms`` for a different interval, or ``enable.auto.commit`` to false to turn this off. The
     schema's ``is_end_of_stream`` can end the stream.
+
+    >>> import warnings
+    >>> from flintstream.common import SimpleStringSchema
+    >>> properties = {"bootstrap.servers": "127.0.0.1:9092", "group.id": "billing"}
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # it is deprecated
+    ...     consumer = FlinkKafkaConsumer("orders", SimpleStringSchema(), properties).set_start_from_earliest()
+    >>> consumer.get_produced_type()
+    String
     """
 
     def __init__(
@@ -144,7 +153,15 @@ def _reset_of(properties: Mapping[str, str]) -> str:
 
 
 class Semantic(enum.Enum):
-    """How often a :class:`FlinkKafkaProducer` may deliver a record when the job fails and restarts."""
+    """How often a :class:`FlinkKafkaProducer` may deliver a record when the job fails and restarts.
+
+    >>> import warnings
+    >>> from flintstream.common import SimpleStringSchema
+    >>> properties = {"bootstrap.servers": "127.0.0.1:9092"}
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # it is deprecated
+    ...     sink = FlinkKafkaProducer("sums", SimpleStringSchema(), properties, semantic=Semantic.EXACTLY_ONCE)
+    """
 
     EXACTLY_ONCE = 0
     """Exactly once, with transactions."""
@@ -177,6 +194,13 @@ class FlinkKafkaProducer(FlinkKafkaProducerBase):
     """The sink of releases before 1.16, for ``add_sink``; use :class:`KafkaSink`.
 
     ``kafka_producer_pool_size`` has no effect: transactions start and end when a checkpoint is complete.
+
+    >>> import warnings
+    >>> from flintstream.common import SimpleStringSchema
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # it is deprecated
+    ...     producer = FlinkKafkaProducer("sums", SimpleStringSchema(), {"bootstrap.servers": "127.0.0.1:9092"})
+    >>> producer = producer.set_write_timestamp_to_kafka(True).ignore_failures_after_transaction_timeout()
     """
 
     def __init__(

@@ -60,7 +60,14 @@ class KafkaRecordDeserializationSchema(DeserializationSchema[T_co], ABC):
 
     @staticmethod
     def value_only(deserialization_schema: DeserializationSchema[T]) -> KafkaRecordDeserializationSchema[T]:
-        """Return a schema that decodes only the values."""
+        """Return a schema that decodes only the values.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> from flintstream.connectors.kafka.records import KafkaRecord
+        >>> schema = KafkaRecordDeserializationSchema.value_only(SimpleStringSchema())
+        >>> schema.deserialize(KafkaRecord("orders", 0, 7, -1, b"key", b"value", ()))
+        'value'
+        """
         return _ValueOnly(deserialization_schema)
 
 
@@ -106,7 +113,13 @@ class KafkaSource(Source[T_co]):
 
     @property
     def produced_type(self) -> TypeInformation[T_co] | None:
-        """The type of the records."""
+        """The type of the records.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> builder = KafkaSource.builder().set_bootstrap_servers("127.0.0.1:9092").set_topics("orders")
+        >>> builder.set_value_only_deserializer(SimpleStringSchema()).build().produced_type
+        String
+        """
         return self._input.deserializer.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002

@@ -16,7 +16,15 @@ __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "Supports
 
 
 class DeliveryGuarantee(enum.Enum):
-    """How often a sink may deliver a record when the job fails and restarts."""
+    """How often a sink may deliver a record when the job fails and restarts.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink
+    >>> schema = KafkaRecordSerializationSchema.builder().set_topic("sums")
+    >>> builder = KafkaSink.builder().set_bootstrap_servers("127.0.0.1:9092").set_transactional_id_prefix("sums")
+    >>> builder = builder.set_record_serializer(schema.set_value_serialization_schema(SimpleStringSchema()).build())
+    >>> sink = builder.set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).build()
+    """
 
     EXACTLY_ONCE = 0
     """No record is lost or repeated."""

@@ -81,7 +81,13 @@ class KafkaMetadataService(MetadataService):
 
 
 class SingleClusterTopicMetadataService(KafkaMetadataService):
-    """Treats each topic of one cluster as a stream."""
+    """Treats each topic of one cluster as a stream.
+
+    >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "east:9092"})
+    >>> stream = service.describe_streams({"orders"})["orders"]
+    >>> stream.stream_id, list(stream.clusters)
+    ('orders', ['east'])
+    """
 
     def __init__(self, kafka_cluster_id: str, properties: Mapping[str, str]) -> None:
         if not isinstance(kafka_cluster_id, str) or not kafka_cluster_id:
@@ -112,7 +118,20 @@ class SingleClusterTopicMetadataService(KafkaMetadataService):
 
 
 class KafkaStreamSubscriber(ABC):
-    """Selects streams. PyFlink's wraps a Java object; here you write it in Python."""
+    """Selects streams. PyFlink's wraps a Java object; here you write it in Python.
+
+    >>> class Newest(KafkaStreamSubscriber):  # of streams such as orders-2023 and orders-2024
+    ...     def get_subscribed_streams(self, kafka_metadata_service):
+    ...         return [max(kafka_metadata_service.get_all_streams(), key=lambda stream: stream.stream_id)]
+    >>> class Fixed(KafkaMetadataService):
+    ...     def get_all_streams(self):
+    ...         return [KafkaStream("orders-2023", {}), KafkaStream("orders-2024", {})]
+    ...
+    ...     def describe_streams(self, stream_ids):
+    ...         return {stream.stream_id: stream for stream in self.get_all_streams() if stream.stream_id in stream_ids}
+    >>> [stream.stream_id for stream in Newest().get_subscribed_streams(Fixed())]
+    ['orders-2024']
+    """
 
     @abstractmethod
     def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
@@ -120,7 +139,12 @@ class KafkaStreamSubscriber(ABC):
 
 
 class KafkaStreamSetSubscriber(KafkaStreamSubscriber):
-    """Reads the streams with the given IDs."""
+    """Reads the streams with the given IDs.
+
+    >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "east:9092"})
+    >>> [stream.stream_id for stream in KafkaStreamSetSubscriber({"orders"}).get_subscribed_streams(service)]
+    ['orders']
+    """
 
     def __init__(self, stream_ids: set[str]) -> None:
         if isinstance(stream_ids, str) or not stream_ids or not all(isinstance(each, str) for each in stream_ids):
@@ -133,7 +157,17 @@ class KafkaStreamSetSubscriber(KafkaStreamSubscriber):
 
 
 class StreamPatternSubscriber(KafkaStreamSubscriber):
-    """Reads the streams, existing and future, whose IDs contain a match of a regular expression."""
+    """Reads the streams, existing and future, whose IDs contain a match of a regular expression.
+
+    >>> class Fixed(KafkaMetadataService):
+    ...     def get_all_streams(self):
+    ...         return [KafkaStream(name, {}) for name in ("orders-eu", "orders-us", "users")]
+    ...
+    ...     def describe_streams(self, stream_ids):
+    ...         return {stream.stream_id: stream for stream in self.get_all_streams() if stream.stream_id in stream_ids}
+    >>> [stream.stream_id for stream in StreamPatternSubscriber("^orders-").get_subscribed_streams(Fixed())]
+    ['orders-eu', 'orders-us']
+    """
 
     def __init__(self, stream_pattern: str) -> None:
         try:
@@ -171,7 +205,14 @@ class DynamicKafkaSource(Source[T_co]):
 
     @property
     def produced_type(self) -> TypeInformation | None:
-        """The type of the records."""
+        """The type of the records.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "127.0.0.1:9092"})
+        >>> builder = DynamicKafkaSource.builder().set_stream_ids({"orders"}).set_kafka_metadata_service(service)
+        >>> builder.set_value_only_deserializer(SimpleStringSchema()).build().produced_type
+        String
+        """
         return self._input.template.deserializer.produced_type
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
@@ -208,7 +249,10 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
         self._stop: Offsets | None = None
 
     def set_stream_ids(self, stream_ids: set[str]) -> Self:
-        """Read these streams."""
+        """Read these streams.
+
+        >>> builder = DynamicKafkaSource.builder().set_stream_ids({"orders", "returns"})
+        """
         return self.set_kafka_stream_subscriber(KafkaStreamSetSubscriber(stream_ids))
 
     def set_stream_pattern(self, stream_pattern: str) -> Self:
@@ -216,7 +260,10 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
         return self.set_kafka_stream_subscriber(StreamPatternSubscriber(stream_pattern))
 
     def set_kafka_stream_subscriber(self, kafka_stream_subscriber: KafkaStreamSubscriber) -> Self:
-        """Read the streams that a subscriber selects."""
+        """Read the streams that a subscriber selects.
+
+        >>> builder = DynamicKafkaSource.builder().set_kafka_stream_subscriber(StreamPatternSubscriber("^orders-"))
+        """
         if not isinstance(kafka_stream_subscriber, KafkaStreamSubscriber):
             raise TypeError(f"expected a KafkaStreamSubscriber, got {kafka_stream_subscriber!r}")
         self._subscriber = kafka_stream_subscriber
@@ -230,7 +277,15 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
         return self
 
     def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema[T]) -> DynamicKafkaSourceBuilder[T]:
-        """Decode whole records with a schema."""
+        """Decode whole records with a schema.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> schema = KafkaRecordDeserializationSchema.value_only(SimpleStringSchema())
+        >>> service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": "127.0.0.1:9092"})
+        >>> builder = DynamicKafkaSource.builder().set_stream_ids({"orders"}).set_kafka_metadata_service(service)
+        >>> builder.set_deserializer(schema).build().produced_type
+        String
+        """
         self._plain.set_deserializer(deserializer)
         return cast("DynamicKafkaSourceBuilder[T]", self)
 

@@ -30,7 +30,12 @@ __all__ = [
 
 
 class FlushBackoffType(enum.Enum):
-    """How long to wait before retrying a failed request."""
+    """How long to wait before retrying a failed request.
+
+    >>> builder = Elasticsearch7SinkBuilder().set_hosts("localhost:9200")
+    >>> builder = builder.set_emitter(ElasticsearchEmitter.static_index("users", "id"))
+    >>> sink = builder.set_bulk_flush_backoff_strategy(FlushBackoffType.EXPONENTIAL, 5, 1000).build()
+    """
 
     CONSTANT = 0
     """The same delay every time."""
@@ -41,7 +46,12 @@ class FlushBackoffType(enum.Enum):
 
 
 class ElasticsearchEmitter:
-    """Turns records, which must be dicts or Rows with field names, into documents."""
+    """Turns records, which must be dicts or Rows with field names, into documents.
+
+    >>> people = ElasticsearchEmitter.static_index("people", key_field="id")
+    >>> by_day = ElasticsearchEmitter.dynamic_index("day", key_field="id")  # {"day": "visits-2024-05-01", "id": 7}
+    >>> sink = Elasticsearch7SinkBuilder().set_hosts("localhost:9200").set_emitter(by_day).build()
+    """
 
     def __init__(self, emitter: Emitter) -> None:
         """Take the emitter; programs call one of the static methods instead."""
@@ -64,6 +74,12 @@ class ElasticsearchSink(Sink):
     """Writes documents, for ``sink_to``, at least once: all documents of an epoch are written before it ends.
 
     A document that is written again after a failure replaces itself if it has an ID, and is duplicated if it has none.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> builder = Elasticsearch7SinkBuilder().set_hosts("localhost:9200")
+    >>> sink = builder.set_emitter(ElasticsearchEmitter.static_index("people", "id")).build()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.from_collection([{"id": "1", "name": "ann"}]).sink_to(sink).name("people")
     """
 
     waits_for_checkpoint = False
@@ -201,7 +217,12 @@ class ElasticsearchSinkBuilderBase:
 
 
 class Elasticsearch6SinkBuilder(ElasticsearchSinkBuilderBase):
-    """Builds a sink for Elasticsearch 6, whose documents have a type: ``_doc`` unless the emitter sets one."""
+    """Builds a sink for Elasticsearch 6, whose documents have a type: ``_doc`` unless the emitter sets one.
+
+    >>> builder = Elasticsearch6SinkBuilder().set_hosts(["first:9200", "second:9200"])
+    >>> builder = builder.set_emitter(ElasticsearchEmitter.static_index("users", "id", doc_type="user"))
+    >>> sink = builder.set_bulk_flush_max_actions(500).build()
+    """
 
     _default_type = "_doc"
 

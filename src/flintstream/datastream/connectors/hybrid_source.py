@@ -35,13 +35,29 @@ class HybridSource(HybridInput):
 
     @property
     def produced_type(self) -> TypeInformation | None:
-        """The type of the records, if all sources have the same."""
+        """The type of the records, if all sources have the same.
+
+        >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+        >>> builder = HybridSource.builder(NumberSequenceSource(1, 3)).add_source(NumberSequenceSource(4, 9))
+        >>> builder.build().produced_type
+        Long
+        """
         types = [getattr(source, "produced_type", None) for source in self.sources]
         return types[0] if all(each == types[0] for each in types) else None
 
 
 class HybridSourceBuilder:
-    """Builds a :class:`HybridSource`; use :meth:`HybridSource.builder`."""
+    """Builds a :class:`HybridSource`; use :meth:`HybridSource.builder`.
+
+    >>> from flintstream.common.watermark_strategy import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+    >>> source = HybridSourceBuilder(NumberSequenceSource(1, 3)).add_source(NumberSequenceSource(7, 8)).build()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "history, then the rest")
+    >>> list(numbers.set_parallelism(1).execute_and_collect(limit=9))
+    [1, 2, 3, 7, 8]
+    """
 
     def __init__(self, first_source: Source) -> None:
         self._sources: list[Source] = []

@@ -30,6 +30,26 @@ class JdbcSink(Sink, SinkFunction):
 
     The guarantee is at least once: records are in the database before a checkpoint completes, and later records are
     written again if the job restarts from it. With a repeatable statement, an upsert, the effect is exactly once.
+
+    >>> import sqlite3
+    >>> from contextlib import closing
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"}).set_parallelism(1)
+    >>> row = Types.ROW([Types.STRING(), Types.LONG()])
+    >>> with TemporaryDirectory() as directory:
+    ...     path = Path(directory, "shop.db")
+    ...     with closing(sqlite3.connect(path)) as database:
+    ...         _ = database.execute("CREATE TABLE sold (item TEXT PRIMARY KEY, n INTEGER)")
+    ...     options = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url(f"jdbc:sqlite:{path}").build()
+    ...     sink = JdbcSink.sink("INSERT INTO sold VALUES (?, ?)", row, options)
+    ...     _ = env.from_collection([("tea", 3), ("milk", 5)], row).add_sink(sink)
+    ...     _ = env.execute()
+    ...     with closing(sqlite3.connect(path)) as database:
+    ...         database.execute("SELECT * FROM sold ORDER BY n").fetchall()
+    [('tea', 3), ('milk', 5)]
     """
 
     def __init__(self, output: JdbcOutput) -> None:
@@ -90,7 +110,15 @@ class JdbcSink(Sink, SinkFunction):
 
 
 class JdbcConnectionOptions:
-    """Address of and credentials for a database, from :class:`JdbcConnectionOptionsBuilder`. Hides the password."""
+    """Address of and credentials for a database, from :class:`JdbcConnectionOptionsBuilder`. Hides the password.
+
+    >>> builder = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url("jdbc:sqlite:/shop.db")
+    >>> options = builder.with_driver_name("org.sqlite.JDBC").with_user_name("ann").with_password("secret").build()
+    >>> options
+    JdbcConnectionOptions(url='jdbc:sqlite:/shop.db', user_name='ann')
+    >>> options.get_db_url(), options.get_driver_name(), options.get_user_name(), options.get_password()
+    ('jdbc:sqlite:/shop.db', 'org.sqlite.JDBC', 'ann', 'secret')
+    """
 
     def __init__(
         self, database: Database, url: str, driver_name: str | None, user_name: str | None, password: str | None
@@ -171,7 +199,14 @@ class JdbcConnectionOptions:
 
 
 class JdbcExecutionOptions(Settings):
-    """The size of batches, and the number of retries."""
+    """The size of batches, and the number of retries.
+
+    >>> options = JdbcExecutionOptions.builder().with_batch_interval_ms(200).with_batch_size(1000).build()
+    >>> options.get_batch_interval_ms(), options.get_batch_size(), options.get_max_retries()
+    (200, 1000, 3)
+    >>> JdbcExecutionOptions.defaults().get_batch_size()
+    5000
+    """
 
     def __init__(self, batch_interval_ms: int = 0, batch_size: int = 5000, max_retries: int = 3) -> None:
         """Take the settings from the builder."""

@@ -46,7 +46,11 @@ class NumberSequenceSource(Source[int]):
 
     @property
     def produced_type(self) -> TypeInformation:
-        """The type of the records."""
+        """The type of the records.
+
+        >>> NumberSequenceSource(1, 5).produced_type
+        Long
+        """
         return Types.LONG()
 
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:

@@ -35,9 +35,21 @@ class RMQConnectionConfig:
     """Address of RabbitMQ and connection settings. Settings that are not set are None.
 
     >>> builder = RMQConnectionConfig.Builder().set_host("localhost").set_port(5672).set_virtual_host("/")
-    >>> config = builder.set_user_name("guest").set_password("guest").build()
-    >>> config.get_host(), config.get_port(), config.get_uri()
-    ('localhost', 5672, None)
+    >>> builder = builder.set_user_name("guest").set_password("secret")
+    >>> builder = builder.set_network_recovery_interval(2_000).set_connection_timeout(10_000).set_prefetch_count(500)
+    >>> config = builder.build()
+    >>> config
+    RMQConnectionConfig(localhost:5672)
+    >>> config.get_host(), config.get_port(), config.get_virtual_host(), config.get_uri()
+    ('localhost', 5672, '/', None)
+    >>> config.get_user_name(), config.get_password()
+    ('guest', 'secret')
+    >>> config.get_network_recovery_interval(), config.get_connection_timeout(), config.get_prefetch_count()
+    (2000, 10000, 500)
+    >>> config.is_automatic_recovery(), config.is_topology_recovery()
+    (None, None)
+    >>> config.get_requested_channel_max(), config.get_requested_frame_max(), config.get_requested_heartbeat()
+    (None, None, None)
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -233,6 +245,15 @@ class RMQSource(Source[T_co]):
     the job fails. A single subtask preserves the order of the queue.
 
     Override :meth:`setup_queue` to declare the queue differently. The schema's ``is_end_of_stream`` can end the stream.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/").build()
+    >>> class Passive(RMQSource):
+    ...     def setup_queue(self, channel):
+    ...         channel.queue_declare(self._queue, passive=True)  # it must exist
+    >>> source = Passive(config, "orders", True, SimpleStringSchema())
+    >>> source.produced_type, source.get_boundedness().name
+    (String, 'CONTINUOUS_UNBOUNDED')
     """
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
@@ -258,7 +279,13 @@ class RMQSource(Source[T_co]):
 
     @property
     def produced_type(self) -> TypeInformation[T_co] | None:
-        """The type of the records."""
+        """The type of the records.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/").build()
+        >>> RMQSource(config, "orders", False, SimpleStringSchema()).produced_type
+        String
+        """
         return self._schema.get_produced_type()
 
     def setup_queue(self, channel: Any) -> None:
@@ -291,6 +318,17 @@ class RMQSink(Sink[T_contra]):
 
     Messages are persistent, and an epoch ends only after the server has confirmed all of them. Override
     :meth:`properties` to set, for example, a correlation ID, and :meth:`setup_queue` to declare the queue differently.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/").build()
+    >>> class WithIds(RMQSink):
+    ...     def properties(self, value):
+    ...         return {"correlation_id": value.partition(",")[0]}
+    ...
+    ...     def setup_queue(self, channel):
+    ...         channel.queue_declare("orders", durable=True, arguments={"x-max-length": 1_000_000})
+    >>> WithIds(config, "orders", SimpleStringSchema()).properties("17,tea")
+    {'correlation_id': '17'}
     """
 
     waits_for_checkpoint = False
