@@ -1,10 +1,12 @@
 """Time from a line of input that appears until a keyed function receives it, and until its result is printed.
 
-    python -m benchmarks.found_input [--seconds 60] [--engines flintstream,pyflink-thread] [--flink-python PYTHON]
+    python -m benchmarks.found_input files|kafka [--seconds 60] [--engines flintstream,pyflink-thread]
+                                                 [--flink-python PYTHON] [--jar JAR]
 
-Every 50 ms a file of 50 lines appears in a directory, which the program (``runners/found_input.py``) searches every
-50 ms. PyFlink runs the same program, with a JVM's defaults otherwise. The first ten seconds in which lines are printed
-do not count.
+Every 50 ms, 50 lines appear: in a new file of a directory, which the program (``runners/found_input.py``) searches
+every 50 ms, or in a topic of one partition. PyFlink runs the same program with default settings; with Kafka, it needs the jar
+flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central). The first ten seconds in which lines are printed do not
+count. The broker is that of the tests.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ import threading
 import time
 from pathlib import Path
 
+from confluent_kafka import Producer
+from tests.connectors.kafka.broker import Broker
+
 from benchmarks.latency import WARM_UP_SECONDS, percentiles
 
 RUNNER = Path(__file__).parent / "runners" / "found_input.py"
@@ -29,24 +34,64 @@ PERIOD_SECONDS = 0.05
 LINES = 50
 
 
-def write_file(directory: Path, number: int) -> None:
-    """Move a file of lines into the directory: number of the line, time, key."""
-    hidden, now = directory / f".{number}", time.time()
-    lines = range(number * LINES, (number + 1) * LINES)
-    hidden.write_text("".join(f"{line},{now},{line % 97}\n" for line in lines))
-    hidden.rename(directory / f"{number:06}.csv")
+class Files:
+    """A directory in which files appear."""
+
+    def __init__(self, work: Path) -> None:
+        """Use a new directory below ``work``."""
+        self.where = work / "input"
+        self.where.mkdir()
+
+    def write(self, number: int) -> None:
+        """Move a file of lines into the directory."""
+        hidden = self.where / f".{number}"
+        hidden.write_text("".join(f"{line}\n" for line in lines(number)))
+        hidden.rename(self.where / f"{number:06}.csv")
+
+    def close(self) -> None:
+        """Do nothing: the directory is temporary."""
 
 
-def write_files(directory: Path, files: int, stopped: threading.Event) -> None:
-    """Write a file every 50 ms, from number 1 on."""
+class Kafka:
+    """A topic of a broker on this machine."""
+
+    def __init__(self, work: Path) -> None:
+        """Start the broker."""
+        self._broker = Broker(work / "broker")
+        self._topic = self._broker.topic(partitions=1)
+        self._producer = Producer({"bootstrap.servers": self._broker.servers, "linger.ms": 0})
+        self.where = f"{self._broker.servers}/{self._topic}"
+
+    def write(self, number: int) -> None:
+        """Send lines."""
+        for line in lines(number):
+            self._producer.produce(self._topic, line)
+        self._producer.flush()
+
+    def close(self) -> None:
+        """Stop the broker."""
+        self._broker.close()
+
+
+KINDS = {"files": Files, "kafka": Kafka}
+
+
+def lines(number: int) -> list[str]:
+    """Return lines: number of the line, time, key."""
+    now = time.time()
+    return [f"{line},{now},{line % 97}" for line in range(number * LINES, (number + 1) * LINES)]
+
+
+def write_all(place: Files | Kafka, times: int, stopped: threading.Event) -> None:
+    """Write lines every 50 ms, from number 1 on."""
     start = time.time()
-    for number in range(1, files):
+    for number in range(1, times):
         if stopped.wait(max(0.0, start + number * PERIOD_SECONDS - time.time())):
             return
-        write_file(directory, number)
+        place.write(number)
 
 
-def measure(engine: str, python: str, seconds: float) -> tuple[list[float], list[float]]:
+def measure(kind: str, engine: str, python: str, jar: str, seconds: float) -> tuple[list[float], list[float]]:
     """Run the program; return how long (ms) each line took to the keyed function, and to the terminal.
 
     Raises:
@@ -60,30 +105,30 @@ def measure(engine: str, python: str, seconds: float) -> tuple[list[float], list
         "PYTHONPATH": str(SOURCES) if engine == "flintstream" else "",
     }
     with tempfile.TemporaryDirectory(prefix="found-input-") as work, Path(work, "log").open("wb") as log:
-        directory = Path(work, "input")
-        directory.mkdir()
-        write_file(directory, 0)  # the others follow when this one has been printed
+        place = KINDS[kind](Path(work))
+        place.write(0)  # the others follow when this one has been printed
         process = subprocess.Popen(  # noqa: S603 - our own programs
-            [python, *start, str(RUNNER), str(directory), *mode],
+            [python, *start, str(RUNNER), kind, str(place.where), *mode, jar],
             env={**variables, "FLINK_LOG_DIR": work}, cwd=work, stdout=subprocess.PIPE, stderr=log,
         )  # fmt: skip
-        files = int((seconds + WARM_UP_SECONDS) / PERIOD_SECONDS)
-        received, printed, missing = read(process, directory, files)
+        times = int((seconds + WARM_UP_SECONDS) / PERIOD_SECONDS)
+        received, printed, missing = read(process, place, times)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+        place.close()
         if missing:
             raise RuntimeError(f"{missing} lines are missing\n{Path(work, 'log').read_text(errors='replace')[-2000:]}")
     return received, printed
 
 
-def read(process: subprocess.Popen[bytes], directory: Path, files: int) -> tuple[list[float], list[float], int]:
-    """Write the files, and read what the program prints; return the times, and the number of lines that are missing."""
+def read(process: subprocess.Popen[bytes], place: Files | Kafka, times: int) -> tuple[list[float], list[float], int]:
+    """Write the input, and read what the program prints; return the times, and the number of lines that are missing."""
     assert process.stdout is not None
     received: list[float] = []
     printed: list[float] = []
     stopped = threading.Event()
-    writer = threading.Thread(target=write_files, args=(directory, files, stopped))
-    missing, counts_from = files * LINES, 0.0
+    writer = threading.Thread(target=write_all, args=(place, times, stopped))
+    missing, counts_from = times * LINES, 0.0
     for line in process.stdout:
         now = time.time()
         found = PRINTED.search(line)
@@ -106,6 +151,8 @@ def read(process: subprocess.Popen[bytes], directory: Path, files: int) -> tuple
 def main() -> None:
     """Measure the engines one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--jar", default="", help="of Kafka's connector, for PyFlink")
     parser.add_argument("--engines", default="flintstream,pyflink-thread")
     parser.add_argument("--flink-python", help="an interpreter that has apache-flink 2.3.0")
     parser.add_argument("--seconds", type=float, default=60)
@@ -114,7 +161,7 @@ def main() -> None:
         python = sys.executable if engine == "flintstream" else options.flink_python
         if not python:
             parser.error("give --flink-python, or --engines flintstream")
-        received, printed = measure(engine, python, options.seconds)
+        received, printed = measure(options.kind, engine, python, options.jar, options.seconds)
         print(f"{engine:16} received {percentiles(received)} ms")
         print(f"{engine:16} printed  {percentiles(printed)} ms", flush=True)
 

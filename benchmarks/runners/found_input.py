@@ -9,8 +9,10 @@ import sys
 import time
 
 from pyflink.common import Configuration, Duration, Types, WatermarkStrategy
+from pyflink.common.serialization import SimpleStringSchema
 from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflink.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
 from pyflink.datastream.state import ValueStateDescriptor
 
 
@@ -30,19 +32,35 @@ def parsed(line):
     return int(number), float(written), int(key)
 
 
+def kafka(where):
+    servers, _, topic = where.partition("/")
+    return (
+        KafkaSource.builder()
+        .set_bootstrap_servers(servers)
+        .set_topics(topic)
+        .set_group_id("found-input")
+        .set_starting_offsets(KafkaOffsetsInitializer.earliest())
+        .set_value_only_deserializer(SimpleStringSchema())
+        .build()
+    )
+
+
 def files(where):
     source = FileSource.for_record_stream_format(StreamFormat.text_line_format(), where)
     return source.monitor_continuously(Duration.of_millis(50)).build()
 
 
 def main():
-    where, *mode = sys.argv[1:]
+    kind, where, *mode, jar = sys.argv[1:]
     configuration = Configuration()
     if mode:
         configuration.set_string("python.execution-mode", mode[0])
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(1)
-    stream = env.from_source(files(where), WatermarkStrategy.no_watermarks(), "files")
+    if mode and jar:
+        env.add_jars(f"file://{jar}")
+    source = {"files": files, "kafka": kafka}[kind](where)
+    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), kind)
     lines = stream.map(parsed, Types.TUPLE([Types.INT(), Types.DOUBLE(), Types.INT()]))
     lines.key_by(lambda value: value[2], Types.INT()).process(Count(), Types.STRING()).print()
     env.execute("found input")
