@@ -4,9 +4,9 @@
                                                  [--flink-python PYTHON] [--jar JAR]
 
 Every 50 ms, 50 lines appear: in a new file of a directory, which the program (``runners/found_input.py``) searches
-every 50 ms, or in a topic of one partition. PyFlink runs the same program with default settings; with Kafka, it needs the jar
-flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central). The first ten seconds in which lines are printed do not
-count. The broker is that of the tests.
+every 50 ms, or in a topic of one partition. PyFlink runs the same program with default settings. With Kafka it needs
+the jar flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central). The first ten seconds in which lines are printed
+do not count. The broker is that of the tests.
 """
 
 from __future__ import annotations
