@@ -16,6 +16,7 @@ from flintstream.cli.metrics import metrics_command
 from flintstream.cli.rest import rest_command, ui_command
 from flintstream.cli.run import ProgramReady, run_command
 from flintstream.cli.state import state_command
+from flintstream.cli.watch import attach_command, logs_command
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
 __all__ = ["main"]
@@ -70,6 +71,8 @@ for command in (
     savepoint_command,
     stop_command,
     cancel_command,
+    logs_command,
+    attach_command,
     state_command,
     rest_command,
     check_command,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from flintstream.cli.printable import printable
 from flintstream.cli.progress import NO_WATERMARK, watermark_text
@@ -44,6 +46,15 @@ def _directory(context: click.Context, parameter: click.Parameter, value: str | 
     return absolute(value) if value else value
 
 
+def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Return the names and ids of running jobs that begin like this, for shells: ids only where names are ambiguous."""
+    known = registry.entries()
+    names = Counter(entry.name for entry in known)
+    items = [CompletionItem(entry.name, help=entry.job_id) for entry in known if names[entry.name] == 1]
+    items += [CompletionItem(each.job_id, help=each.name) for each in known if incomplete or names[each.name] > 1]
+    return [item for item in items if item.value.startswith(incomplete)]
+
+
 def ask_job(job: str, request: str, **arguments: Any) -> Any:
     """Send a request to the job that ``job`` refers to; report a failure as one line on standard error."""
     try:
@@ -74,6 +85,7 @@ def list_command(running: bool, everything: bool, verbose: bool) -> None:
             status, checkpoints = {"state": f"UNKNOWN: {error}"}, None
         try:
             lines = _lines(entry, status, checkpoints)
+            lines += _log_lines(status) if verbose else []
         except MISUNDERSTOOD:
             status = {"state": f"UNKNOWN: {OTHER_RELEASE}"}
             lines = _lines(entry, status, None)
@@ -107,7 +119,7 @@ def _ended_lines(record: dict[str, Any], *, verbose: bool) -> list[str]:
     if record["error"]:
         text = str(record["error"]).strip().splitlines()
         lines += [f"    {line}" for line in (text if verbose else text[:1])]
-    return lines + _checkpoint_lines(record["checkpoints"]) if verbose else lines
+    return lines + _checkpoint_lines(record["checkpoints"]) + _log_lines(status) if verbose else lines
 
 
 def _lines(entry: Entry, status: dict[str, Any], checkpoints: dict[str, Any] | None) -> list[str]:
@@ -135,6 +147,11 @@ def _totals(status: dict[str, Any]) -> str:
     )
 
 
+def _log_lines(status: dict[str, Any]) -> list[str]:
+    path = status.get("log_file")
+    return [f"    log {path}"] if path else []
+
+
 def _checkpoint_lines(checkpoints: dict[str, Any]) -> list[str]:
     lines = []
     if checkpoints["started_from"]:
@@ -148,7 +165,7 @@ def _checkpoint_lines(checkpoints: dict[str, Any]) -> list[str]:
 
 
 @click.command("savepoint", context_settings=SETTINGS)
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.argument("directory", required=False, callback=_directory)
 def savepoint_command(job: str, directory: str | None) -> None:
     """Take a savepoint of JOB (an id, its beginning, or a name) while it continues.
@@ -174,7 +191,7 @@ def savepoint_command(job: str, directory: str | None) -> None:
     is_flag=True,
     help="Advance event time to the end first. The output is then final, and the job cannot resume.",
 )
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 def stop_command(directory: str | None, drain: bool, job: str) -> None:
     """Stop JOB (an id, its beginning, or a name) with a savepoint.
 
@@ -193,7 +210,7 @@ def stop_command(directory: str | None, drain: bool, job: str) -> None:
     metavar="[DIRECTORY]",
     help="Stop the job with a savepoint, like 'stop'.",
 )
-@click.argument("job", required=False)
+@click.argument("job", shell_complete=complete_job, required=False)
 def cancel_command(directory: str | None, job: str | None) -> None:
     """Cancel JOB (an id, its beginning, or a name); return when it has stopped."""
     if job is None and directory:  # -s JOB

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flintstream.cli.jobs import MISUNDERSTOOD, OTHER_RELEASE, SETTINGS, ask_job
+from flintstream.cli.jobs import MISUNDERSTOOD, OTHER_RELEASE, SETTINGS, ask_job, complete_job
 from flintstream.cli.printable import printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format.",
 )
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 def metrics_command(form: str, job: str) -> None:
     """Show the metrics of JOB (an id, its beginning, or a name), its tasks and its operators, by subtask."""
     reply = ask_job(job, "prometheus" if form == "prometheus" else "metrics")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from flintstream.cli import detached
 from flintstream.cli.configuration import config_option, settings_option, settings_with_file
 from flintstream.cli.jobs import absolute
 from flintstream.cli.logs import configure_logs
@@ -151,6 +152,13 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     is_flag=True,
     help="Start from the latest checkpoint of a job with the same name, if the checkpoint directory has one.",
 )
+@click.option(
+    "-d",
+    "--detached",
+    "in_background",
+    is_flag=True,
+    help="Run the program in the background: print the id of its first job once that runs, and return.",
+)
 @click.option("-py", "--python", "script_option", metavar="SCRIPT", help="The program, as in 'flink run'.")
 @click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as a module name.")
 @click.option(
@@ -188,6 +196,7 @@ def run_command(
     savepoint: str | None,
     allow_non_restored: bool,
     resume: bool,
+    in_background: bool,
     script_option: str | None,
     module: str | None,
     progress_form: str,
@@ -213,7 +222,8 @@ def run_command(
         raise click.UsageError(f"the script {script} does not exist")
     if savepoint and resume:
         raise click.UsageError("specify either --fromSavepoint or --resume, not both")
-    configure_logs(log_level, log_file)
+    if not in_background:
+        configure_logs(log_level, log_file)
     settings = settings_with_file(settings, config)
     settings |= {RESTORE_PATH.key: absolute(savepoint)} if savepoint else {}
     settings |= {IGNORE_UNCLAIMED.key: "true"} if allow_non_restored else {}
@@ -223,6 +233,10 @@ def run_command(
     settings |= {PYTHON_EXECUTABLE.key: py_executable} if py_executable else {}
 
     def start() -> NoReturn:
+        announcer = None
+        if in_background:
+            announcer = detached.detach(log_file)
+            configure_logs(log_level, log_file)
         imports = [
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
@@ -233,7 +247,9 @@ def run_command(
             if ui or ui_address:
                 _show_page(stack, *(ui_address or ("127.0.0.1", 0)))
             progress = stack.enter_context(progress_line(progress_form))
-            set_defaults(settings, master, parallelism, py_files, progress=progress)
+            if announcer is not None:
+                announcer.then = progress
+            set_defaults(settings, master, parallelism, py_files, progress=announcer or progress)
             end = _run(script, module, arguments, imports, resume=resume)
         if not isinstance(end, SystemExit):
             show_without_machinery(verbose=verbose)

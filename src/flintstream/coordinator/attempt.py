@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,8 @@ class Lasting:
     pace: Pace
     materializer: Materializer | None
     """None if the changelog is off."""
+    begun: threading.Event = field(default_factory=threading.Event)
+    """Set once the engine runs the job."""
 
 
 class Attempt:
@@ -72,6 +75,7 @@ class Attempt:
         self.checkpoints = lasting.checkpoints
         self.commits = lasting.commits
         self.tally = lasting.tally
+        self.begun = lasting.begun
         self.epochs = 0
         """Number of epochs that count."""
         self.unsaved = False
@@ -110,6 +114,7 @@ class Attempt:
                 with contextlib.ExitStack() as stack:
                     stack.callback(self.engine.stop)
                     self.engine.start(self.plan)
+                    self.begun.set()
                     self._run_epochs()
         if not self.checkpoints.stopped:
             self._note_end()

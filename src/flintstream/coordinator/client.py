@@ -140,7 +140,7 @@ class RunningJob:
             return JobStatus.CANCELLING
         if self.coordinator.restarting:
             return JobStatus.RESTARTING
-        return JobStatus.RUNNING if self.result.running() else JobStatus.CREATED
+        return JobStatus.RUNNING if self.coordinator.lasting.begun.is_set() else JobStatus.CREATED
 
     def wait(self) -> Any:
         """Wait for the job to end. Ctrl-C cancels it, and so do SIGTERM and SIGHUP, which keep its checkpoints.

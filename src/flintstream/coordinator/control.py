@@ -6,7 +6,8 @@ the key in the job's entry of the :mod:`~flintstream.coordinator.registry`. Inpu
 ================  ===============================  =========================================================
 request           arguments                        result
 ================  ===============================  =========================================================
-``status``                                         state, totals and watermark (ms since the epoch or null)
+``status``                                         state, totals, watermark (ms since the epoch or null), and the
+                                                   path of the file that standard error goes to (or null)
 ``checkpoints``                                    number of checkpoints, and those that are kept
 ``metrics``                                        name of the job, metrics of it, its tasks and its operators
 ``record``                                         what there is to tell of the job; see ``history.record_of``
@@ -16,6 +17,7 @@ request           arguments                        result
 ``savepoint``     ``directory`` (or null)          path
 ``stop``          ``directory``, ``drain``         path, after the job has stopped
 ``cancel``                                         state, after the job has stopped
+``wait``                                           how it has ended, and its error or null, when it has
 ================  ===============================  =========================================================
 """
 
@@ -36,8 +38,9 @@ from multiprocessing.connection import Client, Listener, answer_challenge, deliv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator import recent_log, registry
+from flintstream.coordinator import output_file, recent_log, registry
 from flintstream.coordinator.checkpoint_history import state_of
+from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks, vertex_id
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.metrics.families import prometheus_text
@@ -97,6 +100,7 @@ class Control:
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
             "stop": self._stop,
             "cancel": self._cancel,
+            "wait": self._wait,
         }
 
     def start(self) -> None:
@@ -192,6 +196,11 @@ class Control:
         self._job.finished.wait()
         return self._job.status().name
 
+    def _wait(self) -> dict[str, str | None]:
+        self._job.finished.wait()
+        error = self._job.result.exception()
+        return {"state": self._job.status().name, "error": None if error is None else described(error)}
+
 
 def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
     """Return the name of a request, and its arguments."""
@@ -216,6 +225,7 @@ def status_of(job: RunningJob) -> dict[str, Any]:
         "records_in": progress.records_in,
         "records_out": progress.records_out,
         "watermark": None if progress.watermark == -(2**63) else progress.watermark,
+        "log_file": output_file.own(),
     }
 
 
@@ -293,7 +303,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobGoneError: The job has ended. An entry that its process left behind is removed.
         FlintstreamError: The job refuses the request or does not answer.
     """
-    quick = request not in {"savepoint", "stop", "cancel"}
+    quick = request not in {"savepoint", "stop", "cancel", "wait"}
     connection = None
     try:
         connection = Client(entry.address, family="AF_UNIX")

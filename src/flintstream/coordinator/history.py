@@ -21,6 +21,7 @@ from flintstream.coordinator import recent_log, registry
 from flintstream.coordinator.control import checkpoints_of, metrics_of, status_of
 from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.measured import described_plan
+from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,6 +159,23 @@ def ended() -> list[dict[str, Any]]:
         if record["ended_ms"] is None:
             record["status"]["state"] = LOST
     return found
+
+
+def find(job: str) -> dict[str, Any]:
+    """Return the record of the latest job with this id, name or prefix of an id that does not run any more.
+
+    Raises:
+        FlintstreamError: There is none.
+    """
+    known = ended()
+    for matches in (
+        [record for record in known if record["job_id"] == job],
+        [record for record in known if record["name"] == job],
+        [record for record in known if job and record["job_id"].startswith(job)],
+    ):
+        if matches:
+            return matches[0]
+    raise FlintstreamError(f"no job has the id or name '{job}'; 'flintstream list -a' shows them")
 
 
 def _is_record(record: Any, path: Path) -> bool:
