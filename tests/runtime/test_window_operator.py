@@ -799,9 +799,32 @@ def test_failures_name_the_record_or_the_timer(fast):
     with pytest.raises(OperatorFailure) as caught:
         d.add(("a", 1, 0), ("a", 0, 1), ("a", 2, 2))
     assert caught.value.record == "('a', 0)"
+    d.add(("a", 2, 3))
     with pytest.raises(OperatorFailure, match="window") as caught:
         d.watermark(9)
     assert caught.value.record == "the event-time timer 9 of key 'a' and window TimeWindow(start=0, end=10)"
+
+
+class FailsAtZero(ReduceFunction):
+    def reduce(self, value1, value2):
+        return (value1[0], 1 / value2[1])
+
+
+@both_paths
+@pytest.mark.parametrize("assigner", [tumbling(10), sliding(10, 5), sessions(5)])
+def test_a_failure_names_its_record_wherever_that_is_in_the_block(assigner, fast):
+    d = Driver(assigner, incremental=FailsAtZero(), fast=fast)
+    with pytest.raises(OperatorFailure) as caught:
+        d.add(("a", 1, 10), ("b", 1, 11), ("a", 2, 12), ("b", 0, 13), ("a", 3, 14))
+    assert caught.value.record == "('b', 0)"
+
+
+@both_paths
+def test_a_failure_names_the_record_that_joins_two_sessions(fast):
+    d = Driver(sessions(5), incremental=FailsAtZero(), fast=fast)
+    with pytest.raises(OperatorFailure) as caught:
+        d.add(("a", 1, 0), ("a", 2, 8), ("b", 1, 1), ("a", 0, 4), ("a", 3, 5))
+    assert caught.value.record == "('a', 0)"
 
 
 # -- keys, epochs and BATCH -----------------------------------------------------------------------------------------
@@ -866,7 +889,7 @@ COMMON_WINDOWS = [
 
 
 @given(
-    st.lists(st.tuples(st.booleans(), st.lists(RECORD, max_size=6), st.integers(0, 12)), max_size=8),
+    st.lists(st.tuples(st.booleans(), st.lists(RECORD, max_size=10), st.integers(0, 12)), max_size=8),
     st.sampled_from(COMMON_WINDOWS),
     st.sampled_from([Add(), None]),
     st.sampled_from([0, 4]),

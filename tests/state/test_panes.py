@@ -43,7 +43,7 @@ def test_panes_hold_what_the_state_object_of_key_and_window_has(backend, describ
     at(scope, WINDOW)
     state.add(1)
     add = panes.adder()
-    add(KEY, (WINDOW,), 2)
+    add(KEY, (WINDOW,), [2])
     state.add(3)
     assert panes.get(KEY, WINDOW) == state.get() == expected
     assert panes.pop(KEY, WINDOW) == expected
@@ -56,17 +56,33 @@ def test_a_value_goes_into_each_of_its_windows_and_new_ones_are_told(backend, de
     _, panes, _ = state_and_panes(backend, described())
     opened = []
     add = panes.adder(lambda key, window: opened.append((key, window)))
-    add(KEY, (WINDOW,), 1)
-    add(KEY, (OTHER, WINDOW), 2)
+    add(KEY, (WINDOW,), [1])
+    add(KEY, (OTHER, WINDOW), [2])
     assert {(KEY, WINDOW), (KEY, OTHER)} == set(opened)
     assert opened.index((KEY, WINDOW)) < opened.index((KEY, OTHER))
     assert panes.get(KEY, WINDOW) != panes.get(KEY, OTHER)
 
 
 @pytest.mark.parametrize("described", [list_state, reducing_state, aggregating_state])
+@pytest.mark.parametrize("values", [[1, 2, 3], [1, None, 2, 3], [2, None], [None, None, 4]])
+def test_values_together_are_added_as_one_after_the_other(backend, described, values):
+    if described is list_state:
+        values = [value for value in values if value is not None]
+    descriptor = described()
+    scope = Scope()
+    panes = backend.panes(descriptor, scope)
+    add = panes.adder()
+    add(KEY, (WINDOW, OTHER), [5])
+    for value in values:
+        add(KEY, (WINDOW,), [value])
+    add(KEY, (OTHER,), values)
+    assert panes.get(KEY, OTHER) == panes.get(KEY, WINDOW)
+
+
+@pytest.mark.parametrize("described", [list_state, reducing_state, aggregating_state])
 def test_a_cleared_pane_is_empty_and_others_stay(backend, described):
     _, panes, _ = state_and_panes(backend, described())
-    panes.adder()(KEY, (WINDOW, OTHER), 2)
+    panes.adder()(KEY, (WINDOW, OTHER), [2])
     panes.clear(KEY, WINDOW)
     assert not panes.get(KEY, WINDOW)
     assert panes.get(KEY, OTHER)
@@ -77,17 +93,17 @@ def test_none_empties_a_pane_where_values_are_reduced(backend, described):
     _, panes, _ = state_and_panes(backend, described())
     opened = []
     add = panes.adder(lambda key, window: opened.append(window))
-    add(KEY, (WINDOW,), 2)
-    add(KEY, (WINDOW,), None)
+    add(KEY, (WINDOW,), [2])
+    add(KEY, (WINDOW,), [None])
     assert panes.get(KEY, WINDOW) is None
-    add(KEY, (WINDOW,), 4)
+    add(KEY, (WINDOW,), [4])
     assert panes.get(KEY, WINDOW) == 4
     assert opened[-1] == WINDOW
 
 
 def test_a_list_takes_none_as_an_element(backend):
     _, panes, _ = state_and_panes(backend, list_state())
-    panes.adder()(KEY, (WINDOW,), None)
+    panes.adder()(KEY, (WINDOW,), [None])
     assert panes.get(KEY, WINDOW) == [None]
 
 
@@ -96,7 +112,7 @@ def test_every_method_makes_its_key_the_current_one(backend, described):
     _, panes, _ = state_and_panes(backend, described())
     add = panes.adder()
     calls = [
-        lambda key: add(key, (WINDOW,), 1),
+        lambda key: add(key, (WINDOW,), [1]),
         lambda key: panes.get(key, WINDOW),
         lambda key: panes.pop(key, WINDOW),
         lambda key: panes.clear(key, WINDOW),
@@ -108,7 +124,7 @@ def test_every_method_makes_its_key_the_current_one(backend, described):
 
 def test_a_list_from_a_pane_is_the_callers_own(backend):
     _, panes, _ = state_and_panes(backend, list_state())
-    panes.adder()(KEY, (WINDOW,), 1)
+    panes.adder()(KEY, (WINDOW,), [1])
     panes.get(KEY, WINDOW).append(2)
     assert panes.get(KEY, WINDOW) == [1]
 
@@ -120,8 +136,8 @@ def test_a_reduce_function_that_works_in_place_gets_a_copy_of_the_first_value(ba
 
     _, panes, _ = state_and_panes(backend, ReducingStateDescriptor("r", in_place, None))
     add = panes.adder(copied=list)
-    add(KEY, (WINDOW, OTHER), [1])
-    add(KEY, (WINDOW,), [10])
+    add(KEY, (WINDOW, OTHER), [[1]])
+    add(KEY, (WINDOW,), [[10]])
     assert (panes.get(KEY, WINDOW), panes.get(KEY, OTHER)) == ([11], [1])
 
 
@@ -139,11 +155,11 @@ def test_deltas_tell_what_panes_changed(backend, described, tmp_path):
 
     backend.tracking = True
     add = panes.adder()
-    add(KEY, (WINDOW, OTHER), 1)
+    add(KEY, (WINDOW, OTHER), [1])
     replicate()
-    add(KEY, (WINDOW,), 2)
+    add(KEY, (WINDOW,), [2])
     replicate()
-    add(KEY, (OTHER,), 3)
+    add(KEY, (OTHER,), [3])
     panes.pop(KEY, WINDOW)
     replicate()
     panes.clear(KEY, OTHER)

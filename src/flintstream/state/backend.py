@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flintstream.checkpoint.changes import Change, TableInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from flintstream.contracts.state import StateDescriptor
 
-    Add = Callable[[Any, Iterable[Any], Any], None]
-    """Adds a value to the panes of a key and each of several windows."""
+    Add = Callable[[Any, Iterable[Any], Sequence[Any]], None]
+    """Adds values to the panes of a key and each of several windows."""
 
 __all__ = [
     "PIECE", "Add", "Cells", "Change", "DirectAccess", "KeyedStateBackend", "NativeSnapshots", "Panes",
@@ -120,16 +120,19 @@ class Panes(Protocol):
     :meth:`KeyedStateBackend.take_delta`.
     """
 
+    cursor: Iterator[Any]
+    """The iterator over the values that are being added: if a user's function fails, it has just returned its value."""
+
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
     ) -> Add:
-        """Return a function that adds a value to panes: ``add(key, windows, value)``, called once per record.
+        """Return a function that adds values to panes: ``add(key, windows, values)``.
 
         The value None empties panes of reduced or aggregated values. The function is valid until
         :attr:`KeyedStateBackend.tracking` is set again.
 
         Args:
-            opened: called with key and window each time a pane that may have been empty gets a value.
+            opened: called with key and window after a pane that may have been empty got values.
             copied: copies a value that is also held elsewhere, if a user's function could change it in place.
         """
 

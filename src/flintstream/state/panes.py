@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.contracts.functions import ReduceFunctionWrapper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import Add, Cells, KeyedStateBackend
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 class _Panes:
     """Base of the panes of all kinds of state."""
 
-    __slots__ = ("_backend", "_dirty", "_values")
+    __slots__ = ("_backend", "_dirty", "_values", "cursor")
 
     def __init__(self, backend: KeyedStateBackend, cells: Cells, descriptor: StateDescriptor) -> None:
         """Keep panes in ``cells``, in the form of the state of ``descriptor``."""
+        self.cursor: Iterator[Any] = iter(())
         self._backend = backend
         self._values = cells.values
         self._dirty = cells.dirty
@@ -69,17 +70,17 @@ class ListPanes(_Panes):
         opened: Callable[[Any, Any], None] | None = None,
         copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
     ) -> Add:
-        """Return a function that appends a record to panes."""
+        """Return a function that appends records to panes."""
         backend, values, dirty = self._backend, self._values, self._dirty
         get, tracking = values.get, backend.tracking
 
-        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
                 contents = get(pane)
                 if contents is None:
-                    values[pane] = [value]
+                    values[pane] = [*records]
                     if tracking:
                         dirty[pane] = 0
                     if opened is not None:
@@ -87,7 +88,7 @@ class ListPanes(_Panes):
                     continue
                 if tracking and pane not in dirty:
                     dirty[pane] = len(contents)
-                contents.append(value)
+                contents += records
 
         return add
 
@@ -103,25 +104,30 @@ class ReducingPanes(_Panes):
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
     ) -> Add:
-        """Return a function that reduces a record into panes."""
+        """Return a function that reduces records into panes."""
         backend, values, dirty, reduce = self._backend, self._values, self._dirty, self._reduce
         get, tracking = values.get, backend.tracking
 
-        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
+                contents = known = get(pane)
+                self.cursor = cursor = iter(records)
+                for value in cursor:
+                    if contents is not None and value is not None:
+                        contents = reduce(contents, value)
+                    elif value is None:
+                        contents = known = None
+                    else:
+                        contents = value if copied is None else copied(value)
+                if contents is not None:
+                    values[pane] = contents
+                else:
+                    values.pop(pane, None)
                 if tracking:
                     dirty[pane] = 0
-                contents = get(pane)
-                if contents is not None and value is not None:
-                    values[pane] = reduce(contents, value)
-                    continue
-                if value is None:
-                    values.pop(pane, None)
-                else:
-                    values[pane] = value if copied is None else copied(value)
-                if opened is not None:
+                if known is None and opened is not None:
                     opened(key, window)
 
         return add
@@ -143,25 +149,30 @@ class AggregatingPanes(_Panes):
         opened: Callable[[Any, Any], None] | None = None,
         copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
     ) -> Add:
-        """Return a function that adds a record to the accumulators of panes."""
+        """Return a function that adds records to the accumulators of panes."""
         backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
         get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
 
-        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
+                contents = known = get(pane)
+                self.cursor = cursor = iter(records)
+                for value in cursor:
+                    if contents is not None and value is not None:
+                        contents = accumulate(value, contents)
+                    elif value is None:
+                        contents = known = None
+                    else:
+                        contents = accumulate(value, create())
+                if contents is not None:
+                    values[pane] = contents
+                else:
+                    values.pop(pane, None)
                 if tracking:
                     dirty[pane] = 0
-                contents = get(pane)
-                if contents is not None and value is not None:
-                    values[pane] = accumulate(value, contents)
-                    continue
-                if value is None:
-                    values.pop(pane, None)
-                else:
-                    values[pane] = accumulate(value, create())
-                if opened is not None:
+                if known is None and opened is not None:
                     opened(key, window)
 
         return add

@@ -11,7 +11,7 @@ from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
 from flintstream.runtime.operators.contexts import ProcessContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from flintstream.runtime.operators.base import OperatorContext, Output
 
@@ -44,7 +44,7 @@ class FunctionOperator(Operator):
         except BaseException as error:
             raise self.failure(error, []) from error
 
-    def failure(self, error: BaseException, values: list[Any]) -> OperatorFailure:
+    def failure(self, error: BaseException, values: Sequence[Any]) -> OperatorFailure:
         """Wrap an exception with the operator's name and the record at the cursor."""
         if isinstance(error, OperatorFailure):
             return error

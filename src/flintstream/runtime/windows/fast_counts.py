@@ -69,7 +69,7 @@ class CountWindows(FastPath):
             number = number_of(key, 0)
             numbers[key] = number + 1
             window = window_of(number // size) or self._window(number // size)
-            add(key, (window,), value)
+            add(key, (window,), (value,))
             pane = (key, window)
             if tracking:
                 numbers_dirty[key] = counts_dirty[pane] = 0

@@ -2,11 +2,15 @@
 
 They keep the same state as the general path, so that each record can take either. Late and other unusual records take
 the general path.
+
+The records of a block are grouped by key first, so that a group looks up its state once. Groups are in the order of
+their first records and keep the order of their records. A record on the general path comes after the groups before it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,12 +27,12 @@ from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.runtime.windows.emitter import Emitter
     from flintstream.runtime.windows.rules import WindowRules
-    from flintstream.state.backend import Panes
+    from flintstream.state.backend import Add, Panes
 
 _MOST_WINDOWS = 4096
 
@@ -53,6 +57,8 @@ class FastPath(ABC):
     """Whether :attr:`on_time` handles event-time timers; otherwise it handles processing-time timers."""
     on_time: Callable[[int, Any, Any], None] | None = None
     """Called with the time (ms), key and window of each due timer. None if only the general path handles timers."""
+    group: Sequence[Any] = ()
+    """The records that are being added to panes, whose :attr:`Panes.cursor` is at one of them. Empty between groups."""
 
     def __init__(self, parts: Parts) -> None:
         """Work on ``parts`` of the window operator."""
@@ -83,6 +89,8 @@ class AlignedWindows(FastPath):
         """Copies a record for each of its windows, because a reduce function may change a window's first record."""
         self.windows: dict[int, tuple[TimeWindow, ...]] = {}
         """Maps the start of a record's newest window to all its windows, newest first."""
+        self.window_at: dict[int, TimeWindow] = {}
+        """The windows by their start. The same object in all look-ups of a pane spares a comparison in Python."""
         self.on_time = self._finish if self.emitter.straight and not self.lateness else self._fire_or_drop
 
     @staticmethod
@@ -103,33 +111,42 @@ class AlignedWindows(FastPath):
         size = self.size
         if len(self.windows) >= _MOST_WINDOWS:
             self.windows.clear()
-        if newest + size - 1 > MAX_TIMESTAMP:
-            raise OverflowError(f"{TimeWindow(newest, newest + size)} must end at a time that fits in 64 bits of ms")
-        found = tuple([TimeWindow(start, start + size) for start in range(newest, newest - size, -self.slide)])
+            self.window_at.clear()
+        starts = range(newest, newest - size, -self.slide)
+        found = tuple([self.window_at.setdefault(start, TimeWindow(start, start + size)) for start in starts])
         self.windows[newest] = found
         return found
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their windows."""
         add = self.panes.adder(self._register, self.copied)
-        size, slide, offset = self.size, self.slide, self.offset
-        windows_of = self.windows.get
+        slide, offset, groups = self.slide, self.offset, defaultdict[tuple[Any, int], list[Any]](list)
         # The oldest window of a record ends `slide` after the start of the newest. Once it is over, some window is late
-        # or fires at once. The lowest timestamps also take the general path, which raises an error for them.
-        first_open = max(self.timers.current_watermark - slide + 1, MIN_TIMESTAMP + 2 * size)
+        # or fires at once. Times near both ends also take the general path, which raises an error for them.
+        first_open = max(self.timers.current_watermark - slide + 1, MIN_TIMESTAMP + 2 * self.size)
+        last = MAX_TIMESTAMP - self.size
         times: Iterable[int] = timestamps or ()
         if not self.event_time:
             first_open, times = MIN_TIMESTAMP, repeat(self.timers.clock())
         for value, timestamp in zip(cursor, times, strict=False):
             key = key_of(value)
             newest = timestamp - (timestamp - offset) % slide
-            if newest <= first_open:
-                self.general(key, value, timestamp)
+            if first_open < newest <= last:
+                groups[key, newest].append(value)
                 continue
-            add(key, windows_of(newest) or self._windows_from(newest), value)
+            self._add_groups(groups, add)
+            self.general(key, value, timestamp)
+        self._add_groups(groups, add)
+
+    def _add_groups(self, groups: dict[tuple[Any, int], list[Any]], add: Add) -> None:
+        """Add groups of records that have key and newest window in common, and forget them."""
+        for (key, newest), self.group in groups.items():
+            add(key, self.windows.get(newest) or self._windows_from(newest), self.group)
+        self.group = ()
+        groups.clear()
 
     def _register(self, key: Any, window: TimeWindow) -> None:
-        """Register the timers of a new window. :meth:`_windows_from` has checked their times, once for all keys."""
+        """Register the timers of a new window. :meth:`add_all` has checked its time."""
         if not self.event_time:
             self.timers.add_processing_time(window[1] - 1, key, window)
             return

@@ -1,7 +1,10 @@
-"""Fast path for event-time sessions with a fixed gap, for the common case of one open session per key."""
+"""Fast path for event-time sessions with a fixed gap, except for records that merge sessions."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.window import EventTimeSessionWindows, EventTimeTrigger, TimeWindow
@@ -15,7 +18,15 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.runtime.windows.fast_path import Parts
     from flintstream.runtime.windows.rules import WindowRules
-    from flintstream.state.backend import Cells, DirectAccess
+    from flintstream.state.backend import Add, Cells, DirectAccess
+
+_Groups = defaultdict[Any, list[tuple[int, Any, int]]]
+"""Key -> timestamp, value and position in the block of its records."""
+
+_Run = tuple[int, Any, tuple[int, ...], tuple[Any, ...], int, int]
+"""The position of the first record in the block, the key, timestamps, values, and the time from start to end."""
+
+_FIRST = itemgetter(0)
 
 
 def are_sessions(rules: WindowRules) -> bool:
@@ -32,9 +43,11 @@ def follow_growth(timers: InternalTimerService, key: Any, window: Any, in_flight
 
 
 class Sessions(FastPath):
-    """Handles records that are not late and that start or extend the only session of their key.
+    """Handles records that are not late and that start or extend a session, but do not merge sessions.
 
-    The timer of a growing session stays unchanged until it is due; :func:`follow_growth` then postpones it.
+    Records of a key that follow each other within the gap are a *run*, which changes its session once. The timer of a
+    growing session stays unchanged until it is due; :func:`follow_growth` then postpones it. Timers of the same time
+    fire in the order in which their sessions started.
     """
 
     def __init__(self, parts: Parts, gap: int, in_flight: Cells, state: DirectAccess) -> None:
@@ -60,48 +73,85 @@ class Sessions(FastPath):
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their sessions."""
         assert timestamps is not None  # noqa: S101 - see `timeless`
-        add, gap, lateness = self.panes.adder(), self.gap, self.lateness
-        tracking = self.state.tracking
-        windows_of, windows_dirty = self.windows.get, self.windows_dirty
-        new = tuple.__new__
-        late = self.timers.current_watermark - gap + 1  # up to here, the session of a lone record is over
-        for value, timestamp in zip(cursor, timestamps, strict=False):
+        add, groups = self.panes.adder(), _Groups(list)
+        late = self.timers.current_watermark - self.gap + 1  # up to here, the session of a lone record is over
+        for value, timestamp, position in zip(cursor, timestamps, count(), strict=False):
             key = key_of(value)
-            if timestamp <= late:
-                self.general(key, value, timestamp)
+            if timestamp > late:
+                groups[key].append((timestamp, value, position))
                 continue
-            end = timestamp + gap
-            windows = windows_of(key)
-            if not windows:
-                window = home = TimeWindow(timestamp, end)
-                self._open(key, window)
-            elif len(windows) > 1:
-                self.general(key, value, timestamp)
-                continue
-            else:
-                [(window, home)] = windows.items()
-                start, until = window
-                if timestamp > until or start > end:
-                    self.general(key, value, timestamp)
-                    continue
-                if end > until or timestamp < start:
-                    # Equals min(), max() and TimeWindow(), but takes a third of the time
-                    grown = new(
-                        TimeWindow,
-                        (start if start < timestamp else timestamp, end if end > until else until),  # noqa: FURB136
-                    )
-                    windows[grown] = windows.pop(window)
-                    if tracking:
-                        windows_dirty[key, window] = windows_dirty[key, grown] = 0
-                    if lateness:
-                        self._move_timers(key, window, grown)
-            add(key, (home,), value)
+            self._add_groups(groups, add)
+            self.general(key, value, timestamp)
+        self._add_groups(groups, add)
 
-    def _open(self, key: Any, window: TimeWindow) -> None:
-        self.windows[key] = {window: window}
+    def _add_groups(self, groups: _Groups, add: Add) -> None:
+        """Add the records of each key in runs, in the order of the runs' first records, and forget them."""
+        runs = [run for key, records in groups.items() for run in self._runs(key, records)]
+        runs.sort(key=_FIRST)
+        for _, key, stamps, values, low, until in runs:
+            self._add_run(key, stamps, values, low, until, add)
+        self.group = ()
+        groups.clear()
+
+    def _runs(self, key: Any, records: list[tuple[int, Any, int]]) -> list[_Run]:
+        """Return the runs of the records of a key."""
+        stamps, values, positions = zip(*records, strict=True)
+        gap, low, high = self.gap, min(stamps), max(stamps)
+        if high - low <= gap:
+            return [(positions[0], key, stamps, values, low, high + gap)]
+        runs: list[_Run] = []
+        begin, low, until = 0, stamps[0], stamps[0] + gap
+        for end, timestamp in enumerate(stamps):
+            if low - gap <= timestamp <= until:
+                low, until = min(low, timestamp), max(until, timestamp + gap)
+                continue
+            runs.append((positions[begin], key, stamps[begin:end], values[begin:end], low, until))
+            begin, low, until = end, timestamp, timestamp + gap
+        runs.append((positions[begin], key, stamps[begin:], values[begin:], low, until))
+        return runs
+
+    def _add_run(
+        self, key: Any, stamps: tuple[int, ...], values: tuple[Any, ...], low: int, until: int, add: Add
+    ) -> None:
+        """Add the records of a run to the session that it starts or extends."""
+        self.group, self.panes.cursor = values, iter(values)
+        next(self.panes.cursor)  # before the records are added, an error is that of the first one
+        met = [window for window in self.windows.get(key, ()) if low <= window[1] and window[0] <= until]
+        if not met:
+            window = self._open(key, stamps[0])
+        elif len(met) == 1 and met[0][0] - self.gap <= stamps[0] <= met[0][1]:
+            window = met[0]
+        elif len(values) == 1:
+            self.general(key, values[0], stamps[0])  # merges sessions
+            return
+        else:
+            for timestamp, value in zip(stamps, values, strict=True):
+                self._add_run(key, (timestamp,), (value,), timestamp, timestamp + self.gap, add)
+            return
+        add(key, (self._grow(key, window, low, until),), values)
+
+    def _grow(self, key: Any, window: TimeWindow, low: int, until: int) -> TimeWindow:
+        """Extend a session by the time from ``low`` to ``until``, and return its state window."""
+        windows = self.windows[key]
+        start, end = window
+        if start <= low and until <= end:
+            return windows[window]
+        grown = TimeWindow(min(start, low), max(end, until))
+        home = windows[grown] = windows.pop(window)
+        if self.state.tracking:
+            self.windows_dirty[key, window] = self.windows_dirty[key, grown] = 0
+        if self.lateness:
+            self._move_timers(key, window, grown)
+        return home
+
+    def _open(self, key: Any, first: int) -> TimeWindow:
+        """Open the session of a record, whose timestamp is ``first``, and return it."""
+        window = TimeWindow(first, first + self.gap)
+        self.windows.setdefault(key, {})[window] = window
         if self.state.tracking:
             self.windows_dirty[key, window] = 0
         self._register(key, window)
+        return window
 
     def _register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a session: the trigger's, and the one that drops it."""

@@ -150,6 +150,9 @@ class WindowOperator(TimerOperator):
                 for value, timestamp in zip(cursor, timestamps, strict=False):
                     self.add(key(value), value, timestamp)
         except BaseException as error:
+            if self.fast_path is not None and self.fast_path.group:
+                self.cursor = self.fast_path.panes.cursor
+                raise self.failure(error, self.fast_path.group) from error
             raise self.failure(error, values) from error
         self.flush(stamped=timestamps is not None)
 

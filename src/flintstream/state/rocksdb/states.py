@@ -12,7 +12,7 @@ from flintstream.state.rocksdb.lists import ADDED_TO
 from flintstream.state.ttl import TtlListState, TtlMapState, _Ttl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flintstream.state.backend import Add
     from flintstream.state.rocksdb.lists import Lists
@@ -216,14 +216,15 @@ class RocksListPanes(ListPanes):
         opened: Callable[[Any, Any], None] | None = None,
         copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
     ) -> Add:
-        """Return a function that appends a record to panes."""
+        """Return a function that appends records to panes."""
         backend, append, dirty, tracking = self._backend, self._values.append, self._dirty, self._backend.tracking
 
-        def add(key: Any, windows: Iterable[Any], value: Any) -> None:
+        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
-                append(pane, value)
+                for value in records:
+                    append(pane, value)
                 if tracking and pane not in dirty:
                     dirty[pane] = ADDED_TO
                 if opened is not None:
