@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 import click
 
 from flintstream import __version__
-from flintstream.cli.check import check_command
-from flintstream.cli.configuration import config_command
-from flintstream.cli.doctor import doctor_command
-from flintstream.cli.jobs import cancel_command, list_command, savepoint_command, stop_command
-from flintstream.cli.metrics import metrics_command
-from flintstream.cli.rest import rest_command, ui_command
-from flintstream.cli.run import ProgramReady, run_command
-from flintstream.cli.state import state_command
-from flintstream.cli.watch import attach_command, logs_command
+from flintstream.cli.ready import ProgramReady
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
 __all__ = ["main"]
+
+COMMANDS = {
+    "run": "run",
+    "list": "jobs",
+    "metrics": "metrics",
+    "savepoint": "jobs",
+    "stop": "jobs",
+    "cancel": "jobs",
+    "logs": "watch",
+    "attach": "watch",
+    "state": "state",
+    "rest": "rest",
+    "check": "check",
+    "ui": "rest",
+    "config": "configuration",
+    "doctor": "doctor",
+}
+"""The module of each command. One is imported when it is needed: most of the time of a short command is for imports."""
 
 
 class _Commands(click.Group):
@@ -33,9 +44,22 @@ class _Commands(click.Group):
             start = ready.start
         return start()
 
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Return the names of the commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as click calls it
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"flintstream.cli.{COMMANDS[cmd_name]}"), f"{cmd_name}_command")
+        assert isinstance(command, click.Command)  # noqa: S101
+        return command
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, each with its whole first sentence."""
-        rows = [(name, _summary(self.commands[name])) for name in self.list_commands(ctx)]
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _summary(command)) for name, command in found if command is not None]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -46,7 +70,7 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            nearest = get_close_matches(args[0], self.commands, 1) if args else []
+            nearest = get_close_matches(args[0], COMMANDS, 1) if args else []
             if nearest and "Did you mean" not in error.message:
                 message = f"{error.message.rstrip('.')}. Did you mean '{nearest[0]}'?"
                 raise click.UsageError(message, error.ctx) from None
@@ -62,22 +86,3 @@ def _summary(command: click.Command) -> str:
 @click.version_option(__version__, message=f"%(prog)s %(version)s (API of PyFlink {PYFLINK_VERSION})")
 def main() -> None:
     """Run PyFlink DataStream programs on Apache Spark."""
-
-
-for command in (
-    run_command,
-    list_command,
-    metrics_command,
-    savepoint_command,
-    stop_command,
-    cancel_command,
-    logs_command,
-    attach_command,
-    state_command,
-    rest_command,
-    check_command,
-    ui_command,
-    config_command,
-    doctor_command,
-):
-    main.add_command(command)

@@ -15,6 +15,7 @@ from flintstream.cli.jobs import absolute
 from flintstream.cli.logs import configure_logs
 from flintstream.cli.progress import progress_line
 from flintstream.cli.python_program import run_module, run_script
+from flintstream.cli.ready import ProgramReady
 from flintstream.cli.tracebacks import show_without_machinery
 from flintstream.compat.pyflink import install
 from flintstream.coordinator.signals import end_in_order
@@ -24,18 +25,9 @@ from flintstream.options.command_line import set_defaults, unexecuted, without_s
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 INTERRUPTED = 130
-
-
-class ProgramReady(BaseException):
-    """The command line is parsed; run the program outside of click, so that it does not see click's context."""
-
-    def __init__(self, start: Callable[[], NoReturn]) -> None:
-        """Hold a function that runs the program and exits with its result."""
-        super().__init__()
-        self.start = start
 
 
 class _ProgramCommand(click.Command):
