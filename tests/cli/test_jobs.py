@@ -127,6 +127,17 @@ def test_a_job_that_is_over_is_no_longer_listed(start, jobs_directory):
     assert ordered(sink.get_results(True, False)) == expected(range(5))
 
 
+def test_the_parallelism_of_a_running_job_changes(start):
+    client, _ = start("tally", limit=60)
+    wait_for(lambda: record_count(client) > 5)
+    lines = flintstream("rescale", "-p", "3", "tally").splitlines()
+    assert "KEYED PROCESS: 2 -> 3" in lines
+    assert flintstream("rescale", "-p", "3", "tally").splitlines()[0].endswith(": 3, as before")
+    assert "cannot have parallelism 1000" in flintstream("rescale", "-p", "1000", "tally", code=1)
+    assert "0 is not in the range" in flintstream("rescale", "-p", "0", "tally", code=2)
+    client.get_job_execution_result().result()
+
+
 @pytest.mark.parametrize("spelling", [str, lambda job_id: str(job_id)[:7], lambda _: "tally"])
 def test_a_savepoint_is_taken_while_the_job_goes_on(start, tmp_path, spelling):
     client, _ = start("tally")

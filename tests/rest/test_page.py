@@ -153,6 +153,17 @@ def test_a_savepoint_is_taken_by_keyboard(page, server, job, tmp_path):
     assert job.get_job_status().result() is JobStatus.RUNNING
 
 
+def test_a_job_is_rescaled(page, server, job):
+    page.look(1280)
+    shown(page, server, job)
+    page.run("[...document.querySelectorAll('.actions button')].find(e => e.innerText.startsWith('Rescale')).click()")
+    page.wait_for("goes on from a checkpoint", "dialog")
+    page.run("document.querySelector('dialog input').value = 2")
+    page.click("dialog button.primary")
+    page.wait_for("runs with parallelism 2", "#status")
+    assert page.complaints() == []
+
+
 def test_a_job_is_cancelled_only_when_that_is_confirmed(page, server, job):
     page.look(1280)
     shown(page, server, job)

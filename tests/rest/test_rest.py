@@ -65,6 +65,9 @@ class Caller:
     def patch(self, path):
         return self.call("PATCH", path)
 
+    def put(self, path, json):
+        return self.call("PUT", path, dumps(json), {"Content-Type": "application/json"})
+
     def post(self, path, json=None, content=None, headers=None):
         content = dumps(json) if content is None else content
         return self.call("POST", path, content, headers or {"Content-Type": "application/json"})
@@ -322,6 +325,37 @@ def test_numbers_are_those_of_the_job(server, job):
     assert told["counts"]["completed"] >= 2
     assert told["latest"]["completed"]["external_path"].endswith(f"chk-{told['latest']['completed']['id']}")
     assert server.get(f"/jobs/{number}/metrics?get=numRestarts").json() == [{"id": "numRestarts", "value": "0"}]
+
+
+def test_a_job_is_rescaled_on_request(server, job):
+    number = str(job.get_job_id())
+    place = f"/v1/jobs/{number}/resource-requirements"
+    required = server.get(place).json()
+    assert [each["parallelism"] for each in required.values()] == [{"lowerBound": 1, "upperBound": 1}] * 2
+    for wrong, text in (
+        ({}, "is missing"),
+        ({**required, "f" * 32: {"parallelism": {"upperBound": 1}}}, "is no vertex"),
+        ({each: {"parallelism": {"lowerBound": 3, "upperBound": 2}} for each in required}, "is above the upper one"),
+        ({each: {"parallelism": {"lowerBound": 1, "upperBound": 0}} for each in required}, "positive numbers"),
+        ({each: {"upperBound": 1} for each in required}, "must have a 'parallelism'"),
+        ({each: {"parallelism": {"lowerBound": 1, "upperBound": 129}} for each in required}, "parallelism 129"),
+    ):
+        reply = server.put(place, json=wrong)
+        assert (reply.status_code, text in reply.json()["errors"][0]) == (400, True), (wrong, reply.json())
+    wanted = {each: {"parallelism": {"lowerBound": 1, "upperBound": 3}} for each in required}
+    reply = server.put(place, json=wanted)
+    assert (reply.status_code, reply.json()) == (200, {})
+    wait_for(lambda: server.get(place).json() == wanted, job)
+    assert [each["parallelism"] for each in server.get(f"/jobs/{number}").json()["vertices"]] == [3, 3]
+    assert server.put(f"/v1/jobs/{'0' * 32}/resource-requirements", json={}).status_code == 404
+
+
+def test_the_page_rescales_a_job(server, job):
+    number = str(job.get_job_id())
+    assert server.post(f"/flintstream/jobs/{number}/rescale", json={"parallelism": "x"}).status_code == 400
+    assert server.post(f"/flintstream/jobs/{number}/rescale", json={"parallelism": 0}).status_code == 400
+    assert server.post(f"/flintstream/jobs/{number}/rescale", json={"parallelism": 1}).json() == {}
+    assert {each["parallelism"] for each in server.get(f"/jobs/{number}").json()["vertices"]} == {1}
 
 
 def test_a_savepoint_is_taken_on_request(server, job, tmp_path):

@@ -41,10 +41,10 @@ Replacement = tuple[Any, str, Any]
 def _early_commits() -> list[Replacement]:
     complete = Attempt._complete_checkpoint
 
-    def mutated(self: Any, request: Any, reports: Any) -> None:
+    def mutated(self: Any, request: Any, reports: Any, **more: Any) -> None:
         for node, prepared in self.commits.pending.items():
             self.commits.committers[node].commit(prepared)
-        complete(self, request, reports)
+        complete(self, request, reports, **more)
 
     return [(Attempt, "_complete_checkpoint", mutated)]
 

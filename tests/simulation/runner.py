@@ -163,9 +163,9 @@ class SimAttempt(Attempt):
             scenario.world.log("the job is cancelled")
             self.orders.cancel()
 
-    def _complete_checkpoint(self, request: Any, reports: Any) -> None:
+    def _complete_checkpoint(self, request: Any, reports: Any, *, optional: bool = False) -> None:
         before = self.tally.progress.checkpoints
-        super()._complete_checkpoint(request, reports)
+        super()._complete_checkpoint(request, reports, optional=optional)
         world = self.scenario.world
         if self.tally.progress.checkpoints > before:
             world.log(f"checkpoint {request.number} is complete")

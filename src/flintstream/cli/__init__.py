@@ -20,6 +20,7 @@ COMMANDS = {
     "metrics": "metrics",
     "savepoint": "jobs",
     "stop": "jobs",
+    "rescale": "jobs",
     "cancel": "jobs",
     "logs": "watch",
     "attach": "watch",

@@ -176,6 +176,25 @@ def savepoint_command(job: str, directory: str | None) -> None:
     click.echo(printable(str(ask_job(job, "savepoint", directory=directory))))
 
 
+@click.command("rescale", context_settings=SETTINGS)
+@click.option(
+    "-p",
+    "--parallelism",
+    type=click.IntRange(min=1),
+    required=True,
+    help="The parallelism of all operators to which the program gives none.",
+)
+@click.argument("job", shell_complete=complete_job)
+def rescale_command(parallelism: int, job: str) -> None:
+    """Change the parallelism of JOB (an id, its beginning, or a name) while it runs.
+
+    The job goes on from a checkpoint, with every record once. Return when it does.
+    """
+    for each in ask_job(job, "rescale", parallelism=parallelism):
+        change = f"{each['from']} -> {each['to']}" if each["from"] != each["to"] else f"{each['to']}, as before"
+        click.echo(printable(f"{each['name']}: {change}"))
+
+
 @click.command("stop", context_settings=SETTINGS)
 @click.option(
     "-p",

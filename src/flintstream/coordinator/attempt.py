@@ -22,6 +22,8 @@ from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flintstream.coordinator.checkpoints import Checkpoints
     from flintstream.coordinator.commits import Commits
     from flintstream.coordinator.engine import Engine
@@ -55,6 +57,8 @@ class Lasting:
     """None if the changelog is off."""
     begun: threading.Event = field(default_factory=threading.Event)
     """Set once the engine runs the job."""
+    confirm: Callable[[], None] = lambda: None
+    """Called when the first epoch of an attempt counts."""
 
 
 class Attempt:
@@ -76,10 +80,13 @@ class Attempt:
         self.commits = lasting.commits
         self.tally = lasting.tally
         self.begun = lasting.begun
+        self.confirm = lasting.confirm
         self.epochs = 0
         """Number of epochs that count."""
         self.unsaved = False
         """Whether an epoch has ended since the last checkpoint."""
+        self.rescales = False
+        """Whether the attempt has ended because the job goes on with another plan, from the latest checkpoint."""
         self.timer_due: int | None = None
         """When the next processing-time timer is due, on the clock for durations; None without timers."""
         latest = self.checkpoints.latest
@@ -100,7 +107,7 @@ class Attempt:
             self.sources = Sources(lasting.job, plan, lasting.pace, self.start)
 
     def run(self) -> None:
-        """Run until all input has ended and its output is committed, or until the job is stopped with a savepoint.
+        """Run until all input has ended and its output is committed, or the job stops with a savepoint or rescales.
 
         Raises:
             JobCancelledError: The job was cancelled.
@@ -116,11 +123,11 @@ class Attempt:
                     self.engine.start(self.plan)
                     self.begun.set()
                     self._run_epochs()
-        if not self.checkpoints.stopped:
+        if not self.checkpoints.stopped and not self.rescales:
             self._note_end()
 
     def _run_epochs(self) -> None:
-        while not self.checkpoints.stopped and not self.subtasks.finished:
+        while not self.checkpoints.stopped and not self.subtasks.finished and not self.rescales:
             if self.orders.cancelled:
                 raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
             splits = self._discover()
@@ -130,7 +137,7 @@ class Attempt:
                     self.clock.sleep(wait)
                     continue
             self._run_epoch(splits)
-        if not self.checkpoints.stopped:
+        if not self.checkpoints.stopped and not self.rescales:
             self._finish()
 
     def _discover(self) -> dict[int, list[Any]]:
@@ -182,15 +189,18 @@ class Attempt:
     def _run_epoch(self, splits: dict[int, list[Any]]) -> None:
         # Leftover input is in flight, and a checkpoint must not leave anything in flight.
         savepoint = None if self.subtasks.left else self.orders.next_savepoint()
+        rescales = savepoint is None and not self.subtasks.left and self.orders.rescales
         try:
             started = self.clock.now_ms()
-            request, limit = self._snapshot_request(savepoint)
+            request, limit = self._snapshot_request(savepoint, rescales=rescales)
             reports = self._reports(splits, request, limit, savepoint)
             if self.epochs:  # the first epoch also starts the workers
                 self.sources.observe(self.clock.now_ms() - started, reports)
             self._take_over(reports, started)
             if savepoint is not None and request is not None:
                 self._complete_savepoint(savepoint, request, reports)
+            elif rescales and request is not None:
+                self._complete_for_rescaling(request, reports)
             elif request is not None:
                 self._complete_checkpoint(request, reports)
             self._delete_obsolete()  # not earlier: the checkpoint may refer to blobs that the next epoch does not need
@@ -199,11 +209,15 @@ class Attempt:
                 savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
             raise
 
-    def _snapshot_request(self, savepoint: SavepointRequest | None) -> tuple[SnapshotRequest | None, int | None]:
+    def _snapshot_request(
+        self, savepoint: SavepointRequest | None, *, rescales: bool
+    ) -> tuple[SnapshotRequest | None, int | None]:
         """Return the snapshot to take at the end of the next epoch, and the longest time (ms) for that epoch."""
         now, pace = self.clock.now_ms(), self.sources.pace
         if savepoint is not None:
             return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
+        if rescales:
+            return self.checkpoints.request(now), SHORTEST_MS
         due = self.checkpoints.due_in(now)
         limit = pace.limit_ms
         if due is None or self.subtasks.left:
@@ -241,6 +255,8 @@ class Attempt:
     def _take_over(self, reports: list[Report], began_ms: int) -> None:
         """Accept the result of an epoch. Later epochs start from it."""
         self.epochs += 1
+        if self.epochs == 1:
+            self.confirm()
         self.unsaved = True
         self.subtasks.take_over(reports, self.clock.now_ms())
         timer = self.subtasks.next_processing_time
@@ -259,9 +275,20 @@ class Attempt:
 
     # -- checkpoints -------------------------------------------------------------------------------------------------
 
-    def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report]) -> None:
+    def _complete_for_rescaling(self, request: SnapshotRequest, reports: list[Report]) -> None:
+        """Complete the checkpoint from which the job goes on with another plan; if that fails, it goes on as it is."""
+        try:
+            self._complete_checkpoint(request, reports, optional=True)
+        except CheckpointError as error:
+            if self.checkpoints.latest is not None and self.checkpoints.latest.metadata.number == request.number:
+                raise
+            self.orders.refuse_plan(error)
+        else:
+            self.rescales = not self.subtasks.finished
+
+    def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report], *, optional: bool = False) -> None:
         began = self.clock.now_ms()
-        done = self.checkpoints.complete(request, reports, self._contents(), began)
+        done = self.checkpoints.complete(request, reports, self._contents(), began, optional=optional)
         if done is not None:
             self.checkpoints.add_duration(self.clock.now_ms() - began)
             _log.info(

@@ -194,21 +194,31 @@ class Checkpoints:
     # -- completion --------------------------------------------------------------------------------------------------
 
     def complete(
-        self, request: SnapshotRequest, reports: Iterable[Report], contents: Contents, now_ms: int
+        self,
+        request: SnapshotRequest,
+        reports: Iterable[Report],
+        contents: Contents,
+        now_ms: int,
+        *,
+        optional: bool = False,
     ) -> Completed | None:
         """Finish a checkpoint from what all subtasks wrote. Return None if it failed and the job may continue.
 
         Raises:
-            CheckpointError: It failed, and more have failed in a row than the job tolerates.
+            CheckpointError: It failed, and more have failed in a row than the job tolerates; or it is ``optional``, so
+                that the job may always continue.
         """
         reports = list(reports)
         try:
             done = self._finish(request, reports, contents, wall_clock(), "checkpoint")
-        except Exception as error:  # noqa: BLE001 - whatever a storage raises
+        except Exception as error:
             self.ended_ms = now_ms
             written = {path for report in reports for piece in report.pieces or () for path in piece.paths()}
             self.history.failed(request.number, "checkpoint", reports, _why(error))
-            self._fail(request, _why(error), written)
+            self._discard_with(request, written)
+            if optional:
+                raise CheckpointError(f"checkpoint {request.number} failed: {_why(error)}") from error
+            self._fail(request, _why(error))
             return None
         self.failures = 0
         self.ended_ms = now_ms
@@ -299,18 +309,21 @@ class Checkpoints:
                     raise error.within(what, f"the operator '{self._names.get(uid, uid)}'") from None
             return encoded
 
-    def _fail(self, request: SnapshotRequest, why: str, written: set[str]) -> None:
-        """Count a failed checkpoint and delete the files it has written.
-
-        Raises:
-            CheckpointError: More have failed in a row than the job tolerates.
-        """
-        self.failures += 1
+    def _discard_with(self, request: SnapshotRequest, written: set[str]) -> None:
+        """Count a failed checkpoint and delete the files it has written."""
         self.failed += 1
         if self._discard(request) and self.store is not None and not self.logged:
             for path in written - self.needed():
                 if path.startswith(f"{SHARED}/"):
                     _quietly(self.store.delete, path)
+
+    def _fail(self, request: SnapshotRequest, why: str) -> None:
+        """Count a checkpoint that has failed in a row.
+
+        Raises:
+            CheckpointError: More have failed in a row than the job tolerates.
+        """
+        self.failures += 1
         if self.failures > self.settings.tolerable_failures:
             tolerated = self.settings.tolerable_failures
             raise CheckpointError(

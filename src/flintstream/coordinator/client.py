@@ -12,6 +12,7 @@ from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
+from flintstream.coordinator.rescaling import RescaleRequest, parallelisms, rescaled, with_vertices
 from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
@@ -103,7 +104,7 @@ class RunningJob:
             except Exception:  # noqa: BLE001 - the job itself has ended
                 _log.exception("at the end of the job '%s'", self.job.plan.job_name)
         self.finished.set()
-        self._refuse_savepoints()
+        self._refuse_requests()
         _unfinished.discard(self)
         if self.control is not None:
             self.control.close()
@@ -179,8 +180,31 @@ class RunningJob:
         wanted = SavepointRequest(file_store(place), stop, drain)
         self.coordinator.request_savepoint(wanted)
         if self.finished.is_set():  # the job may have ended before the request was queued
-            self._refuse_savepoints()
+            self._refuse_requests()
         return wanted.result
 
-    def _refuse_savepoints(self) -> None:
-        self.coordinator.orders.refuse(CheckpointError(f"the job '{self.job.plan.job_name}' has ended"))
+    def rescale(self, parallelism: int | None = None, vertices: Mapping[str, int] | None = None) -> Future[None]:
+        """Go on with another parallelism, from a checkpoint. The result is there once an epoch has ended with it.
+
+        Args:
+            parallelism: for all operators to which the program gives none.
+            vertices: instead of that, the parallelism of each chain of operators, by Flink's id of the vertex.
+
+        Raises:
+            PlanError: The program cannot run like that.
+        """
+        job = self.job
+        plan = with_vertices(job, vertices) if vertices is not None else rescaled(job, parallelism or 1)
+        request = RescaleRequest(plan)
+        if parallelisms(plan) == parallelisms(job.plan) and not self.coordinator.orders.rescales:
+            request.result.set_result(None)
+        elif not self.coordinator.lasting.begun.is_set():
+            request.result.set_exception(CheckpointError(f"the job '{job.plan.job_name}' has not started yet"))
+        else:
+            self.coordinator.orders.ask_for_plan(request)
+            if self.finished.is_set():  # as above
+                self._refuse_requests()
+        return request.result
+
+    def _refuse_requests(self) -> None:
+        self.coordinator.refuse(CheckpointError(f"the job '{self.job.plan.job_name}' has ended"))

@@ -106,19 +106,26 @@ class Commits:
             if committer is not None:
                 committer.run_tasks = run_tasks
         self.waiting = {node for node, sink in sinks.items() if with_checkpoint and sink.waits_for_checkpoint}
-        self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
-        self.names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
-        ends = [(node, chain) for chain in plan.chains for node in chain.nodes if node.id in sinks]
-        self.dealt = {
-            node.id: Dealt(chain.parallelism) for node, chain in ends if node.dealt and sinks[node.id].commits_records
-        }
-        self.side_outputs = {node.id: node.side_outputs for node, _ in ends}
+        self.sinks = sinks
+        self.go_on_with(plan)
         self.wait = wait
         self.pending: dict[int, list[Any]] = {}
         self.done: set[tuple[int, int]] = set()
         """Checkpoint and sink of each commit."""
         self.owed = False
         """Whether a completed checkpoint contains output that could not be committed."""
+
+    def go_on_with(self, plan: JobPlan) -> None:
+        """Take output from the subtasks of a plan."""
+        self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
+        self.names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
+        ends = [(node, chain) for chain in plan.chains for node in chain.nodes if node.id in self.sinks]
+        self.dealt = {
+            node.id: Dealt(chain.parallelism)
+            for node, chain in ends
+            if node.dealt and self.sinks[node.id].commits_records
+        }
+        self.side_outputs = {node.id: node.side_outputs for node, _ in ends}
 
     def add(self, reports: Iterable[Report], *, left: bool = False) -> None:
         """Add the output prepared in an epoch, and commit the part that does not wait for a checkpoint."""

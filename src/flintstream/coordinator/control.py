@@ -16,6 +16,8 @@ request           arguments                        result
 ``prometheus``                                     the same metrics in the text format of Prometheus
 ``savepoint``     ``directory`` (or null)          path
 ``stop``          ``directory``, ``drain``         path, after the job has stopped
+``rescale``       ``parallelism`` or               name and parallelism of the operators, before and after; ``wait``
+                  ``vertices`` (by id), ``wait``   for the first epoch with it
 ``cancel``                                         state, after the job has stopped
 ``wait``                                           how it has ended, and its error or null, when it has
 ================  ===============================  =========================================================
@@ -42,6 +44,7 @@ from flintstream.coordinator import output_file, recent_log, registry
 from flintstream.coordinator.checkpoint_history import state_of
 from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks, vertex_id
+from flintstream.coordinator.rescaling import told
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.metrics.families import prometheus_text
 
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.client import RunningJob
 
+LARGEST_PARALLELISM = 1 << 15
 LONGEST_REQUEST = 1 << 16
 LONGEST_REPLY = 1 << 28
 LONGEST_ADDRESS = 100
@@ -64,6 +68,7 @@ _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
     "curves": {"since": (int,)},
     "savepoint": {"directory": (str, type(None))},
     "stop": {"directory": (str, type(None)), "drain": (bool,)},
+    "rescale": {"parallelism": (int,), "vertices": (dict,), "wait": (bool,)},
 }
 """The arguments of requests, and their types."""
 
@@ -99,6 +104,7 @@ class Control:
             "prometheus": lambda: prometheus_text(families(job)),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
             "stop": self._stop,
+            "rescale": self._rescale,
             "cancel": self._cancel,
             "wait": self._wait,
         }
@@ -191,6 +197,18 @@ class Control:
         self._job.finished.wait()
         return path
 
+    def _rescale(
+        self, parallelism: int | None = None, vertices: dict[str, Any] | None = None, wait: bool = True
+    ) -> list[dict[str, Any]]:
+        for value in [parallelism] if vertices is None else vertices.values():
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST_PARALLELISM:
+                raise FlintstreamError(f"a parallelism must be 1 to {LARGEST_PARALLELISM}, but got {shorten(value)}")
+        before = self._job.job.plan
+        result = self._job.rescale(parallelism, vertices)
+        if wait or result.done():
+            result.result()
+        return told(before, self._job.job.plan)
+
     def _cancel(self) -> str:
         self._job.cancel()
         self._job.finished.wait()
@@ -278,11 +296,11 @@ def metrics_of(job: RunningJob) -> dict[str, Any]:
             name: value if value is None or isinstance(value, int | float | str) else str(value)
             for name, value in each["values"].items()
         }
-    chains = {chain.id: chain for chain in job.job.plan.chains}
     load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
+    chains = {chain.id: chain for chain in load.plan.chains}
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
     tasks = []
-    for (chain, subtask), values in of_tasks(job).items():
+    for (chain, subtask), values in of_tasks(load, clock.now_ms()).items():
         _, _, busy, held = (each[subtask] for each in totals[chain])
         spent = {"busy": busy, "held": held, "idle": max(0, lived_ms - busy - held)}
         place = {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask}
@@ -303,7 +321,7 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobGoneError: The job has ended. An entry that its process left behind is removed.
         FlintstreamError: The job refuses the request or does not answer.
     """
-    quick = request not in {"savepoint", "stop", "cancel", "wait"}
+    quick = request not in {"savepoint", "stop", "rescale", "cancel", "wait"}
     connection = None
     try:
         connection = Client(entry.address, family="AF_UNIX")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
     from flintstream.coordinator.orders import SavepointRequest
+    from flintstream.coordinator.rescaling import RescaleRequest
     from flintstream.runtime.plan import JobPlan
 
 KEPT_FAILURES, LONGEST_FAILURE = 16, 10_000
@@ -90,6 +92,7 @@ class Coordinator:
             self.tally,
             Pace.of(job.plan),
             self.materializer,
+            confirm=self._confirm,
         )
         self.resumes = settings.resumed_job is not None
         """Whether the job continues one whose process was lost."""
@@ -98,6 +101,11 @@ class Coordinator:
         self.failures: deque[dict[str, Any]] = deque(maxlen=KEPT_FAILURES)
         """The last errors of attempts, as JSON."""
         self._setbacks = Setbacks()
+        self._attempts = 0
+        self._rescaling: RescaleRequest | None = None
+        """The change of the plan that no epoch has confirmed yet."""
+        self._before: JobPlan | None = None
+        """The plan before it."""
 
     @property
     def stopped(self) -> bool:
@@ -109,6 +117,14 @@ class Coordinator:
     def cancel(self, *, keep_checkpoints: bool = False) -> None:
         """Stop the job. With ``keep_checkpoints``, its checkpoints outlive it, whatever the configuration says."""
         self.orders.cancel(keep_checkpoints=keep_checkpoints)
+
+    def refuse(self, error: Exception) -> None:
+        """Fail all pending requests with the reason ``error``, since the job has ended."""
+        self.orders.refuse(error)
+        self.orders.refuse_plan(error)
+        request, self._rescaling = self._rescaling, None
+        if request is not None:
+            request.result.set_exception(CheckpointError(f"the job was not rescaled: {error}"))
 
     def request_savepoint(self, request: SavepointRequest) -> None:
         """Ask for a savepoint. ``request.result`` receives its path, or the reason why it failed."""
@@ -127,20 +143,25 @@ class Coordinator:
             Exception: User code raised it, and the job does not restart.
         """
         with contextlib.closing(self.commits):
-            plan = self._plan()
+            self.job.plan = self._plan()
             while True:
                 try:
+                    self._rescale()
                     self._go_back()
-                    self._attempt(plan).run()
+                    self._attempts += 1
+                    attempt = self._attempt(self.job.plan)
+                    attempt.run()
                 except BaseException as raised:
                     if is_interrupt(raised):
                         raise
                     error = as_exception(raised)  # user code that runs here, such as enumerators, may raise anything
                     self._note(error)
-                    self._restart(error, self._delay_ms(error))
+                    if not self._takes_back(error):
+                        self._restart(error, self._delay_ms(error))
                 else:
-                    self._end()
-                    return self.tally.progress
+                    if not attempt.rescales:
+                        self._end()
+                        return self.tally.progress
 
     def _plan(self) -> JobPlan:
         """Return the plan with the key groups of the checkpoint to start from.
@@ -162,7 +183,7 @@ class Coordinator:
 
     def _go_back(self) -> None:
         """Forget all progress since the latest checkpoint, if this is not the first attempt."""
-        if self.tally.progress.restarts or self.resumes:
+        if self._attempts or self.resumes:
             latest = self.checkpoints.latest
             self.tally.go_back_to(None if latest is None else latest.metadata.number)
             if self.materializer is not None:
@@ -172,6 +193,41 @@ class Coordinator:
 
     def _attempt(self, plan: JobPlan) -> Attempt:
         return Attempt(self.lasting, plan, self.tally.progress.restarts)
+
+    # -- another parallelism -----------------------------------------------------------------------------------------
+
+    def _rescale(self) -> None:
+        """Go on with another plan, if one was asked for."""
+        request = self.orders.next_plan()
+        if request is not None:
+            self._rescaling, self._before = request, self.job.plan
+            self._go_on_with(request.plan)
+
+    def _go_on_with(self, plan: JobPlan) -> None:
+        self.job.plan = plan
+        self.commits.go_on_with(plan)
+        self.tally.go_on_with(plan, self.lasting.clock.now_ms())
+        self.lasting = replace(self.lasting, pace=Pace.of(plan))
+
+    def _confirm(self) -> None:
+        """Note that an epoch has ended with the plan."""
+        request, self._rescaling, self._before = self._rescaling, None, None
+        if request is not None:
+            self.tally.progress.rescales += 1
+            request.result.set_result(None)
+
+    def _takes_back(self, error: Exception) -> bool:
+        """Return to the plan before, if no epoch has ended with the new one. The job is where it was then."""
+        request, before = self._rescaling, self._before
+        if request is None or before is None or self.orders.cancelled or isinstance(error, JobCancelledError):
+            return False
+        self._rescaling = self._before = None
+        self._go_on_with(before)
+        _log.warning("job '%s' goes back to its parallelism: %s: %s", before.job_name, type(error).__name__, error)
+        request.result.set_exception(
+            CheckpointError(f"the job has gone back to its parallelism: {type(error).__name__}: {error}")
+        )
+        return True
 
     def _note(self, error: Exception) -> None:
         if not isinstance(error, JobCancelledError):
@@ -226,7 +282,7 @@ class Coordinator:
 
     def _end(self) -> None:
         """Delete everything that was kept for a restart, once all output is committed."""
-        self.orders.refuse(CheckpointError("the job has finished"))
+        self.refuse(CheckpointError("the job has finished"))
         plan = self.job.plan
         program.forget(plan.job_name, partial(self.checkpoints.end, finished=True, cancelled=False))
         if self.stopped:  # another job may start from the savepoint

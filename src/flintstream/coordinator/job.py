@@ -30,6 +30,8 @@ class Job:
     sinks: dict[int, Sink]
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
     restart: RestartStrategy = field(default_factory=NoRestart)
+    program: StreamGraph | None = None
+    """The graph before the rewrites, from which the job can be planned again; None if it cannot."""
 
     @classmethod
     def of(
@@ -38,11 +40,12 @@ class Job:
         graph: StreamGraph,
         checkpoints: CheckpointSettings | None = None,
         restart: RestartStrategy | None = None,
+        program: StreamGraph | None = None,
     ) -> Job:
         """Create a job with the sources and sinks of the graph from which ``plan`` was made."""
         sources = {n.id: n.operator.source for n in graph.nodes if isinstance(n.operator, SourceOperator)}
         sinks = {n.id: n.operator.sink for n in graph.nodes if isinstance(n.operator, SinkOperator)}
-        return cls(plan, sources, sinks, checkpoints or CheckpointSettings(), restart or NoRestart())
+        return cls(plan, sources, sinks, checkpoints or CheckpointSettings(), restart or NoRestart(), program)
 
 
 @dataclass
@@ -53,6 +56,8 @@ class Progress:
     restarts: int = 0
     checkpoints: int = 0
     """Completed checkpoints."""
+    rescales: int = 0
+    """How often the job has gone on with another parallelism."""
     records_in: int = 0
     """Records that sources emitted."""
     records_out: int = 0

@@ -59,7 +59,8 @@ class Load:
     def __init__(self, plan: JobPlan, now_ms: int) -> None:
         """Start at ``now_ms``, on a clock for durations."""
         self._reading = {chain.id for chain in plan.chains if not chain.inputs}
-        self._plan = plan
+        self.plan = plan
+        """The plan whose subtasks these are."""
         self._began_ms = now_ms
         self._totals = _Totals(now_ms)
         self._samples: deque[_Totals] = deque([_Totals(now_ms)])
@@ -155,7 +156,7 @@ class Load:
                     [round(totals.busy.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
                     [round(totals.held.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
                 ]
-                for chain in self._plan.chains
+                for chain in self.plan.chains
             ]
 
     def lived_ms(self, now_ms: int) -> int:

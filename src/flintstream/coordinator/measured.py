@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.coordinator.client import RunningJob
+    from flintstream.coordinator.load import Load
     from flintstream.runtime.plan import ChainPlan, JobPlan
 
 
@@ -56,9 +57,9 @@ def of_job(job: RunningJob) -> dict[str, Any]:
     return values
 
 
-def of_tasks(job: RunningJob) -> dict[tuple[int, int], dict[str, float]]:
-    """Return the metrics of the subtasks, by chain and subtask."""
-    shares = job.coordinator.tally.load.shares(job.coordinator.lasting.clock.now_ms())
+def of_tasks(load: Load, now_ms: int) -> dict[tuple[int, int], dict[str, float]]:
+    """Return the metrics of the subtasks of ``load.plan``, by chain and subtask."""
+    shares = load.shares(now_ms)
     return {
         place: {
             "busyTimeMsPerSecond": round(each.busy, 1),
@@ -99,9 +100,9 @@ def families(job: RunningJob) -> Families:
     latency = load.latency()
     if latency:
         found.add_summary(JOB, "latency", host, latency, load.epochs_with_latency, load.latency_sum_ms)
-    chains = {chain.id: chain for chain in plan.chains}
+    chains = {chain.id: chain for chain in load.plan.chains}  # not those of a plan that a change is just making
     attempt = str(job.coordinator.tally.progress.restarts)
-    for (chain, subtask), values in of_tasks(job).items():
+    for (chain, subtask), values in of_tasks(load, job.coordinator.lasting.clock.now_ms()).items():
         labels = {**host, **_labels(chains[chain], subtask, attempt)}
         for name, value in values.items():
             found.add(TASK, name, labels, value)

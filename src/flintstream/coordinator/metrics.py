@@ -69,6 +69,26 @@ class JobMetrics:
             known = checkpoint is not None and checkpoint == number
             self._subtasks = {key: dict(values) for key, values in metrics.items()} if known else {}
 
+    def go_on_with(self, plan: JobPlan) -> None:
+        """Move what subtasks have counted that another plan does not have to those that it has; drop their gauges."""
+        count = {node.id: chain.parallelism for chain in plan.chains for node in chain.nodes}
+
+        def moved(subtasks: dict[tuple[int, int], dict[str, Reported]]) -> dict[tuple[int, int], dict[str, Reported]]:
+            found: dict[tuple[int, int], dict[str, Reported]] = {}
+            for (node, subtask), metrics in sorted(subtasks.items(), key=lambda entry: entry[0]):
+                own = found.setdefault((node, subtask % count[node]), {})
+                for name, reported in metrics.items():
+                    before = own.get(name)
+                    if before is None:
+                        own[name] = reported
+                    elif type(before) is type(reported) and not isinstance(reported, Gauged):
+                        own[name] = before.beside(reported)
+            return found
+
+        with self._lock:
+            number, kept = self._kept
+            self._subtasks, self._kept = moved(self._subtasks), (number, moved(kept))
+
     def values(self) -> dict[str, dict[str, Any]]:
         """Return the metrics of all subtasks combined, by operator name and metric name.
 

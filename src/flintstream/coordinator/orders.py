@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, Queue
@@ -13,6 +14,7 @@ from flintstream.errors import CheckpointError
 if TYPE_CHECKING:
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock
+    from flintstream.coordinator.rescaling import RescaleRequest
     from flintstream.storage.file_store import FileStore
 
 
@@ -30,7 +32,10 @@ class SavepointRequest:
 
 
 class Orders:
-    """Accepts orders from any thread: cancel the job, or take a savepoint. The job checks them between epochs."""
+    """Accepts orders from any thread: cancel the job, take a savepoint, or go on with another parallelism.
+
+    The job checks them between epochs.
+    """
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
         """Start without orders. Each order ends the sleep of ``clock``; a cancellation also stops ``engine``."""
@@ -40,6 +45,8 @@ class Orders:
         self._engine = engine
         self._clock = clock
         self._savepoints: Queue[SavepointRequest] = Queue()
+        self._rescaling: RescaleRequest | None = None
+        self._changing = threading.Lock()
 
     def cancel(self, *, keep_checkpoints: bool = False) -> None:
         """Ask the job to end."""
@@ -53,10 +60,35 @@ class Orders:
         self._savepoints.put(savepoint)
         self._clock.wake()
 
+    def ask_for_plan(self, rescaling: RescaleRequest) -> None:
+        """Ask the job to go on with another plan, instead of one that was asked for before."""
+        with self._changing:
+            before, self._rescaling = self._rescaling, rescaling
+        if before is not None:
+            before.result.set_exception(CheckpointError("another parallelism was asked for meanwhile"))
+        self._clock.wake()
+
     @property
     def waiting(self) -> bool:
-        """Whether a request for a savepoint is pending."""
-        return not self._savepoints.empty()
+        """Whether a request is pending for which an epoch must run."""
+        return not self._savepoints.empty() or self.rescales
+
+    @property
+    def rescales(self) -> bool:
+        """Whether the job is to go on with another plan."""
+        return self._rescaling is not None
+
+    def next_plan(self) -> RescaleRequest | None:
+        """Return the pending request for another plan, or None."""
+        with self._changing:
+            found, self._rescaling = self._rescaling, None
+        return found
+
+    def refuse_plan(self, error: Exception) -> None:
+        """Fail the pending request for another plan with the reason ``error``."""
+        request = self.next_plan()
+        if request is not None:
+            request.result.set_exception(CheckpointError(f"the job goes on without a change: {error}"))
 
     def next_savepoint(self) -> SavepointRequest | None:
         """Return the oldest pending request for a savepoint, or None."""

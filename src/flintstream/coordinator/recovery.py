@@ -20,7 +20,7 @@ from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flintstream.checkpoint.settings import CheckpointSettings
     from flintstream.common.configuration import Configuration
@@ -211,19 +211,28 @@ def with_key_groups_of(completed: Completed, plan: JobPlan) -> JobPlan:
     Raises:
         CheckpointError: An operator has more subtasks than key groups.
     """
-    old = {uid: info for uid, (_, info) in completed.metadata.operators().items() if info.keyed}
+    old = {uid: info.max_parallelism for uid, (_, info) in completed.metadata.operators().items() if info.keyed}
+    return with_key_groups(plan, old, completed.where)
+
+
+def with_key_groups(plan: JobPlan, old: Mapping[str, int], where: str) -> JobPlan:
+    """Return the plan with these numbers of key groups, by the uid of the operator, wherever the program sets none.
+
+    Raises:
+        CheckpointError: An operator has more subtasks than key groups. The message names ``where`` they are from.
+    """
 
     def key_groups(chain: ChainPlan) -> int:
         if chain.key_groups_given:
             return chain.max_parallelism
         nodes = [node for node in chain.nodes if node.keyed and node.uid in old]
         for node in nodes:
-            if chain.parallelism > (most := old[node.uid].max_parallelism):
+            if chain.parallelism > (most := old[node.uid]):
                 raise CheckpointError(
-                    f"operator '{node.name}' has parallelism {chain.parallelism}, but {completed.where} was written "
+                    f"operator '{node.name}' has parallelism {chain.parallelism}, but {where} was written "
                     f"with the maximum parallelism {most}, which cannot be changed: lower set_parallelism()"
                 )
-        return old[nodes[0].uid].max_parallelism if nodes else chain.max_parallelism
+        return old[nodes[0].uid] if nodes else chain.max_parallelism
 
     chains = {chain.id: key_groups(chain) for chain in plan.chains}
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from flintstream.coordinator.job import Job
+    from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report
 
 _log = logging.getLogger(__name__)
@@ -55,6 +56,11 @@ class Tally:
         self.curves.add(progress, self.load, now_ms)
         for listener in self._listeners:
             listener(progress)
+
+    def go_on_with(self, plan: JobPlan, now_ms: int) -> None:
+        """Count for the subtasks of another plan of the program from ``now_ms`` on."""
+        self.load = Load(plan, now_ms)
+        self.metrics.go_on_with(plan)
 
     def listen(self, listener: Callable[[Progress], None]) -> None:
         """Call ``listener`` after each epoch, too."""

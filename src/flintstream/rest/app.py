@@ -43,7 +43,7 @@ def application(token: str | None = None, hosts: tuple[str, ...] = LOOPBACK) -> 
                 body: dict[str, Any] = {}
                 if request.method not in {"GET", "HEAD"}:
                     _check_origin(request)
-                if request.method == "POST":
+                if request.method in {"POST", "PUT"}:
                     body = await _body(request)
                 asked = Request(dict(request.path_params), dict(request.query_params), body)
                 return JSONResponse(await run_in_threadpool(route.reply, asked), route.status)

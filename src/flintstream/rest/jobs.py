@@ -125,6 +125,14 @@ def config(record: Record) -> dict[str, Any]:
     }
 
 
+def requirements(record: Record) -> dict[str, Any]:
+    """``/jobs/:jobid/resource-requirements``: here a chain gets as many subtasks as it asks for."""
+    return {
+        vertex["id"]: {"parallelism": {"lowerBound": 1, "upperBound": vertex["parallelism"]}}
+        for vertex in record["plan"]["vertices"]
+    }
+
+
 def settings(record: Record) -> list[dict[str, str]]:
     """``/jobs/:jobid/jobmanager/config``: the configuration of the job, without secrets."""
     return [{"key": key, "value": value} for key, value in sorted(record.get("configuration", {}).items())]

@@ -37,6 +37,14 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "/jobs/:jobid/stop": {"targetDirectory": {"type": "string"}, "drain": {"type": "boolean"}, "triggerId": ID},
     "/applications/:applicationid/cancel": {},
+    "/flintstream/jobs/:jobid/rescale": {"parallelism": {"type": "integer", "minimum": 1}},
+}
+BOUNDS = {"lowerBound": {"type": "integer", "minimum": 1}, "upperBound": {"type": "integer", "minimum": 1}}
+MAPS: dict[str, dict[str, Any]] = {
+    "/jobs/:jobid/resource-requirements": {
+        "type": "object",
+        "properties": {"parallelism": {"type": "object", "properties": BOUNDS}},
+    }
 }
 STATUSES = {
     "400": "A parameter or the content makes no sense",
@@ -106,7 +114,11 @@ def _operation(route: Route) -> dict[str, Any]:
             **{status: {"description": text, "content": wrong} for status, text in STATUSES.items()},
         },
     }
-    if route.method == "POST":
-        schema = {"type": "object", "properties": BODIES[route.path]}
+    if route.method in {"POST", "PUT"}:
+        schema: dict[str, Any] = {"type": "object"}
+        if route.path in MAPS:
+            schema["additionalProperties"] = MAPS[route.path]
+        else:
+            schema["properties"] = BODIES[route.path]
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return operation

@@ -102,6 +102,24 @@ def cancel(job: str) -> None:
         ask(entry, "cancel")
 
 
+def rescale(job: str, **arguments: Any) -> None:
+    """Ask a job to go on with another parallelism; see ``control``.
+
+    Raises:
+        RefusedError: It is not known, has ended, or cannot run like that.
+    """
+    entry = entry_of(job)
+    if entry is None:
+        _ended(job)
+        raise RefusedError(409, f"Job {job} has already ended")
+    try:
+        ask(entry, "rescale", **arguments)
+    except JobGoneError as error:
+        raise RefusedError(409, str(error)) from None
+    except FlintstreamError as error:
+        raise RefusedError(400, str(error)) from None
+
+
 class Triggers:
     """Savepoints that were asked for, by the id of the request."""
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 from flintstream import __version__
 from flintstream.errors import FlintstreamError
 from flintstream.rest import checkpoints, cluster, jobs, metrics, replies, vertices
-from flintstream.rest.records import RefusedError, Triggers, cancel, checked_id, curves_of, log_of, record_of, records
+from flintstream.rest.records import (
+    RefusedError,
+    Triggers,
+    cancel,
+    checked_id,
+    curves_of,
+    log_of,
+    record_of,
+    records,
+    rescale,
+)
 from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
@@ -129,6 +139,7 @@ def _about_jobs() -> list[Route]:
         Route("GET", "/jobs/:jobid/config", "Its configuration", on(jobs.config)),
         Route("GET", "/jobs/:jobid/jobmanager/config", "Its configuration, as a list", on(jobs.settings)),
         Route("GET", "/jobs/:jobid/jobmanager/environment", "The interpreter", on(lambda _: cluster.environment())),
+        Route("GET", "/jobs/:jobid/resource-requirements", "The parallelism of its chains", on(jobs.requirements)),
         Route("GET", "/jobs/:jobid/exceptions", "Its errors, the latest first", exceptions),
         Route("GET", "/jobs/:jobid/accumulators", "Its accumulators: none", on(jobs.accumulators)),
         Route("GET", "/jobs/:jobid/checkpoints", "Its checkpoints", on(checkpoints.checkpoints)),
@@ -221,6 +232,10 @@ def _actions(triggers: Triggers) -> list[Route]:
         cancel(request.path["applicationid"])
         return {}
 
+    def required(request: Request) -> Any:
+        rescale(request.path["jobid"], vertices=_upper_bounds(request.body), wait=False)
+        return {}
+
     def told(request: Request) -> Any:
         return triggers.told(request.path["jobid"], request.path["triggerid"])
 
@@ -228,9 +243,27 @@ def _actions(triggers: Triggers) -> list[Route]:
         Route("POST", "/jobs/:jobid/savepoints", "Take a savepoint below 'target-directory'", savepoint, 202),
         Route("GET", "/jobs/:jobid/savepoints/:triggerid", "How far that is", told),
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
+        Route("PUT", "/jobs/:jobid/resource-requirements", "Run it with another parallelism of its chains", required),
         Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply comes when it has ended", cancelled, 202),
         Route("POST", "/applications/:applicationid/cancel", "Cancel the job", application_cancelled, 202),
     ]
+
+
+def _upper_bounds(body: dict[str, Any]) -> dict[str, int]:
+    """Return the parallelism of each vertex: what it asks for at most, as a chain gets as much as it asks for."""
+    found = {}
+    for vertex, wanted in body.items():
+        bounds = wanted.get("parallelism") if isinstance(wanted, dict) else None
+        if not isinstance(bounds, dict) or set(bounds) - {"lowerBound", "upperBound"}:
+            raise RefusedError(400, f"'{vertex}' must have a 'parallelism' with 'lowerBound' and 'upperBound'")
+        upper: Any = bounds.get("upperBound")
+        lower: Any = bounds.get("lowerBound", 1)
+        if not all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in (lower, upper)):
+            raise RefusedError(400, f"the bounds of '{vertex}' must be positive numbers, but got {lower} and {upper}")
+        if lower > upper:
+            raise RefusedError(400, f"the lower bound of '{vertex}', {lower}, is above the upper one, {upper}")
+        found[vertex] = upper
+    return found
 
 
 def _trigger(body: dict[str, Any]) -> str | None:
@@ -271,7 +304,15 @@ def _for_the_page() -> list[Route]:
             raise RefusedError(400, "'since' must be a time in ms since the epoch")
         return curves_of(request.path["jobid"], int(since))
 
+    def changed(request: Request) -> Any:
+        parallelism = request.body.get("parallelism")
+        if not isinstance(parallelism, int) or isinstance(parallelism, bool):
+            raise RefusedError(400, "'parallelism' must be a number")
+        rescale(request.path["jobid"], parallelism=parallelism)
+        return {}
+
     return [
+        Route("POST", "/flintstream/jobs/:jobid/rescale", "Run a job with another 'parallelism'", changed),
         Route("GET", "/flintstream/jobs", "All jobs, in the words of flintstream", overview),
         Route("GET", "/flintstream/jobs/:jobid", "All that is known of a job", record),
         Route("GET", "/flintstream/jobs/:jobid/curves", "Samples of its totals, later than 'since' (ms)", curves),

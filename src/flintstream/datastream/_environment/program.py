@@ -53,7 +53,11 @@ class Program:
         Raises:
             PlanError: The program is invalid.
         """
-        return optimize(build_stream_graph(self.transformations, self.graph_settings))
+        return optimize(self._raw)
+
+    @cached_property
+    def _raw(self) -> StreamGraph:
+        return build_stream_graph(self.transformations, self.graph_settings)
 
     def compile(self, name: str) -> Job:
         """Return a job of this name that runs the program.
@@ -69,7 +73,7 @@ class Program:
         state = self.state_settings(batch=graph.batch)
         plan = plan_job(graph, name, job_id, self._job_settings(job_id, checkpoints, state))
         restart = restart_strategy(self.configuration, checkpointing=checkpoints.interval_ms is not None)
-        return Job.of(plan, graph, checkpoints, restart)
+        return Job.of(plan, graph, checkpoints, restart, self._raw)
 
     def _job_settings(self, job_id: str, checkpoints: CheckpointSettings, state: StateSettings) -> JobSettings:
         get, nodes = self.configuration.get, self.graph.nodes

@@ -4,7 +4,7 @@
 function load(job) {
   const found = job.record.ended_ms === null ? now(job.samples) : null;
   return job.record.plan.vertices.map((vertex, i) => {
-    if (found && found[i]) return found[i];
+    if (found && found[i] && found[i].length === vertex.parallelism) return found[i];
     return Array.from({ length: vertex.parallelism }, () => ({ in: null, out: null, busy: 0, held: 0 }));
   });
 }

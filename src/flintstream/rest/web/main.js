@@ -57,7 +57,7 @@ function view() {
       "div",
       { class: "jobhead" },
       h("div", {}, h("h1", {}, record.name, " ", chip(status.state)), h("p", { class: "hint" }, "started ", when(record.started_ms), record.ended_ms ? [", ended ", when(record.ended_ms)] : "", `, process ${record.pid} on ${record.host}`)),
-      running ? h("div", { class: "actions" }, h("button", { type: "button", onclick: () => savepoint(record) }, "Savepoint"), h("button", { type: "button", onclick: () => stop(record) }, "Stop …"), h("button", { type: "button", class: "danger", onclick: () => cancel(record) }, "Cancel …")) : null,
+      running ? h("div", { class: "actions" }, h("button", { type: "button", onclick: () => savepoint(record) }, "Savepoint"), record.plan.batch ? null : h("button", { type: "button", onclick: () => rescale(record) }, "Rescale …"), h("button", { type: "button", onclick: () => stop(record) }, "Stop …"), h("button", { type: "button", class: "danger", onclick: () => cancel(record) }, "Cancel …")) : null,
     ),
     h(
       "dl",
@@ -118,6 +118,19 @@ const directory = (record) => ({ name: "directory", label: "Directory", value: (
 async function savepoint(record) {
   const given = await confirmed("Take a savepoint", `'${record.name}' goes on meanwhile.`, [directory(record)], "Take it", "primary");
   if (given) await trigger(record, "savepoints", given.directory ? { "target-directory": given.directory } : {}, "Savepoint");
+}
+
+async function rescale(record) {
+  const widest = Math.max(...record.plan.vertices.map((each) => each.parallelism));
+  const given = await confirmed("Rescale the job", `'${record.name}' goes on from a checkpoint, with this parallelism for all operators to which the program gives none.`, [{ name: "parallelism", type: "number", label: "Parallelism", value: widest }], "Rescale it", "primary");
+  if (!given) return;
+  try {
+    await ask(`/flintstream/jobs/${record.job_id}/rescale`, "POST", { parallelism: Number(given.parallelism) });
+    say(`'${record.name}' runs with parallelism ${given.parallelism}.`, "good");
+  } catch (error) {
+    say(`The job was not rescaled: ${error.message}`, "bad");
+  }
+  await poll();
 }
 
 async function stop(record) {

@@ -8,7 +8,7 @@ function curves(job) {
   const draw = (title, series, format) => chart({ title, series, format, marks, range });
   const spent = (vertex, part) => ({
     name: record.plan.vertices[vertex].operators[0].name,
-    points: rates(samples, (each) => Math.max(...each.vertices[vertex][part])).map(([at, ms]) => [at, Math.min(1, ms / 1000)]),
+    points: rates(samples, (each) => Math.max(0, ...(each.vertices[vertex] || [])[part] || [])).map(([at, ms]) => [at, Math.min(1, ms / 1000)]),
   });
   const known = record.plan.vertices.map((_, i) => i).filter((i) => samples.length && samples[0].vertices[i]);
   const sources = known.filter((i) => !record.plan.vertices[i].inputs.length);

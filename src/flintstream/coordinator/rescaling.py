@@ -1,0 +1,102 @@
+"""Another parallelism for a job that runs: its program is planned again, and goes on from a checkpoint."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.coordinator.measured import vertex_id
+from flintstream.coordinator.recovery import with_key_groups
+from flintstream.errors import PlanError
+from flintstream.graph.planner import optimize, plan_job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.coordinator.job import Job
+    from flintstream.runtime.plan import JobPlan
+
+
+@dataclass
+class RescaleRequest:
+    """A request to go on with another plan of the same program."""
+
+    plan: JobPlan
+    result: Future[None] = field(default_factory=Future)
+    """Done when the first epoch with the plan has ended; or the reason why the job goes on without it."""
+
+
+def rescaled(job: Job, parallelism: int) -> JobPlan:
+    """Return the plan of a job with this parallelism for all operators to which the program gives none.
+
+    Raises:
+        PlanError: An operator allows less, the program gives all operators their parallelism, or the job cannot
+            change.
+    """
+    graph = _graph(job)
+    if all(node.parallelism is not None or node.follows_input for node in graph.nodes):
+        raise PlanError(
+            f"the program sets the parallelism of all operators of '{job.plan.job_name}' (set_parallelism), so there "
+            "is none to change"
+        )
+    return _planned(job, parallelism, {})
+
+
+def with_vertices(job: Job, vertices: Mapping[str, int]) -> JobPlan:
+    """Return the plan of a job with these parallelisms of its chains, by the id of the vertex. All must be there.
+
+    Raises:
+        PlanError: An id is missing or unknown, an operator allows less, or the job cannot change.
+    """
+    _graph(job)
+    chains = {vertex_id(chain): chain for chain in job.plan.chains}
+    unknown, missing = vertices.keys() - chains.keys(), chains.keys() - vertices.keys()
+    if unknown:
+        raise PlanError(f"'{min(unknown)}' is no vertex of the job '{job.plan.job_name}'")
+    if missing:
+        raise PlanError(f"the parallelism of the vertex '{min(missing)}' ({chains[min(missing)].name}) is missing")
+    return _planned(job, 1, {node.id: vertices[key] for key, chain in chains.items() for node in chain.nodes})
+
+
+def parallelisms(plan: JobPlan) -> dict[str, int]:
+    """Return the parallelism of each operator, by its uid."""
+    return {node.uid: chain.parallelism for chain in plan.chains for node in chain.nodes}
+
+
+def told(before: JobPlan, after: JobPlan) -> list[dict[str, Any]]:
+    """Return the operators with their parallelism in two plans of a program, as JSON."""
+    old = parallelisms(before)
+    return [
+        {"name": node.name, "from": old[node.uid], "to": chain.parallelism}
+        for chain in after.chains
+        for node in chain.nodes
+    ]
+
+
+def _graph(job: Job) -> Any:
+    if job.plan.batch:
+        raise PlanError("a job in BATCH mode cannot be rescaled, since it takes no checkpoints")
+    if job.program is None:
+        raise PlanError("this job cannot be rescaled: its program is not known")
+    return job.program
+
+
+def _planned(job: Job, parallelism: int, own: Mapping[int, int]) -> JobPlan:
+    """Plan the program of a job again. ``own`` has the parallelism of nodes, instead of that of the program."""
+    known = {node.id: node.operator for chain in job.plan.chains for node in chain.nodes}
+    graph = _graph(job)
+    nodes = [
+        replace(node, parallelism=own.get(node.id, node.parallelism), frozen=known[node.id]) for node in graph.nodes
+    ]
+    changed = replace(graph, nodes=tuple(nodes), settings=replace(graph.settings, parallelism=parallelism))
+    plan = plan_job(optimize(changed), job.plan.job_name, job.plan.job_id, job.plan.settings)
+    most = {node.uid: chain.max_parallelism for chain in job.plan.chains for node in chain.nodes if node.keyed}
+    for chain in plan.chains:
+        for node in chain.nodes:
+            if chain.parallelism > most.get(node.uid, chain.parallelism):
+                raise PlanError(
+                    f"operator '{node.name}' cannot have parallelism {chain.parallelism}, since its maximum "
+                    f"parallelism is {most[node.uid]} and cannot change while it has state by key"
+                )
+    return with_key_groups(plan, most, "this job")
