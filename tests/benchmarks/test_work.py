@@ -21,11 +21,11 @@ INSTRUCTIONS = {
     "session-windows": 261,
     "timers": 420,
     "map-state": 220,
-    "list-state": 181,
-    "connect": 328,
+    "list-state": 171,
+    "connect": 316,
     "broadcast": 130,
     "stateless": 105,
-    "word-count": 215,
+    "word-count": 193,
     "json": 49,
 }
 """Counted with Python 3.11 (``python -m benchmarks.work``). Less is better: enter the new figure then."""

@@ -180,7 +180,17 @@ class TtlListState(_Ttl, HeapListState):
 
     def add(self, value: Any) -> None:
         """Append an element."""
-        super().add((value, self.clock()))
+        # Repeats the inherited method: a call by super() would take as long as all the rest
+        key = self._scope.key
+        elements = self._values.get(key)
+        if elements is None:
+            self._values[key] = [(value, self.clock())]
+            if self._backend.tracking:
+                self._dirty[key] = 0
+            return
+        if self._backend.tracking and key not in self._dirty:
+            self._dirty[key] = len(elements)
+        elements.append((value, self.clock()))
 
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""

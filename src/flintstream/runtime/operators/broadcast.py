@@ -9,7 +9,6 @@ from flintstream.contracts.timers import TimeDomain
 from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.broadcast_state import BroadcastStates
-from flintstream.runtime.operators.connected import process_block
 from flintstream.runtime.operators.contexts import KeyedTimerService
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
@@ -151,11 +150,11 @@ class BroadcastOperator(ProcessOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the non-broadcast stream."""
-        process_block(self, self.function.process_element, self.read_only, values, timestamps)
+        self.call_each(self.function.process_element, self.read_only, values, timestamps)
 
     def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the broadcast stream."""
-        process_block(self, self.function.process_broadcast_element, self.broadcast, values, timestamps)
+        self.call_each(self.function.process_broadcast_element, self.broadcast, values, timestamps)
 
     keeps_state = True
 
@@ -189,7 +188,7 @@ class KeyedBroadcastOperator(KeyedProcessOperator):
         """Process a block of the broadcast stream."""
         self.state.key = NO_KEY
         try:
-            process_block(self, self.function.process_broadcast_element, self.broadcast, values, timestamps)
+            self.call_each(self.function.process_broadcast_element, self.broadcast, values, timestamps)
         finally:
             self.state.key = None
 

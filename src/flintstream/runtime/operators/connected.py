@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.adapters import Delegating
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator, frozen_selector
 
@@ -15,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from flintstream.runtime.operators.base import OperatorContext, Output
-    from flintstream.runtime.operators.functions import CollectingOperator
 
 
 class CoMap(Delegating):
@@ -56,28 +52,6 @@ class CoProcess(Delegating):
         return self.function.process_element2(value, ctx)  # type: ignore[no-any-return]
 
 
-def process_block(
-    operator: CollectingOperator, call: Any, ctx: Any, values: list[Any], timestamps: list[int] | None
-) -> None:
-    """Call a process method for each record of a block and send the results with the record's timestamp."""
-    results: list[Any] = []
-    append, frozen = results.append, operator.frozen
-    stamps: list[int] = []
-    push = stamps.append
-    operator.cursor = operator.watch.cursor = cursor = iter(values)
-    try:
-        for value, timestamp in zip(cursor, repeat(MIN_TIMESTAMP) if timestamps is None else timestamps, strict=False):
-            ctx._timestamp = timestamp  # noqa: SLF001 - ours
-            produced = call(value, ctx)
-            if produced:
-                for result in produced:
-                    append(result if type(result) in frozen else copied(result))
-                    push(timestamp)
-    except BaseException as error:
-        raise operator.failure(error, values) from error
-    operator.send(results, None if timestamps is None else stamps)
-
-
 class CoProcessOperator(ProcessOperator):
     """``map``, ``flat_map`` and ``process`` on two connected streams that are not both keyed."""
 
@@ -85,11 +59,11 @@ class CoProcessOperator(ProcessOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
-        process_block(self, self.function.process_element1, self.ctx, values, timestamps)
+        self.call_each(self.function.process_element1, self.ctx, values, timestamps)
 
     def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the second stream."""
-        process_block(self, self.function.process_element2, self.ctx, values, timestamps)
+        self.call_each(self.function.process_element2, self.ctx, values, timestamps)
 
 
 class KeyedCoProcessOperator(KeyedProcessOperator):
@@ -112,20 +86,8 @@ class KeyedCoProcessOperator(KeyedProcessOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
-        call = self._with_key(self.function.process_element1, self.key)
-        process_block(self, call, self.ctx, values, timestamps)
+        self.call_each_keyed(self.function.process_element1, self.key, values, timestamps)
 
     def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block of the second stream."""
-        call = self._with_key(self.function.process_element2, self.key2)
-        process_block(self, call, self.ctx, values, timestamps)
-
-    def _with_key(self, call: Any, key: Callable[[Any], Any]) -> Any:
-        """Return ``call`` with the current key set to its record's key."""
-        state = self.state
-
-        def keyed(value: Any, ctx: Any) -> Iterable[Any] | None:
-            state.key = key(value)
-            return call(value, ctx)  # type: ignore[no-any-return]
-
-        return keyed
+        self.call_each_keyed(self.function.process_element2, self.key2, values, timestamps)

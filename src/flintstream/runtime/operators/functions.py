@@ -142,6 +142,34 @@ class CollectingOperator(FunctionOperator):
         elif main:
             self.output.emit([results[i] for i in main], None if timestamps is None else [timestamps[i] for i in main])
 
+    def call_each(self, call: Any, ctx: Any, values: list[Any], timestamps: list[int] | None) -> None:
+        """Call a process method for each record of a block, and send the results with the record's timestamp."""
+        results: list[Any] = []
+        append, frozen = results.append, self.frozen
+        stamps: list[int] | None = None
+        self.cursor = self.watch.cursor = cursor = iter(values)
+        try:
+            if timestamps is None:
+                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001 - ours
+                for value in cursor:
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else copied(result))
+            else:
+                stamps = []
+                push = stamps.append
+                for value, timestamp in zip(cursor, timestamps, strict=False):
+                    ctx._timestamp = timestamp  # noqa: SLF001
+                    produced = call(value, ctx)
+                    if produced:
+                        for result in produced:
+                            append(result if type(result) in frozen else copied(result))
+                            push(timestamp)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(results, stamps)
+
     def gather(self, produced: Iterable[Any], into: list[Any]) -> int:
         """Append a copy of each produced object and return their number."""
         before = len(into)
@@ -188,29 +216,7 @@ class ProcessOperator(CollectingOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block."""
-        call, ctx = self.function.process_element, self.ctx
-        results: list[Any] = []
-        append, frozen = results.append, self.frozen
-        stamps: list[int] | None = None
-        self.cursor = self.watch.cursor = cursor = iter(values)
-        try:
-            if timestamps is None:
-                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001 - ours
-                for value in cursor:
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else copied(result))
-            else:
-                stamps = []
-                for value, timestamp in zip(cursor, timestamps, strict=False):
-                    ctx._timestamp = timestamp  # noqa: SLF001
-                    produced = call(value, ctx)
-                    if produced:
-                        stamps += [timestamp] * self.gather(produced, results)
-        except BaseException as error:
-            raise self.failure(error, values) from error
-        self.send(results, stamps)
+        self.call_each(self.function.process_element, self.ctx, values, timestamps)
 
     def process_watermark(self, timestamp: int) -> None:
         """Show the watermark to the function, then forward it."""

@@ -107,7 +107,13 @@ class KeyedProcessOperator(TimerOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Process a block."""
-        call, ctx, state, key = self.function.process_element, self.ctx, self.state, self.key
+        self.call_each_keyed(self.function.process_element, self.key, values, timestamps)
+
+    def call_each_keyed(
+        self, call: Any, key: Callable[[Any], Any], values: list[Any], timestamps: list[int] | None
+    ) -> None:
+        """Do the same as :meth:`call_each`, with the current key set to the record's ``key``."""
+        ctx, state = self.ctx, self.state
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None

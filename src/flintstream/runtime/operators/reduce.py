@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.state import ValueStateDescriptor
-from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.keyed import KeyedOperator
 
@@ -15,28 +15,59 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.base import OperatorContext, Output
 
 
+_VALUE = ValueStateDescriptor("_reduce_state", None)
+
+
+class _CurrentValue:
+    """A value state with the interface of cells, for backends that have none: every key is the current one."""
+
+    def __init__(self, state: Any) -> None:
+        self.values = self
+        self.get = lambda _: state.value()
+        self.pop = lambda *_: state.clear()
+        self.update = state.update
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.update(value)
+
+    @property
+    def dirty(self) -> dict[Any, int]:
+        """A dict to forget: the state marks its own changes."""
+        return {}
+
+
 class ReduceOperator(KeyedOperator):
     """``reduce``: emits the running value for every record in STREAMING mode, one value per key in BATCH mode."""
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Create the state of the running value."""
         super().setup(context, output, side_outputs)
-        self.value: Any = self.state.state(ValueStateDescriptor("_reduce_state", None))
+        state: Any = self.state
+        self.value: Any = state.state(_VALUE)
+        # Check the class: a method that a backend delegates to another one would not know the first one's tracking
+        cells = state.cells(_VALUE) if hasattr(type(state), "cells") else None
+        self.cells: Any = _CurrentValue(self.value) if cells is None else cells
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Reduce a block."""
-        state, key, current, update = self.state, self.key, self.value.value, self.value.update
-        call = self.function.reduce
+        state, key, call = self.state, self.key, self.function.reduce
+        running, dirty, tracking = self.cells.values, self.cells.dirty, state.tracking
+        before_of = running.get
         results: list[Any] = []
-        append = results.append
+        append, frozen = results.append, self.frozen
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             for value in cursor:
-                state.key = key(value)
-                before = current()
+                state.key = current = key(value)
+                before = before_of(current)
                 after = value if before is None else call(before, value)
-                update(after)
-                append(after if type(after) in ATOMS else copied(after))
+                if after is None:
+                    running.pop(current, None)
+                else:
+                    running[current] = after
+                if tracking:
+                    dirty[current] = 0
+                append(after if type(after) in frozen else copied(after))
         except BaseException as error:
             raise self.failure(error, values) from error
         if not self.context.batch:

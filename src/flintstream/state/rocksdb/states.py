@@ -75,6 +75,10 @@ class RocksListState(HeapListState):
 class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
     """A list whose elements expire one by one."""
 
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        RocksListState.add(self, (value, self.clock()))
+
 
 class RocksEntryIterator(EntryIterator):
     """Iterates over a map without reading it as a whole."""
