@@ -147,6 +147,7 @@ def main() -> None:
     parser.add_argument("--parallelism", type=int, default=1)
     parser.add_argument("--keys", type=int, default=1000)
     parser.add_argument("--guarantee", default="AT_LEAST_ONCE", help="EXACTLY_ONCE lets the sink wait for checkpoints")
+    parser.add_argument("--no-resident-tasks", action="store_true", help="each epoch is a Spark job")
     options = parser.parse_args()
     keys = options.keys
     with tempfile.TemporaryDirectory(prefix="latency-") as directory:
@@ -157,6 +158,7 @@ def main() -> None:
                 "execution.checkpointing.dir": Path(directory).as_uri(),
                 "execution.checkpointing.mode": options.guarantee,
                 "state.changelog.enabled": "true",
+                "flintstream.resident-tasks": str(not options.no_resident_tasks).lower(),
             }
         )
         env.set_parallelism(options.parallelism)
