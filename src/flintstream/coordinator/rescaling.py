@@ -100,3 +100,12 @@ def _planned(job: Job, parallelism: int, own: Mapping[int, int]) -> JobPlan:
                     f"parallelism is {most[node.uid]} and cannot change while it has state by key"
                 )
     return with_key_groups(plan, most, "this job")
+
+
+def default_parallelism(job: Job) -> int | None:
+    """Return the parallelism of the operators to which the program gives none; None if there are none."""
+    if job.program is None:
+        return None
+    free = {node.id for node in job.program.nodes if node.parallelism is None and not node.follows_input}
+    found = (chain.parallelism for chain in job.plan.chains for node in chain.nodes if node.id in free)
+    return max(found, default=None)

@@ -693,6 +693,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
         from flintstream.coordinator import history  # noqa: PLC0415
+        from flintstream.coordinator.autoscaler import AutoscalerSettings, autoscaling  # noqa: PLC0415
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
         from flintstream.reporters import reporting  # noqa: PLC0415
 
@@ -716,6 +717,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             note_executed(id(self), planned.plan.job_name, has_sink=has_sink)
             self._transformations.clear()
             reporters = reporting(self._configuration.to_dict())
+            scaling = AutoscalerSettings.of(self._configuration.to_dict())
+            reporters += [] if scaling is None else [autoscaling(scaling)]
         if get(CONTROL) and get(HISTORY_JOBS):
             reporters.append(history.keeper(get(HISTORY_AGE), get(HISTORY_JOBS)))
         reporters += [partial(begin, listener) for listener in listeners]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from flintstream.options import checkpointing, execution, ignored, metrics, restarts, rocksdb, state
+from flintstream.options import autoscaler, checkpointing, execution, ignored, metrics, restarts, rocksdb, state
 from flintstream.options.flink_keys import is_of_flink, keys_of_flink
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ THEMES: dict[str, tuple[Option[Any], ...]] = {
     "rocksdb": rocksdb.OPTIONS,
     "restarts": restarts.OPTIONS,
     "metrics": metrics.OPTIONS,
+    "autoscaler": autoscaler.OPTIONS,
     "ignored": ignored.OPTIONS,
 }
 """All options by module, in the order of the documentation."""
