@@ -105,6 +105,26 @@ def test_a_second_consumer_breaks_the_chain_and_so_forces_conversion(env):
     assert {n.name: n.converts for n in env._graph().nodes}["typed"] is True
 
 
+PAIR = Types.TUPLE([Types.LONG(), Types.STRING()])
+LISTS = Types.TUPLE([Types.LIST(Types.LONG())])
+
+
+@pytest.mark.parametrize(("declared", "again"), [(PAIR, False), (Types.LONG(), False), (LISTS, True), (None, True)])
+def test_records_that_only_get_watermarks_are_not_converted_again_if_they_cannot_change(env, declared, again):
+    typed = numbers(env).map(lambda x: x, declared).name("typed")
+    typed.assign_timestamps_and_watermarks(WatermarkStrategy.for_monotonous_timestamps()).name("marked").print()
+    converts = {node.name: node.converts for node in env._graph().nodes}
+    assert (converts["typed"], converts["marked"]) == (True, again)
+
+
+def test_records_are_converted_where_they_get_watermarks_if_some_input_does_not_declare_their_type(env):
+    both = numbers(env).map(lambda x: x, Types.LONG()).union(numbers(env).map(lambda x: x).name("untyped"))
+    both = both.assign_timestamps_and_watermarks(WatermarkStrategy.for_monotonous_timestamps()).name("marked")
+    both.print()
+    nodes = {node.name: node for node in env._graph().nodes}
+    assert (nodes["marked"].output_type, nodes["marked"].converts) == (Types.LONG(), True)
+
+
 def test_generated_uids_do_not_depend_on_names_or_on_what_was_built_before(env):
     def build(environment):
         numbers(environment).map(lambda x: x).name(f"at {id(environment)}").print()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flintstream.errors import PlanError
 from flintstream.graph.frozen import frozen
 from flintstream.graph.stream_graph import check_text
+from flintstream.runtime.copies import has_frozen_values
 from flintstream.runtime.exchange.partitioners import (
     ForwardPartitioner,
     KeyGroupPartitioner,
@@ -115,7 +116,8 @@ def mark_conversions(graph: StreamGraph) -> StreamGraph:
     """Decide which steps convert their results to the declared type.
 
     PyFlink passes raw Python objects between chained Python operators, and serializes them everywhere else. It chains a
-    plain function to the only consumer of its input if nothing separates the two.
+    plain function to the only consumer of its input if nothing separates the two. A step that passes on immutable
+    records of its own type does not convert them a second time.
     """
 
     def chained_in_pyflink(edge: StreamEdge) -> bool:
@@ -140,7 +142,15 @@ def mark_conversions(graph: StreamGraph) -> StreamGraph:
         outputs = graph.outputs(node.id)
         return replace(node, converts=bool(outputs) and not all(map(chained_in_pyflink, outputs)))
 
-    return graph.with_nodes(map(marked, graph.nodes))
+    def unless_converted(node: StreamNode) -> StreamNode:
+        if not (node.converts and node.operator.passes_records and has_frozen_values(node.output_type)):
+            return node
+        sources = [(converted[edge.source], edge.side_tag) for edge in graph.inputs(node.id)]
+        alike = [s.converts and tag is None and s.output_type == node.output_type for s, tag in sources]
+        return replace(node, converts=not all(alike))
+
+    converted = {node.id: marked(node) for node in graph.nodes}
+    return graph.with_nodes(map(unless_converted, converted.values()))
 
 
 def mark_order(graph: StreamGraph) -> StreamGraph:

@@ -39,9 +39,14 @@ def frozen_classes(declared: TypeInformation | None) -> frozenset[type]:
     >>> tuple in frozen_classes(Types.TUPLE([Types.LONG(), Types.LIST(Types.LONG())]))
     False
     """
-    if isinstance(declared, TupleTypeInfo) and all(isinstance(t, BasicTypeInfo) for t in declared.get_field_types()):
-        return _ATOMS_AND_TUPLES
-    return ATOMS
+    return _ATOMS_AND_TUPLES if isinstance(declared, TupleTypeInfo) and has_frozen_values(declared) else ATOMS
+
+
+def has_frozen_values(declared: TypeInformation | None) -> bool:
+    """Return whether all values of a type are immutable: it is basic, or a tuple of basic types."""
+    if isinstance(declared, TupleTypeInfo):
+        return all(isinstance(t, BasicTypeInfo) for t in declared.get_field_types())
+    return isinstance(declared, BasicTypeInfo)
 
 
 def is_frozen(value: object) -> bool:

@@ -162,6 +162,9 @@ class Operator:
     one_for_one: ClassVar[bool] = False
     """Whether it emits exactly one record for each input record."""
 
+    passes_records: ClassVar[bool] = False
+    """Whether it emits the records that it receives, so that they still have the type of its input."""
+
     alternates: ClassVar[bool] = False
     """Whether the sources of its chain should take turns at first, one record at a time."""
 

@@ -140,7 +140,7 @@ class TimestampsAndWatermarksOperator(Operator):
     Upstream watermarks are ignored except the last one. In BATCH mode, only timestamps are assigned.
     """
 
-    one_for_one = True
+    one_for_one = passes_records = True
 
     def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:
         """Take the strategy, and the name of the source if the strategy came from ``from_source``.

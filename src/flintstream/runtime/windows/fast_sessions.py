@@ -58,7 +58,7 @@ class Sessions(FastPath):
         """Maps a key to its sessions, and each session to its state window."""
         self.windows_dirty = in_flight.dirty
         self.state = state
-        if self.emitter.straight and not self.lateness:
+        if not self.lateness:
             self.on_time = self._finish
 
     @staticmethod
@@ -165,7 +165,7 @@ class Sessions(FastPath):
         self.timers.delete_event_time(self.rules.cleanup_time(window), key, window)
 
     def _finish(self, timestamp: int, key: Any, window: TimeWindow) -> None:
-        """Emit the reduced or aggregated value, and drop the session."""
+        """Fire a session at its end and drop it, or postpone this if it has grown."""
         windows = self.windows.get(key)
         if windows is None:
             return
@@ -177,4 +177,9 @@ class Sessions(FastPath):
             del self.windows[key]
         if self.state.tracking:
             self.windows_dirty[key, window] = 0
-        self.emitter.emit(self.panes.pop(key, home), timestamp)
+        contents = self.panes.pop(key, home)
+        if self.emitter.straight:
+            self.emitter.emit(contents, timestamp)
+        else:
+            self.emitter.fire(key, window, contents, timestamp)
+            self.emitter.drop(key, window)
