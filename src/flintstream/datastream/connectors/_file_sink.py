@@ -258,25 +258,24 @@ class FileSink(Sink, SupportsPreprocessing):
 
     @staticmethod
     def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
-        """Return a builder of a sink whose files are written as a whole; each ends at the next checkpoint.
+        r"""Return a builder of a sink whose files are written as a whole; each ends at the next checkpoint.
 
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
-        >>> from flintstream.common import Row, Types
+        >>> from flintstream.common import Row
         >>> from flintstream.datastream import StreamExecutionEnvironment
-        >>> from flintstream.datastream.formats.parquet import ParquetBulkWriters
+        >>> from flintstream.datastream.formats.csv import CsvBulkWriters, CsvSchema
         >>> from flintstream.table.types import DataTypes
-        >>> row = DataTypes.ROW([DataTypes.FIELD("name", DataTypes.STRING()), DataTypes.FIELD("age", DataTypes.INT())])
+        >>> schema = CsvSchema.builder().add_string_column("name").add_number_column("age", DataTypes.INT()).build()
         >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-        >>> people = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
         >>> with TemporaryDirectory() as directory:
-        ...     builder = FileSink.for_bulk_format(directory, ParquetBulkWriters.for_row_type(row))
-        ...     names = OutputFileConfig.builder().with_part_suffix(".parquet").build()
+        ...     builder = FileSink.for_bulk_format(directory, CsvBulkWriters.for_schema(schema))
+        ...     names = OutputFileConfig.builder().with_part_suffix(".csv").build()
         ...     sink = builder.with_output_file_config(names).build()
-        ...     _ = env.from_collection([Row("ann", 30)], people).sink_to(sink)
+        ...     _ = env.from_collection([Row("ann", 30)], schema.type_info).sink_to(sink)
         ...     _ = env.execute()
-        ...     [part.read_bytes()[:4] for part in Path(directory).rglob("*.parquet")]
-        [b'PAR1']
+        ...     [part.read_text() for part in Path(directory).rglob("*.csv")]
+        ['ann,30\n']
 
         Args:
             base_path: As for :meth:`for_row_format`.
