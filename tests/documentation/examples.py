@@ -24,6 +24,10 @@ MODULES = (
     "flintstream.datastream.connectors",
     "flintstream.datastream.connectors.elasticsearch",
     "flintstream.datastream.connectors.hybrid_source",
+    "flintstream.datastream.functions",
+    "flintstream.datastream.async_data_stream",
+    "flintstream.datastream.output_tag",
+    "flintstream.common.watermark_strategy",
 )
 PUBLISHING = (
     "flintstream.datastream.functions",
@@ -37,7 +41,7 @@ PUBLISHING = (
 
 
 def without_example() -> Iterator[str]:
-    """Name the public classes of streams, states, windows and connectors, and their methods, that have no example."""
+    """Name the public classes of streams, states, windows, functions and connectors, and their methods, without one."""
     seen: set[type] = set()
     for module in map(import_module, MODULES):
         for name in sorted(getattr(module, "__all__", ("StreamExecutionEnvironment",))):

@@ -1,4 +1,4 @@
-"""Public names of streams, states, windows and connectors have examples, all of which run."""
+"""Public names of streams, states, windows, functions and connectors have examples, all of which run."""
 
 from __future__ import annotations
 

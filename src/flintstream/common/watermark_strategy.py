@@ -32,7 +32,15 @@ __all__ = [
 
 
 class TimestampAssigner(ABC, Generic[T_contra]):
-    """Assigns event times to records of type ``T_contra``."""
+    """Assigns event times to records of type ``T_contra``.
+
+    >>> class TimeOfPayment(TimestampAssigner):
+    ...     def extract_timestamp(self, value, record_timestamp):
+    ...         return value["seconds"] * 1000
+    >>> strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(TimeOfPayment())
+    >>> strategy.timestamp_assigner.extract_timestamp({"seconds": 7}, -1)
+    7000
+    """
 
     @abstractmethod
     def extract_timestamp(self, value: T_contra, record_timestamp: int) -> int:
@@ -45,7 +53,22 @@ class TimestampAssigner(ABC, Generic[T_contra]):
 
 
 class WatermarkOutput(Protocol):
-    """Receives the watermarks of a generator."""
+    """Receives the watermarks of a generator.
+
+    >>> class Shown:
+    ...     def emit_watermark(self, timestamp):
+    ...         print("watermark", timestamp)
+    ...
+    ...     def mark_idle(self):
+    ...         print("idle")
+    ...
+    ...     def mark_active(self):
+    ...         print("active")
+    >>> generator = BoundedOutOfOrdernessWatermarks(1_000)
+    >>> generator.on_event("a record", 5_000, Shown())
+    >>> generator.on_periodic_emit(Shown())
+    watermark 3999
+    """
 
     def emit_watermark(self, timestamp: int) -> None:
         """Declare that no record at or before ``timestamp`` (ms) will follow. A smaller value has no effect."""
@@ -61,6 +84,21 @@ class WatermarkGenerator(ABC, Generic[T_contra]):
     """Generates watermarks from records or periodically.
 
     An instance holds the state of one subtask. It outlives its process, so it must be picklable.
+
+    >>> from flintstream.testing.harness import OneInputHarness
+    >>> class AtFullStops(WatermarkGenerator):
+    ...     def on_event(self, value, timestamp, output):
+    ...         if value.endswith("."):
+    ...             output.emit_watermark(timestamp)
+    ...
+    ...     def on_periodic_emit(self, output):
+    ...         pass
+    >>> strategy = WatermarkStrategy.for_generator(AtFullStops)
+    >>> with OneInputHarness(lambda words: words.assign_timestamps_and_watermarks(strategy)) as harness:
+    ...     harness.process_element("to", 1_000)
+    ...     harness.process_element("be.", 2_000)
+    ...     harness.extract_watermarks()
+    [2000]
     """
 
     @abstractmethod
@@ -79,7 +117,11 @@ class WatermarkGenerator(ABC, Generic[T_contra]):
 
 
 class NoWatermarksGenerator(WatermarkGenerator[T_contra]):
-    """Never emits a watermark."""
+    """Never emits a watermark.
+
+    >>> isinstance(WatermarkStrategy.no_watermarks().create_generator(), NoWatermarksGenerator)
+    True
+    """
 
     def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:
         """Do nothing."""
@@ -92,6 +134,12 @@ class BoundedOutOfOrdernessWatermarks(WatermarkGenerator[T_contra]):
     """Lags a fixed delay behind the largest timestamp: emits ``max_timestamp - delay_ms - 1``.
 
     The runtime recognizes this class, and tracks ``max_timestamp`` itself where that is faster.
+
+    >>> generator = BoundedOutOfOrdernessWatermarks(1_000)
+    >>> generator.on_event("a record", 5_000, None)
+    >>> generator.on_event("an older one", 4_500, None)
+    >>> generator.max_timestamp
+    5000
 
     Attributes:
         delay_ms: Maximum delay of a record (ms).
@@ -116,6 +164,11 @@ class BoundedOutOfOrdernessWatermarks(WatermarkGenerator[T_contra]):
 @dataclass(frozen=True)
 class WatermarkAlignment:
     """Makes the sources of a ``group`` wait for each other, and the splits of a source with watermarks per split.
+
+    >>> from flintstream.common import Duration
+    >>> strategy = WatermarkStrategy.for_monotonous_timestamps()
+    >>> strategy.with_watermark_alignment("topics", Duration.of_seconds(20)).alignment
+    WatermarkAlignment(group='topics', max_drift_ms=20000, update_interval_ms=1000)
 
     Attributes:
         group: Its name; any sources may share it.
@@ -176,7 +229,12 @@ class WatermarkStrategy(Generic[T_contra]):
         self.alignment = alignment
 
     def create_generator(self) -> WatermarkGenerator[T_contra]:
-        """Return a new generator; called once per subtask (or per split of a source)."""
+        """Return a new generator; called once per subtask (or per split of a source).
+
+        >>> from flintstream.common import Duration
+        >>> WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(5)).create_generator().delay_ms
+        5000
+        """
         return self._generator_factory()
 
     def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner[T]) -> WatermarkStrategy[T]:
@@ -210,6 +268,12 @@ class WatermarkStrategy(Generic[T_contra]):
 
         If each split has its own watermarks, like the partitions of Kafka, single splits pause.
 
+        >>> from flintstream.common import Duration
+        >>> strategy = WatermarkStrategy.for_monotonous_timestamps()
+        >>> strategy = strategy.with_watermark_alignment("topics", Duration.of_seconds(20), Duration.of_seconds(2))
+        >>> strategy.alignment.max_drift_ms, strategy.alignment.update_interval_ms
+        (20000, 2000)
+
         Args:
             watermark_group: Sources with the same group wait for each other.
             max_allowed_watermark_drift: Maximum lead over the slowest source.
@@ -231,7 +295,19 @@ class WatermarkStrategy(Generic[T_contra]):
 
     @staticmethod
     def for_monotonous_timestamps() -> WatermarkStrategy:
-        """Return the strategy for ascending timestamps: the watermark is the largest timestamp minus 1 ms."""
+        """Return the strategy for ascending timestamps: the watermark is the largest timestamp minus 1 ms.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> class Millis(TimestampAssigner):
+        ...     def extract_timestamp(self, value, record_timestamp):
+        ...         return value
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Millis())
+        >>> times = env.from_collection([1, 4, 12]).assign_timestamps_and_watermarks(strategy)
+        >>> list(times.window_all(TumblingEventTimeWindows.of(10)).reduce(max).execute_and_collect(limit=9))
+        [4, 12]
+        """
         return WatermarkStrategy(_Bounded(0))
 
     @staticmethod
@@ -247,7 +323,15 @@ class WatermarkStrategy(Generic[T_contra]):
 
     @staticmethod
     def no_watermarks() -> WatermarkStrategy:
-        """Return the strategy for programs that only use processing time."""
+        """Return the strategy for programs that only use processing time.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> numbers = env.from_source(NumberSequenceSource(1, 3), WatermarkStrategy.no_watermarks(), "numbers")
+        >>> sorted(numbers.execute_and_collect(limit=9))
+        [1, 2, 3]
+        """
         return WatermarkStrategy(NoWatermarksGenerator)
 
     @staticmethod
@@ -272,7 +356,12 @@ class WatermarkStrategy(Generic[T_contra]):
 
 
 class AssignerWithPeriodicWatermarksWrapper:
-    """Kept because PyFlink exports it; there, it wraps a Java object. Use :meth:`WatermarkStrategy.for_generator`."""
+    """Kept because PyFlink exports it; there, it wraps a Java object. Use :meth:`WatermarkStrategy.for_generator`.
+
+    >>> strategy = WatermarkStrategy.for_generator(lambda: BoundedOutOfOrdernessWatermarks(1_000))
+    >>> strategy.create_generator().delay_ms
+    1000
+    """
 
     def __init__(self, j_assigner_with_periodic_watermarks: object) -> None:
         self._j_assigner_with_periodic_watermarks = j_assigner_with_periodic_watermarks

@@ -20,6 +20,20 @@ class OutputTag(Generic[T]):
 
     Tags with the same id refer to the same side output.
 
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import ProcessFunction, StreamExecutionEnvironment
+    >>> bad = OutputTag("bad", Types.STRING())
+    >>> class Parse(ProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         if value.isdigit():
+    ...             yield int(value)
+    ...         else:
+    ...             yield bad, value
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> parsed = env.from_collection(["1", "two", "3"]).process(Parse())
+    >>> list(parsed.get_side_output(bad).execute_and_collect(limit=9))
+    ['two']
+
     Raises:
         ValueError: The id is empty or not a string.
     """

@@ -19,6 +19,27 @@ class TimerService(ABC):
     """Access to time and timers, in ms since the epoch.
 
     Timers belong to the current key. There is at most one per key, time and domain.
+
+    >>> from flintstream.datastream import KeyedProcessFunction
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> class Alarms(KeyedProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         timers = ctx.timer_service()
+    ...         timers.register_event_time_timer(ctx.timestamp() + 1_000)
+    ...         timers.register_processing_time_timer(timers.current_processing_time() + 5_000)
+    ...         if value == "stop":
+    ...             timers.delete_event_time_timer(1_000)
+    ...             timers.delete_processing_time_timer(5_000)
+    ...
+    ...     def on_timer(self, timestamp, ctx):
+    ...         yield ctx.time_domain().name, timestamp, ctx.timer_service().current_watermark()
+    >>> with KeyedHarness(lambda words: words.key_by(lambda word: 0).process(Alarms())) as harness:
+    ...     harness.process_element("go", 0)
+    ...     harness.process_element("stop", 500)
+    ...     harness.set_processing_time(5_000)
+    ...     harness.process_watermark(2_000)
+    ...     harness.extract_output_values()
+    [('EVENT_TIME', 1500, 2000)]
     """
 
     @abstractmethod

@@ -78,6 +78,17 @@ class AsyncDataStream:
     ) -> DataStream:
         """Emit results as they complete. Between two watermarks they may overtake results of earlier records.
 
+        >>> from flintstream.common import Duration
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> class Square(AsyncFunction):
+        ...     async def async_invoke(self, value):
+        ...         return [value * value]
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> numbers = env.from_collection([1, 2, 3])
+        >>> squares = AsyncDataStream.unordered_wait(numbers, Square(), Duration.of_seconds(5), 50)
+        >>> sorted(squares.execute_and_collect(limit=9))
+        [1, 4, 9]
+
         Raises:
             Exception: ``async_invoke`` is not declared as ``async def``.
         """
@@ -127,6 +138,24 @@ class AsyncDataStream:
         output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Like :meth:`unordered_wait`, with retries by the strategy until the timeout expires.
+
+        >>> from flintstream.common import Duration
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.async_retry_predicates import empty_result_predicate
+        >>> class Flaky(AsyncFunction):
+        ...     def open(self, runtime_context):
+        ...         self.asked = set()
+        ...
+        ...     async def async_invoke(self, value):
+        ...         first = value not in self.asked
+        ...         self.asked.add(value)
+        ...         return [] if first else [value * 10]
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> again = AsyncRetryStrategy.fixed_delay(3, 1, empty_result_predicate)
+        >>> numbers = env.from_collection([1, 2])
+        >>> results = AsyncDataStream.unordered_wait_with_retry(numbers, Flaky(), Duration.of_seconds(5), again)
+        >>> sorted(results.execute_and_collect(limit=9))
+        [10, 20]
 
         Raises:
             Exception: ``async_invoke`` is not declared as ``async def``, or there is no timeout.
@@ -223,6 +252,25 @@ class AsyncDataStream:
         output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Like :meth:`ordered_wait`, with retries by the strategy until the timeout expires.
+
+        >>> from flintstream.common import Duration
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.async_retry_predicates import has_exception_predicate
+        >>> class Flaky(AsyncFunction):
+        ...     def open(self, runtime_context):
+        ...         self.asked = 0
+        ...
+        ...     async def async_invoke(self, value):
+        ...         self.asked += 1
+        ...         if self.asked == 1:
+        ...             raise ConnectionError("try again")
+        ...         return [value * 10]
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> again = AsyncRetryStrategy.exponential_backoff(3, 1, 10, 2.0, exception_predicate=has_exception_predicate)
+        >>> numbers = env.from_collection([1, 2])
+        >>> results = AsyncDataStream.ordered_wait_with_retry(numbers, Flaky(), Duration.of_seconds(5), again)
+        >>> sorted(results.execute_and_collect(limit=9))
+        [10, 20]
 
         Raises:
             Exception: ``async_invoke`` is not declared as ``async def``, or there is no timeout.

@@ -579,7 +579,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         >>> _ = env.from_collection([1, 2]).sink_to(sink)
         >>> client = env.execute_async("two numbers")
         >>> result = client.get_job_execution_result().result()  # waits for the end
-        >>> client.get_job_status().result().name, sink.get_results()
+        >>> client.get_job_status().result().name, sorted(sink.get_results())
         ('FINISHED', ['1', '2'])
 
         Raises:

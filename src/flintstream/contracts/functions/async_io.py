@@ -14,7 +14,23 @@ if TYPE_CHECKING:
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """A function that makes an asynchronous call for each record, with many calls in flight."""
+    """A function that makes an asynchronous call for each record, with many calls in flight.
+
+    >>> import asyncio
+    >>> from flintstream.common import Duration
+    >>> from flintstream.datastream import AsyncDataStream, StreamExecutionEnvironment
+    >>> class City(AsyncFunction):
+    ...     async def async_invoke(self, value):
+    ...         await asyncio.sleep(0.001 if value == 1 else 60)  # the answer of a service
+    ...         return [(value, "Oslo")]
+    ...
+    ...     def timeout(self, value):
+    ...         return [(value, "unknown")]
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> cities = AsyncDataStream.ordered_wait(env.from_collection([1, 2]), City(), Duration.of_millis(50))
+    >>> sorted(cities.execute_and_collect(limit=9))
+    [(1, 'Oslo'), (2, 'unknown')]
+    """
 
     @abstractmethod
     async def async_invoke(self, value: IN) -> list[OUT]:
@@ -30,7 +46,18 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
 
 class AsyncFunctionDescriptor:
-    """An async function and the settings of its operator."""
+    """An async function and the settings of its operator.
+
+    >>> from flintstream.common import Duration
+    >>> from flintstream.datastream.functions import AsyncRetryStrategy
+    >>> class Ask(AsyncFunction):
+    ...     async def async_invoke(self, value):
+    ...         return [value]
+    >>> ordered, once = AsyncFunctionDescriptor.OutputMode.ORDERED, AsyncRetryStrategy.no_restart()
+    >>> descriptor = AsyncFunctionDescriptor(Ask(), Duration.of_seconds(5), 100, once, ordered)
+    >>> descriptor.capacity, descriptor.output_mode.name
+    (100, 'ORDERED')
+    """
 
     class OutputMode(enum.Enum):
         """Whether results keep the order of their records."""

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 
 
 class AsyncRetryPredicate(ABC, Generic[T_contra]):
-    """The results and exceptions after which a record is retried."""
+    """The results and exceptions after which a record is retried.
+
+    >>> class Busy(AsyncRetryPredicate):
+    ...     def result_predicate(self):
+    ...         return lambda results: results == []
+    ...
+    ...     def exception_predicate(self):
+    ...         return lambda error: isinstance(error, ConnectionError)
+    >>> Busy().result_predicate()([]), Busy().exception_predicate()(ValueError("no"))
+    (True, False)
+    """
 
     @abstractmethod
     def result_predicate(self) -> Callable[[list[T_contra]], bool] | None:
@@ -26,7 +36,19 @@ class AsyncRetryPredicate(ABC, Generic[T_contra]):
 
 
 class AsyncRetryStrategy(ABC, Generic[T_contra]):
-    """The number of retries of a record, and the pauses before them."""
+    """The number of retries of a record, and the pauses before them.
+
+    >>> strategy = AsyncRetryStrategy.fixed_delay(max_attempts=2, backoff_time_millis=100)
+    >>> [strategy.can_retry(attempt) for attempt in (1, 2, 3)], strategy.get_backoff_time_millis(1)
+    ([True, True, False], 100)
+    >>> grows = AsyncRetryStrategy.exponential_backoff(5, 100, 300, 2.0)
+    >>> [grows.get_backoff_time_millis(attempt) for attempt in (1, 2, 3)]
+    [100, 200, 300]
+    >>> AsyncRetryStrategy.no_restart().can_retry(1)
+    False
+    >>> print(strategy.get_retry_predicate().result_predicate())
+    None
+    """
 
     @abstractmethod
     def can_retry(self, current_attempts: int) -> bool:

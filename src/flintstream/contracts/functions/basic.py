@@ -27,7 +27,47 @@ if TYPE_CHECKING:
 
 
 class KeyedStateStore(ABC):
-    """Access to the state of the current key."""
+    """Access to the state of the current key.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import AggregateFunction, KeyedProcessFunction, StreamExecutionEnvironment
+    >>> from flintstream.datastream import state as states
+    >>> class Longest(AggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return ""
+    ...
+    ...     def add(self, value, accumulator):
+    ...         return max(value, accumulator, key=len)
+    ...
+    ...     def get_result(self, accumulator):
+    ...         return accumulator
+    ...
+    ...     def merge(self, a, b):
+    ...         return max(a, b, key=len)
+    >>> class Remember(KeyedProcessFunction):
+    ...     def open(self, context):  # the context is a store of states
+    ...         text, number = Types.STRING(), Types.LONG()
+    ...         self.last = context.get_state(states.ValueStateDescriptor("last", text))
+    ...         self.words = context.get_list_state(states.ListStateDescriptor("words", text))
+    ...         self.counts = context.get_map_state(states.MapStateDescriptor("counts", text, number))
+    ...         self.most = context.get_reducing_state(states.ReducingStateDescriptor("most", max, number))
+    ...         self.longest = context.get_aggregating_state(
+    ...             states.AggregatingStateDescriptor("longest", Longest(), text)
+    ...         )
+    ...
+    ...     def process_element(self, word, ctx):
+    ...         self.last.update(word)
+    ...         self.words.add(word)
+    ...         self.counts[word] = (self.counts[word] or 0) + 1
+    ...         self.most.add(self.counts[word])
+    ...         self.longest.add(word)
+    ...         yield self.last.value(), list(self.words), dict(self.counts.items())
+    ...         yield self.most.get(), self.longest.get()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> results = env.from_collection(["be", "not", "be"]).key_by(lambda word: 0).process(Remember())
+    >>> list(results.execute_and_collect(limit=9))[-2:]
+    [('be', ['be', 'not', 'be'], {'be': 2, 'not': 1}), (2, 'not')]
+    """
 
     @abstractmethod
     def get_state(self, state_descriptor: ValueStateDescriptor[T]) -> ValueState[T]:
@@ -51,7 +91,31 @@ class KeyedStateStore(ABC):
 
 
 class RuntimeContext(KeyedStateStore):
-    """Information about the running subtask, passed to :meth:`Function.open`."""
+    """Information about the running subtask, passed to :meth:`Function.open`.
+
+    >>> from flintstream.datastream import MapFunction, StreamExecutionEnvironment
+    >>> class Where(MapFunction):
+    ...     def open(self, runtime_context):
+    ...         self.seen = runtime_context.get_metrics_group().counter("seen")
+    ...         self.greeting = runtime_context.get_job_parameter("greeting", "hello")
+    ...         self.name = runtime_context.get_task_name_with_subtasks()
+    ...         self.place = (
+    ...             runtime_context.get_task_name(),
+    ...             runtime_context.get_index_of_this_subtask(),
+    ...             runtime_context.get_number_of_parallel_subtasks(),
+    ...             runtime_context.get_max_number_of_parallel_subtasks(),
+    ...             runtime_context.get_attempt_number(),
+    ...         )
+    ...
+    ...     def map(self, value):
+    ...         self.seen.inc()
+    ...         return f"{self.greeting} {value}", self.name, *self.place
+    >>> settings = {"flintstream.engine": "inline", "pipeline.global-job-parameters": "greeting:good day"}
+    >>> env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(1)
+    >>> for result in env.from_collection(["ann"]).map(Where()).name("where").execute_and_collect(limit=9):
+    ...     print(*result, sep="; ")
+    good day ann; Collection Source -> where -> Collect (1/1)#0; Collection Source -> where -> Collect; 0; 1; 128; 0
+    """
 
     @abstractmethod
     def get_task_name(self) -> str:
@@ -87,7 +151,24 @@ class RuntimeContext(KeyedStateStore):
 
 
 class Function(ABC):  # noqa: B024 - a base with optional hooks only, as in PyFlink
-    """A user function. It is pickled and sent to the tasks; create unpicklable objects in :meth:`open`."""
+    """A user function. It is pickled and sent to the tasks; create unpicklable objects in :meth:`open`.
+
+    >>> from flintstream.datastream import MapFunction, StreamExecutionEnvironment
+    >>> class Lookup(MapFunction):
+    ...     def open(self, runtime_context):
+    ...         print("opens")  # a connection, for example
+    ...
+    ...     def map(self, value):
+    ...         return value * 10
+    ...
+    ...     def close(self):
+    ...         print("closes")
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"}).set_parallelism(1)
+    >>> list(env.from_collection([1, 2]).map(Lookup()).execute_and_collect(limit=9))
+    opens
+    closes
+    [10, 20]
+    """
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Prepare; called once per subtask and worker, before the first record."""
@@ -97,7 +178,16 @@ class Function(ABC):  # noqa: B024 - a base with optional hooks only, as in PyFl
 
 
 class MapFunction(Function, Generic[IN, OUT]):
-    """A function with one result for each record."""
+    """A function with one result for each record.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Length(MapFunction):
+    ...     def map(self, value):
+    ...         return value, len(value)
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sorted(env.from_collection(["to", "not"]).map(Length()).execute_and_collect(limit=9))
+    [('not', 3), ('to', 2)]
+    """
 
     @abstractmethod
     def map(self, value: IN) -> OUT:
@@ -105,7 +195,20 @@ class MapFunction(Function, Generic[IN, OUT]):
 
 
 class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
-    """A function with one result for each record of two connected streams; None means no result."""
+    """A function with one result for each record of two connected streams; None means no result.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Celsius(CoMapFunction):
+    ...     def map1(self, value):
+    ...         return value
+    ...
+    ...     def map2(self, value):
+    ...         return None if value < -459 else (value - 32) * 5 / 9
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> celsius, fahrenheit = env.from_collection([20.0]), env.from_collection([212, -999])
+    >>> sorted(celsius.connect(fahrenheit).map(Celsius()).execute_and_collect(limit=9))
+    [20.0, 100.0]
+    """
 
     @abstractmethod
     def map1(self, value: IN1) -> OUT | None:
@@ -117,7 +220,17 @@ class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class FlatMapFunction(Function, Generic[IN, OUT]):
-    """A function with any number of results for each record."""
+    """A function with any number of results for each record.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Words(FlatMapFunction):
+    ...     def flat_map(self, value):
+    ...         for word in value.split():
+    ...             yield word
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sorted(env.from_collection(["to be", "", "or"]).flat_map(Words()).execute_and_collect(limit=9))
+    ['be', 'or', 'to']
+    """
 
     @abstractmethod
     def flat_map(self, value: IN) -> Iterable[OUT]:
@@ -125,7 +238,21 @@ class FlatMapFunction(Function, Generic[IN, OUT]):
 
 
 class CoFlatMapFunction(Function, Generic[IN1, IN2, OUT]):
-    """A function with any number of results for each record of two connected streams."""
+    """A function with any number of results for each record of two connected streams.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Words(CoFlatMapFunction):
+    ...     def flat_map1(self, line):
+    ...         return line.split()
+    ...
+    ...     def flat_map2(self, word):
+    ...         if word:
+    ...             yield word
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> both = env.from_collection(["to be"]).connect(env.from_collection(["", "or"]))
+    >>> sorted(both.flat_map(Words()).execute_and_collect(limit=9))
+    ['be', 'or', 'to']
+    """
 
     @abstractmethod
     def flat_map1(self, value: IN1) -> Iterable[OUT] | None:
@@ -137,7 +264,16 @@ class CoFlatMapFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class FilterFunction(Function, Generic[IN]):
-    """A predicate that selects records."""
+    """A predicate that selects records.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Even(FilterFunction):
+    ...     def filter(self, value):
+    ...         return value % 2 == 0
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sorted(env.from_collection([1, 2, 4]).filter(Even()).execute_and_collect(limit=9))
+    [2, 4]
+    """
 
     @abstractmethod
     def filter(self, value: IN) -> bool:
@@ -145,7 +281,17 @@ class FilterFunction(Function, Generic[IN]):
 
 
 class ReduceFunction(Function, Generic[T]):
-    """A function that combines two values of a type into one."""
+    """A function that combines two values of a type into one.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Latest(ReduceFunction):
+    ...     def reduce(self, value1, value2):
+    ...         return max(value1, value2, key=lambda reading: reading[1])
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> readings = env.from_collection([("a", 5), ("a", 9), ("a", 7)]).key_by(lambda reading: reading[0])
+    >>> list(readings.reduce(Latest()).execute_and_collect(limit=9))
+    [('a', 5), ('a', 9), ('a', 9)]
+    """
 
     @abstractmethod
     def reduce(self, value1: T, value2: T) -> T:
@@ -153,7 +299,26 @@ class ReduceFunction(Function, Generic[T]):
 
 
 class AggregateFunction(Function, Generic[IN, ACC, OUT]):
-    """A function that adds values to an accumulator and derives a result from it."""
+    """A function that adds values to an accumulator and derives a result from it.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Mean(AggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return 0, 0
+    ...
+    ...     def add(self, value, accumulator):
+    ...         return accumulator[0] + value, accumulator[1] + 1
+    ...
+    ...     def get_result(self, accumulator):
+    ...         return accumulator[0] / accumulator[1]
+    ...
+    ...     def merge(self, a, b):
+    ...         return a[0] + b[0], a[1] + b[1]
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> windows = env.from_collection([1, 2, 6]).key_by(lambda n: 0).count_window(3)
+    >>> list(windows.aggregate(Mean()).execute_and_collect(limit=9))
+    [3.0]
+    """
 
     @abstractmethod
     def create_accumulator(self) -> ACC:
@@ -173,7 +338,18 @@ class AggregateFunction(Function, Generic[IN, ACC, OUT]):
 
 
 class KeySelector(Function, Generic[IN, OUT]):
-    """A function that returns the key of a record: always the same key for the same record."""
+    """A function that returns the key of a record: always the same key for the same record.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Name(KeySelector):
+    ...     def get_key(self, value):
+    ...         return value["name"]
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sales = env.from_collection([{"name": "ann", "n": 1}, {"name": "ann", "n": 2}]).key_by(Name())
+    >>> totals = sales.reduce(lambda a, b: {"name": a["name"], "n": a["n"] + b["n"]})
+    >>> list(totals.execute_and_collect(limit=9))[-1]
+    {'name': 'ann', 'n': 3}
+    """
 
     @abstractmethod
     def get_key(self, value: IN) -> OUT:
@@ -181,7 +357,14 @@ class KeySelector(Function, Generic[IN, OUT]):
 
 
 class NullByteKeySelector(KeySelector[IN, int]):
-    """A selector that gives all records the same key."""
+    """A selector that gives all records the same key.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> everything = env.from_collection([1, 2, 3]).key_by(NullByteKeySelector())
+    >>> list(everything.reduce(lambda a, b: a + b).execute_and_collect(limit=9))
+    [1, 3, 6]
+    """
 
     def get_key(self, value: IN) -> int:  # noqa: ARG002 - the contract
         """Return 0."""
@@ -189,7 +372,23 @@ class NullByteKeySelector(KeySelector[IN, int]):
 
 
 class Partitioner(Function, Generic[KEY]):
-    """A function that selects the subtask for a record."""
+    """A function that selects the subtask for a record.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class ByFirstLetter(Partitioner):
+    ...     def partition(self, key, num_partitions):
+    ...         return ord(key[0]) % num_partitions
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"}).set_parallelism(2)
+    >>> words = env.from_collection(["to", "at", "the"]).partition_custom(ByFirstLetter(), lambda word: word)
+    >>> class Subtask(MapFunction):
+    ...     def open(self, runtime_context):
+    ...         self.index = runtime_context.get_index_of_this_subtask()
+    ...
+    ...     def map(self, value):
+    ...         return self.index, value
+    >>> sorted(words.map(Subtask()).execute_and_collect(limit=9))
+    [(0, 'the'), (0, 'to'), (1, 'at')]
+    """
 
     @abstractmethod
     def partition(self, key: KEY, num_partitions: int) -> int:
@@ -197,14 +396,23 @@ class Partitioner(Function, Generic[KEY]):
 
 
 class FunctionWrapper(Function):
-    """A function around a plain callable."""
+    """A function around a plain callable.
+
+    >>> from flintstream.datastream.functions import ReduceFunctionWrapper
+    >>> isinstance(ReduceFunctionWrapper(max), FunctionWrapper)
+    True
+    """
 
     def __init__(self, func: Callable[..., Any]) -> None:
         self._func = func
 
 
 class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction[T]):
-    """A reduce function around a plain callable."""
+    """A reduce function around a plain callable.
+
+    >>> ReduceFunctionWrapper(lambda a, b: a + b).reduce(3, 4)
+    7
+    """
 
     def __init__(self, func: Callable[[T, T], T]) -> None:
         super().__init__(func)

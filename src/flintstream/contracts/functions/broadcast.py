@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 
 class BaseBroadcastProcessFunction(Function):
-    """Base of both kinds of broadcast function."""
+    """Base of both kinds of broadcast function.
+
+    A program subclasses one of its two kinds:
+
+    >>> from flintstream.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
+    >>> for kind in BroadcastProcessFunction, KeyedBroadcastProcessFunction:
+    ...     print(kind.__name__, issubclass(kind, BaseBroadcastProcessFunction))
+    BroadcastProcessFunction True
+    KeyedBroadcastProcessFunction True
+    """
 
     class BaseContext(ABC):
         """Access to time."""
@@ -56,7 +65,27 @@ class BaseBroadcastProcessFunction(Function):
 
 
 class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
-    """A function of a non-keyed stream and a broadcast stream."""
+    """A function of a non-keyed stream and a broadcast stream.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> from flintstream.testing.harness import BroadcastHarness
+    >>> blocked = MapStateDescriptor("blocked", Types.STRING(), Types.BOOLEAN())
+    >>> class Pass(BroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         if not ctx.get_broadcast_state(blocked).contains(value):
+    ...             yield value
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(blocked).put(value, True)
+    >>> with BroadcastHarness(lambda names, bad: names.connect(bad.broadcast(blocked)).process(Pass())) as harness:
+    ...     harness.process_element("eve")
+    ...     harness.process_broadcast_element("eve")
+    ...     for name in "eve", "ann":
+    ...         harness.process_element(name)
+    ...     harness.extract_output_values()
+    ['eve', 'ann']
+    """
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
         """The context of :meth:`process_broadcast_element`."""
@@ -74,7 +103,38 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
 
 
 class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
-    """A function of a keyed stream and a broadcast stream."""
+    """A function of a keyed stream and a broadcast stream.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.state import MapStateDescriptor, ValueStateDescriptor
+    >>> from flintstream.testing.harness import KeyedBroadcastHarness
+    >>> limits = MapStateDescriptor("limits", Types.STRING(), Types.LONG())
+    >>> total = ValueStateDescriptor("total", Types.LONG())
+    >>> class OverTheLimit(KeyedBroadcastProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.total = runtime_context.get_state(total)
+    ...
+    ...     def process_element(self, value, ctx):
+    ...         self.total.update((self.total.value() or 0) + value[1])
+    ...         if self.total.value() > ctx.get_broadcast_state(limits).get("limit"):
+    ...             ctx.timer_service().register_event_time_timer(ctx.timestamp() + 1_000)
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(limits).put("limit", value)
+    ...         ctx.apply_to_keyed_state(total, lambda key, state: state.clear())  # a new limit begins a new sum
+    ...
+    ...     def on_timer(self, timestamp, ctx):
+    ...         yield ctx.get_current_key(), self.total.value()
+    >>> def over(amounts, new):
+    ...     return amounts.key_by(lambda amount: amount[0]).connect(new.broadcast(limits)).process(OverTheLimit())
+    >>> with KeyedBroadcastHarness(over) as harness:
+    ...     harness.process_broadcast_element(10)
+    ...     harness.process_element(("ann", 9), 0)
+    ...     harness.process_element(("ann", 3), 100)
+    ...     harness.process_watermark(1_100)
+    ...     harness.extract_output_values()
+    [('ann', 12)]
+    """
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
         """The context of :meth:`process_broadcast_element`."""

@@ -46,7 +46,20 @@ class _OnTimerContext(_KeyedContext[K_co]):
 
 
 class ProcessFunction(Function, Generic[IN, OUT]):
-    """A function that emits any number of results to the main stream or, as ``(tag, value)``, to side outputs."""
+    """A function that emits any number of results to the main stream or, as ``(tag, value)``, to side outputs.
+
+    >>> from flintstream.testing.harness import OneInputHarness
+    >>> class Late(ProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         if ctx.timestamp() < ctx.timer_service().current_watermark():
+    ...             yield value
+    >>> with OneInputHarness(lambda words: words.process(Late())) as harness:
+    ...     harness.process_element("in time", 1_000)
+    ...     harness.process_watermark(5_000)
+    ...     harness.process_element("late", 2_000)
+    ...     harness.extract_output_values()
+    ['late']
+    """
 
     class Context(_Context):
         """The context of :meth:`process_element`."""
@@ -90,11 +103,39 @@ class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
         """Return the results for ``value``, generate them, or return None."""
 
     def on_timer(self, timestamp: int, ctx: OnTimerContext[KEY]) -> Iterable[OUT | tuple[OutputTag, Any]] | None:
-        """Return the results for a due timer (ms) of the current key, generate them, or return None."""
+        """Return the results for a due timer (ms) of the current key, generate them, or return None.
+
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> class Remind(KeyedProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         ctx.timer_service().register_processing_time_timer(1_000)
+        ...
+        ...     def on_timer(self, timestamp, ctx):
+        ...         yield ctx.get_current_key(), timestamp, ctx.time_domain().name
+        >>> with KeyedHarness(lambda names: names.key_by(lambda name: name).process(Remind())) as harness:
+        ...     harness.process_element("ann")
+        ...     harness.set_processing_time(1_000)
+        ...     harness.extract_output_values()
+        [('ann', 1000, 'PROCESSING_TIME')]
+        """
 
 
 class CoProcessFunction(Function, Generic[IN1, IN2, OUT]):
-    """A process function of two connected streams."""
+    """A process function of two connected streams.
+
+    >>> from flintstream.testing.harness import TwoInputHarness
+    >>> class Merge(CoProcessFunction):
+    ...     def process_element1(self, value, ctx):
+    ...         yield "reading", value, ctx.timestamp()
+    ...
+    ...     def process_element2(self, value, ctx):
+    ...         yield "alarm", value, ctx.timestamp()
+    >>> with TwoInputHarness(lambda readings, alarms: readings.connect(alarms).process(Merge())) as harness:
+    ...     harness.process_element1(20, 1_000)
+    ...     harness.process_element2("fire", 2_000)
+    ...     harness.extract_output_values()
+    [('reading', 20, 1000), ('alarm', 'fire', 2000)]
+    """
 
     class Context(_Context):
         """The context of the function."""
@@ -111,7 +152,34 @@ class CoProcessFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class KeyedCoProcessFunction(Function, Generic[KEY, IN1, IN2, OUT]):
-    """A process function of two connected keyed streams, which share the state and timers of a key."""
+    """A process function of two connected keyed streams, which share the state and timers of a key.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.state import ValueStateDescriptor
+    >>> from flintstream.testing.harness import KeyedTwoInputHarness
+    >>> class Unpaid(KeyedCoProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.paid = runtime_context.get_state(ValueStateDescriptor("paid", Types.BOOLEAN()))
+    ...
+    ...     def process_element1(self, order, ctx):
+    ...         ctx.timer_service().register_event_time_timer(ctx.timestamp() + 1_000)
+    ...
+    ...     def process_element2(self, payment, ctx):
+    ...         self.paid.update(True)
+    ...
+    ...     def on_timer(self, timestamp, ctx):
+    ...         if not self.paid.value():
+    ...             yield f"order {ctx.get_current_key()} is not paid"
+    >>> def unpaid(orders, payments):
+    ...     return orders.connect(payments).key_by(lambda order: order, lambda payment: payment).process(Unpaid())
+    >>> with KeyedTwoInputHarness(unpaid) as harness:
+    ...     harness.process_element1(7, 0)
+    ...     harness.process_element1(8, 0)
+    ...     harness.process_element2(7, 500)
+    ...     harness.process_both_watermarks(1_000)
+    ...     harness.extract_output_values()
+    ['order 8 is not paid']
+    """
 
     class Context(_KeyedContext[K_co]):
         """The context of the function."""

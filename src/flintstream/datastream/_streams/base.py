@@ -274,7 +274,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         ...             if len(word) > 2:
         ...                 yield word
         >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-        >>> list(env.from_collection(["or not to be", "that is"]).process(LongWords()).execute_and_collect(limit=9))
+        >>> sorted(env.from_collection(["or not to be", "that is"]).process(LongWords()).execute_and_collect(limit=9))
         ['not', 'that']
 
         Raises:
@@ -293,7 +293,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
         >>> people = Types.TUPLE([Types.STRING(), Types.LONG(), Types.STRING()])
         >>> stream = env.from_collection([("ann", 30, "Bern"), ("bob", 25, "Rome")], people)
-        >>> list(stream.project(2, 0).execute_and_collect(limit=9))
+        >>> sorted(stream.project(2, 0).execute_and_collect(limit=9))
         [('Bern', 'ann'), ('Rome', 'bob')]
 
         Raises:
@@ -451,9 +451,9 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
         >>> env = env.set_runtime_mode(RuntimeExecutionMode.BATCH)
         >>> lengths = env.from_collection(["to", "question"]).map(len).cache()
-        >>> list(lengths.execute_and_collect(limit=9))
+        >>> sorted(lengths.execute_and_collect(limit=9))
         [2, 8]
-        >>> list(lengths.map(lambda n: n * 10).execute_and_collect(limit=9))  # does not compute the lengths again
+        >>> sorted(lengths.map(lambda n: n * 10).execute_and_collect(limit=9))  # does not compute the lengths again
         [20, 80]
         >>> env.close()
 
@@ -578,7 +578,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         >>> sink = CollectSink()
         >>> _ = env.from_collection([1, 2]).add_sink(sink).name("results")
         >>> _ = env.execute()
-        >>> sink.get_results()
+        >>> sorted(sink.get_results())
         ['1', '2']
 
         Raises:
@@ -599,8 +599,8 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         >>> sink = CollectSink()
         >>> _ = env.from_collection(["to", "be"]).map(str.upper).sink_to(sink).uid("results")
         >>> _ = env.execute()
-        >>> sink.get_results()
-        ['TO', 'BE']
+        >>> sorted(sink.get_results())
+        ['BE', 'TO']
 
         Raises:
             TypeError: ``sink`` is not a ``Sink``.
