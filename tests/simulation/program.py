@@ -334,8 +334,8 @@ STATEFUL = {"tally": "tally", "windows": "windows", "rules": "ruled"}
 
 
 @cache
-def planned(program: str, parallelism: int, sources: int, *, lazy: bool) -> tuple[JobPlan, StreamGraph]:
-    """Plan a program; ``sources`` is the parallelism of its sources."""
+def planned(program: str, parallelism: int, sources: int, *, lazy: bool) -> tuple[JobPlan, StreamGraph, StreamGraph]:
+    """Plan a program; ``sources`` is the parallelism of its sources. Also return its graph, rewritten and not."""
     env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
     env.set_parallelism(parallelism).set_max_parallelism(KEY_GROUPS)
     main, side = (
@@ -343,14 +343,14 @@ def planned(program: str, parallelism: int, sources: int, *, lazy: bool) -> tupl
         for name in ("main", "side")
     )
     PROGRAMS[program](main, side, Transactions(lazy=lazy))
-    graph = env._graph()
-    return plan_job(graph, "simulated", "", JobSettings()), graph
+    compiled = env._program()
+    return plan_job(compiled.graph, "simulated", "", JobSettings()), compiled.graph, compiled._raw
 
 
 def job_of(program: str, parallelism: int, sources: int, *, lazy: bool, job_id: str, settings: JobSettings) -> Job:
     """Return a job that runs a program, without checkpoints."""
-    plan, graph = planned(program, parallelism, sources, lazy=lazy)
-    return Job.of(replace(plan, job_id=job_id, settings=settings), graph)
+    plan, graph, raw = planned(program, parallelism, sources, lazy=lazy)
+    return Job.of(replace(plan, job_id=job_id, settings=settings), graph, program=raw)
 
 
 # -- what must come out ----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,6 +27,7 @@ from flintstream.coordinator import recovery
 from flintstream.coordinator.attempt import Attempt
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
+from flintstream.coordinator.rescaling import RescaleRequest, rescaled
 from flintstream.coordinator.restart import FixedDelay, NoRestart
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.state_log import pieces as log_pieces
@@ -89,6 +91,7 @@ class Scenario:
     savepoint_at: int | None
     stop: bool
     cancel_at: int | None
+    rescale_at: int | None = None
     saved: list[tuple[str, SimWorld]] = field(default_factory=list)
     """Savepoints, and the state of the world when they were complete."""
     stop_path: str | None = None
@@ -96,7 +99,7 @@ class Scenario:
     @classmethod
     def draw(cls, world: SimWorld) -> Scenario:
         """Draw the parameters of a run."""
-        rng = world.rng
+        rng, own = world.rng, random.Random(f"rescaling {world.seed}")
         return cls(
             world,
             exactly_once=rng.random() < 0.85,
@@ -109,6 +112,7 @@ class Scenario:
             savepoint_at=rng.randrange(12) if rng.random() < 0.25 else None,
             stop=rng.random() < 0.5,
             cancel_at=rng.randrange(8) if rng.random() < 0.1 else None,
+            rescale_at=own.randrange(10) if own.random() < 0.3 else None,
         )
 
     def checkpoint_settings(self, path: str | None) -> CheckpointSettings:
@@ -138,6 +142,7 @@ class SimAttempt(Attempt):
 
     def __init__(self, scenario: Scenario, *arguments: Any) -> None:
         self.scenario = scenario
+        self.job = arguments[0].job
         super().__init__(*arguments)
 
     def _run_epoch(self, splits: Any) -> None:
@@ -158,6 +163,11 @@ class SimAttempt(Attempt):
             scenario.savepoint_at = None
             scenario.world.log(f"a savepoint is asked for{', to stop' if scenario.stop else ''}")
             self.orders.ask_for(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
+        if scenario.rescale_at is not None and epochs >= scenario.rescale_at:
+            parallelism = scenario.rescale_at % 4 + 1
+            scenario.rescale_at = None
+            scenario.world.log(f"parallelism {parallelism} is asked for")
+            self.orders.ask_for_plan(RescaleRequest(rescaled(self.job, parallelism)))
         if scenario.cancel_at is not None and epochs >= scenario.cancel_at:
             scenario.cancel_at = None
             scenario.world.log("the job is cancelled")
@@ -248,7 +258,7 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> SimWorld:
         enter(past)
         past.log(f"-- from savepoint {where} --")
         again = Scenario.draw(past)
-        again.savepoint_at = again.cancel_at = None
+        again.savepoint_at = again.cancel_at = again.rescale_at = None
         again.exactly_once, again.lazy = scenario.exactly_once, scenario.lazy
         coordinator, _ = _start(again, where, [])
         coordinator.run()
