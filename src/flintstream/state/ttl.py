@@ -163,7 +163,8 @@ class TtlListState(_Ttl, HeapListState):
         if entries is None:
             return []
         now = self.clock()
-        live = [entry for entry in entries if entry[1] + self._ttl > now]
+        limit = now - self._ttl
+        live = [entry for entry in entries if entry[1] > limit]
         seen = entries if self._return_expired else live
         if self._on_read:
             live = [(value, now) for value, _ in live]
@@ -180,17 +181,7 @@ class TtlListState(_Ttl, HeapListState):
 
     def add(self, value: Any) -> None:
         """Append an element."""
-        # Repeats the inherited method: a call by super() would take as long as all the rest
-        key = self._scope.key
-        elements = self._values.get(key)
-        if elements is None:
-            self._values[key] = [(value, self.clock())]
-            if self._backend.tracking:
-                self._dirty[key] = 0
-            return
-        if self._backend.tracking and key not in self._dirty:
-            self._dirty[key] = len(elements)
-        elements.append((value, self.clock()))
+        HeapListState.add(self, (value, self.clock()))  # finding it with super() takes as long as the call
 
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""
@@ -234,7 +225,7 @@ class TtlMapState(_Ttl, HeapMapState):
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a map key and its time."""
-        super().put(key, (value, self.clock()))
+        HeapMapState.put(self, key, (value, self.clock()))  # as above
 
     def is_empty(self) -> bool:
         """Return whether the map has no visible keys."""

@@ -174,6 +174,10 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
         """Return the value of a map key, or None if it is absent or has expired."""
         return self._live((self._scope.key, key))
 
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value of a map key and its time."""
+        RocksMapState.put(self, key, (value, self.clock()))
+
     def is_empty(self) -> bool:
         """Return whether the map has no visible keys."""
         limit = self.clock() - self._ttl
