@@ -82,6 +82,25 @@ def test_the_schema_of_a_declared_table_has_its_expressions(t_env):
     ]
 
 
+def test_a_printed_schema_has_a_line_for_each_column_and_clause_as_in_pyflink(t_env, capsys):
+    t_env.execute_sql(
+        "CREATE TABLE t (id INT, `a ``b` STRING, ts TIMESTAMP(3), twice AS id * 2, now AS PROCTIME(), "
+        "PRIMARY KEY (id) NOT ENFORCED, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'datagen')"
+    )
+    t_env.from_path("t").print_schema()
+    assert capsys.readouterr().out.splitlines() == [
+        "(",
+        "  `id` INT NOT NULL,",
+        "  `a ``b` STRING,",
+        "  `ts` TIMESTAMP(3) *ROWTIME*,",
+        "  `twice` INT NOT NULL AS `id` * 2,",
+        "  `now` TIMESTAMP_LTZ(3) NOT NULL *PROCTIME* AS PROCTIME(),",
+        "  WATERMARK FOR `ts`: TIMESTAMP(3) AS `ts` - INTERVAL '1' SECOND,",
+        "  CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED",
+        ")",
+    ]
+
+
 def test_several_columns_are_counted_where_none_is_null(t_env):
     values = "(VALUES (1, 'a'), (1, 'a'), (1, 'b'), (CAST(NULL AS INT), 'b')) AS t (a, b)"
     found = rows(t_env, f"SELECT COUNT(DISTINCT a, b), COUNT(a, b), APPROX_COUNT_DISTINCT(b) FROM {values}")

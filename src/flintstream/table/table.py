@@ -109,7 +109,7 @@ class Table:
 
     def print_schema(self) -> None:
         """Print the columns."""
-        print(f"(\n{self.get_schema()!r})")  # noqa: T201 - what it is for
+        print(self.get_schema()._summary())  # noqa: SLF001, T201 - what it is for
 
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions.

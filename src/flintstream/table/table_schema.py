@@ -63,6 +63,25 @@ class TableSchema:
 
         return DataTypes.ROW([DataTypes.FIELD(n, k) for n, k in zip(self._names, self._types, strict=True)])
 
+    def _summary(self) -> str:
+        """Return the text that ``Table.print_schema`` prints: names in backticks, one part a line."""
+        declared = self._declared
+        extras = {} if declared is None else {each.name: each.extras for each in declared.columns}
+        lines = []
+        for name, kind, time in zip(self._names, self._types, self._times, strict=True):
+            parts = (_quoted(name), sql_name(kind), f"*{time}*" if time else None, extras.get(name))
+            lines.append(" ".join(filter(None, parts)))
+        if declared is not None and declared.watermark is not None:
+            column = declared.watermark[0]
+            of_rows = self.get_field_data_type(column)
+            text = "" if of_rows is None else sql_name(of_rows.nullable())
+            lines.append(f"WATERMARK FOR {_quoted(column)}: {text} AS {declared.watermark_text}")
+        if declared is not None and declared.primary_key:
+            key = declared.primary_key
+            columns = ", ".join(map(_quoted, key))
+            lines.append(f"CONSTRAINT {_quoted('PK_' + '_'.join(key))} PRIMARY KEY ({columns}) NOT ENFORCED")
+        return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
+
     def __repr__(self) -> str:
         """Return Flink's text."""
         extras = {} if self._declared is None else {each.name: each.extras for each in self._declared.columns}
@@ -94,3 +113,7 @@ class TableSchema:
     def __hash__(self) -> int:
         """Hash names and types."""
         return hash(repr(self))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
