@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.table import AggregateFunction, AsyncScalarFunction, DataTypes, ScalarFunction
-from flintstream.table.udf import udf
+from flintstream.table.udf import udaf, udf
 
 SOURCE = "(VALUES (1, 'a'), (2, CAST(NULL AS STRING)), (CAST(NULL AS INT), 'c')) AS T(n, s)"
 
@@ -30,6 +30,25 @@ def test_functions_of_pandas_get_series(t_env):
         return s.str.upper()
 
     assert results(t_env, "louder", louder, "s") == ["A", None, "C"]
+
+
+def test_series_of_pandas_have_the_types_of_the_columns(t_env):
+    pytest.importorskip("pandas")
+    types = udf(
+        lambda *given: given[0].map(lambda _: " ".join(str(each.dtype) for each in given)),
+        result_type="STRING",
+        func_type="pandas",
+    )
+    arguments = "'', CAST(n AS TINYINT), n, CAST(n AS BIGINT), CAST(n AS FLOAT), CAST(n AS DOUBLE), n > 1"
+    found = results(t_env, "types", types, arguments)
+    assert found == ["object int8 int32 int64 float32 float64 bool"] * 2 + [
+        "object float64 float64 float64 float32 float64 object"
+    ]
+    mean = udaf(lambda v: v.mean(), result_type=DataTypes.FLOAT(), func_type="pandas")
+    t_env.create_temporary_function("mean", mean)
+    query = "SELECT mean(v) FROM (VALUES (CAST(30.2 AS FLOAT)), (CAST(53.1 AS FLOAT)), (CAST(3.1 AS FLOAT))) AS T(v)"
+    with t_env.execute_sql(query).collect() as rows:
+        assert [row[0] for row in rows][-1] == 28.80000114440918  # a sum of doubles would give 28.799999237060547
 
 
 def test_asynchronous_functions_are_awaited(t_env):

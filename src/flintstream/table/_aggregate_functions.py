@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
 from flintstream.errors import optional_module
-from flintstream.table._function_kinds import plain
+from flintstream.table._function_kinds import plain, series_of
 from flintstream.table.udf import AggregateFunction, FunctionWrapper, TableAggregateFunction
 
 if TYPE_CHECKING:
@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 class OfPandas(AggregateFunction):
     """A function of series of pandas."""
 
-    def __init__(self, function: Callable[..., Any], names: Sequence[str] = ()) -> None:
-        """Take the function, and the columns of its ``DataFrame``; none if it takes a series for each argument."""
-        self.function, self.names = function, list(names)
+    def __init__(
+        self, function: Callable[..., Any], types: Sequence[t.DataType] = (), names: Sequence[str] = ()
+    ) -> None:
+        """Take the function, its types, and the columns of its ``DataFrame``; none if it takes series."""
+        self.function, self.types, self.names = function, list(types), list(names)
 
-    def of_frames(self, names: Sequence[str], types: Sequence[Any]) -> OfPandas:  # noqa: ARG002 - pandas finds them
-        """Return the function for rows with columns of these names."""
-        return OfPandas(self.function, names)
+    def of_types(self, types: Sequence[t.DataType]) -> OfPandas:
+        """Return the function for arguments of these types."""
+        return self if self.names else OfPandas(self.function, types)
+
+    def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> OfPandas:
+        """Return the function for rows with columns of these names and types."""
+        return OfPandas(self.function, types, names)
 
     def create_accumulator(self) -> list[Any]:
         """Return no rows."""
@@ -46,11 +52,14 @@ class OfPandas(AggregateFunction):
         if not accumulator:
             return None
         pandas = optional_module("pandas", extra="dataframes", purpose="functions on pandas")
-        columns = zip(*accumulator, strict=True)
+        rows = [tuple(row) for (row,) in accumulator] if self.names else accumulator
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        types = self.types if len(self.types) == len(columns) else [None] * len(columns)
+        series = [series_of(pandas, column, kind) for column, kind in zip(columns, types, strict=True)]
         if self.names:
-            found = self.function(pandas.DataFrame([list(row) for row in next(columns)], columns=self.names))
+            found = self.function(pandas.DataFrame(dict(zip(self.names, series, strict=True))))
         else:
-            found = self.function(*(pandas.Series(list(column)) for column in columns))
+            found = self.function(*series)
         return tuple(map(plain, found)) if isinstance(found, (tuple, list, pandas.Series)) else plain(found)
 
 

@@ -43,6 +43,25 @@ def plain(value: Any) -> Any:
     return None if found is None or (isinstance(found, float) and found != found) else found  # noqa: PLR0124 - NaN
 
 
+_DTYPES: dict[type, str] = {
+    t.TinyIntType: "int8",
+    t.SmallIntType: "int16",
+    t.IntType: "int32",
+    t.BigIntType: "int64",
+    t.FloatType: "float32",
+    t.DoubleType: "float64",
+    t.BooleanType: "bool",
+}
+
+
+def series_of(pandas: Any, values: list[Any], kind: t.DataType | None, otherwise: Any = None) -> Any:
+    """Return values of a type as a ``Series``, of the same ``dtype`` as PyFlink's: integers with NULL are floats."""
+    dtype = _DTYPES.get(type(kind))
+    if None in values and dtype is not None:
+        dtype = dtype if dtype.startswith("float") else None if dtype == "bool" else "float64"
+    return pandas.Series(values, dtype=dtype or otherwise)
+
+
 class PandasRows(_Inner):
     """Calls a function with a ``Series`` of one value for each argument.
 
@@ -52,8 +71,12 @@ class PandasRows(_Inner):
     def __init__(self, inner: Any, types: Sequence[t.DataType] | None, names: Sequence[str] = ()) -> None:
         """Take the function, the types of its arguments, and the columns of its ``DataFrame`` if it takes one."""
         super().__init__(inner)
-        self.numeric = [isinstance(kind, t.NumericType) for kind in types or ()]
+        self.types = list(types or ())
         self.names = list(names)
+
+    def of_types(self, types: Sequence[t.DataType]) -> PandasRows:
+        """Return the function for arguments of these types."""
+        return PandasRows(self.inner, types, self.names)
 
     def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> PandasRows:
         """Return the function for rows with columns of these names and types."""
@@ -62,10 +85,9 @@ class PandasRows(_Inner):
     def eval(self, *values: Any) -> Any:
         """Return the result for a row."""
         pandas = optional_module("pandas", extra="dataframes", purpose="functions on data of pandas")
-        series = [
-            pandas.Series([value], dtype=float if value is None and i < len(self.numeric) and self.numeric[i] else None)
-            for i, value in enumerate(values[0] if self.names else values)
-        ]
+        given = values[0] if self.names else values
+        types = self.types if len(self.types) == len(given) else [None] * len(given)
+        series = [series_of(pandas, [value], kind) for value, kind in zip(given, types, strict=True)]
         if self.names:
             series = [pandas.DataFrame(dict(zip(self.names, series, strict=True)))]
         found: Any = self.inner.eval(*series)

@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common import _datatypes as t
 from flintstream.common.types import RowKind
 from flintstream.errors import optional_module
+from flintstream.table._function_kinds import series_of
 from flintstream.table._operators.rows import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flintstream.table._expressions.expr import Column
-
-_DTYPES: dict[type[t.DataType], str] = {
-    t.TinyIntType: "int8",
-    t.SmallIntType: "int16",
-    t.IntType: "int32",
-    t.BigIntType: "int64",
-    t.FloatType: "float32",
-    t.DoubleType: "float64",
-    t.BooleanType: "bool",
-}
 
 
 def data_frame(columns: Sequence[Column], result: Any) -> Any:
@@ -34,13 +25,10 @@ def data_frame(columns: Sequence[Column], result: Any) -> Any:
     series = {}
     for i, column in enumerate(columns):
         values = [row[i] for row in rows]
-        dtype = _DTYPES.get(type(column.type))
-        if None in values and dtype is not None:
-            dtype = dtype if dtype.startswith("float") else None if dtype == "bool" else "float64"
         if isinstance(column.type, (t.TimestampType, t.LocalZonedTimestampType)):
             series[i] = pandas.to_datetime(pandas.Series(values))
         else:
-            series[i] = pandas.Series(values, dtype=dtype or object)
+            series[i] = series_of(pandas, values, column.type, otherwise=object)
     made = pandas.DataFrame(series)
     made.columns = [each.name for each in columns]
     return made

@@ -46,7 +46,8 @@ def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place
     if function.kind != "scalar":
         raise SqlError(f"{function.name}{at(place)} is a {function.kind} function: {function.advice}")
     given = arguments_of(function, arguments, zone, place)
-    return Call(function.result_type.nullable(), function.name, given, calling(function), strict=False)
+    typed = function.of_types([each.type for each in given])
+    return Call(function.result_type.nullable(), function.name, given, calling(typed), strict=False)
 
 
 def calling(function: Any) -> Emit:

@@ -205,6 +205,14 @@ class FunctionWrapper:
         made.alias_names = alias_names
         return made
 
+    def of_types(self, types: Sequence[DataType]) -> FunctionWrapper:
+        """Return the function for arguments of these types, which decide what pandas makes of them."""
+        if not hasattr(self.implementation, "of_types"):
+            return self
+        made = copy(self)
+        made.implementation = self.implementation.of_types(types)
+        return made
+
     def of_rows(self, names: Sequence[str], types: Sequence[DataType]) -> FunctionWrapper:
         """Return the function for a single argument that is a row with all columns of a table.
 

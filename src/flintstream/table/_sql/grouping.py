@@ -266,7 +266,7 @@ class Grouping:
             function.result_type.nullable(),
             aggregate.distinct,
             condition,
-            function=function,
+            function=function.of_types([each.type for each in given]),
             more=tuple(positions[1:]),
         )
 
