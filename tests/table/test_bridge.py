@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.common import Row, RowKind, Types
-from flintstream.table import DataTypes
+from flintstream.table import ChangelogMode, DataTypes, Schema
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table.expressions import col
 from flintstream.table.udf import udf, udtf
@@ -79,6 +79,27 @@ def test_kinds_of_changes_pass_through_a_projection(env, t_env):
         assert [(str(row.get_row_kind()), row[0]) for row in found] == [("+I", 2), ("-D", 2)]
     with pytest.raises(SqlError, match="to_changelog_stream"):
         t_env.to_data_stream(table)
+
+
+def test_the_key_of_a_stream_of_upserts_finds_the_rows_that_they_replace(env, t_env):
+    changes = [
+        Row.of_kind(RowKind.INSERT, "Alice", 12),
+        Row.of_kind(RowKind.INSERT, "Bob", 5),
+        Row.of_kind(RowKind.UPDATE_AFTER, "Alice", 100),
+        Row.of_kind(RowKind.DELETE, "Bob", None),
+    ]
+    stream = env.from_collection(changes, Types.ROW([Types.STRING(), Types.INT()]))
+    schema = Schema.new_builder().primary_key("f0").build()
+    table = t_env.from_changelog_stream(stream, schema, ChangelogMode.upsert())
+    t_env.create_temporary_view("v", table)
+    with t_env.execute_sql("SELECT f0, SUM(f1) FROM v GROUP BY f0").collect() as found:
+        last = {row[0]: (row[1], row.get_row_kind() is RowKind.DELETE) for row in found}
+    assert last == {"Alice": (100, False), "Bob": (5, True)}
+    with pytest.raises(SqlError, match="the schema needs a primary key"):
+        t_env.from_changelog_stream(stream, changelog_mode=ChangelogMode.upsert())
+    wrong = Schema.new_builder().primary_key("f9").build()
+    with pytest.raises(SqlError, match="'f9' of the primary key is not in the stream"):
+        t_env.from_changelog_stream(stream, wrong, ChangelogMode.upsert())
 
 
 def test_python_functions_run_in_sql(t_env):

@@ -38,6 +38,11 @@ class ChangelogMode:
         """Return the mode of streams with all kinds of changes."""
         return ChangelogMode(RowKind)
 
+    @property
+    def _upserts(self) -> bool:
+        """Whether updates come without the old row."""
+        return RowKind.UPDATE_AFTER in self._kinds and RowKind.UPDATE_BEFORE not in self._kinds
+
     def __eq__(self, other: object) -> bool:
         """Return whether the kinds are the same."""
         return isinstance(other, ChangelogMode) and self._kinds == other._kinds

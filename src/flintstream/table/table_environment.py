@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import DataStream
     from flintstream.table._plan.nodes import Node
+    from flintstream.table.changelog_mode import ChangelogMode
     from flintstream.table.table_descriptor import TableDescriptor
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
@@ -194,9 +195,9 @@ class TableEnvironment(Declarations):
             return Table(of_stream(stream, column_types(stream.get_type(), [])), self)
         return Table(by_fields(stream, [syntax_of(each) for each in fields]), self)
 
-    def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "") -> Table:
+    def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "", *, upserts: bool = False) -> Table:
         declared = schema._declared()  # noqa: SLF001 - one layer
-        node, order = physical(stream, declared, self._session.zone, kind)
+        node, order = physical(stream, declared, self._session.zone, kind, upserts=upserts)
         return Table(self._session.completed("stream", declared, node, order), self, declared)
 
 
@@ -234,11 +235,21 @@ class StreamTableEnvironment(TableEnvironment):
         self,
         data_stream: DataStream,
         schema: Schema | None = None,
-        changelog_mode: Any = None,  # noqa: ARG002
+        changelog_mode: ChangelogMode | None = None,
     ) -> Table:
-        """Return the table of a stream of rows with kinds of changes."""
+        """Return the table of a stream of rows with kinds of changes.
+
+        In the mode ``ChangelogMode.upsert()``, updates come without the row that they replace, and the schema has a
+        primary key.
+
+        Raises:
+            SqlError: The mode needs a primary key, or the schema does not fit the stream.
+        """
+        upserts = changelog_mode is not None and changelog_mode._upserts  # noqa: SLF001 - one layer
+        if upserts and (schema is None or not schema._declared().primary_key):  # noqa: SLF001
+            raise SqlError(f"{changelog_mode!r} has updates without the old row: the schema needs a primary key")
         if schema is not None:
-            return self._with_schema(data_stream, schema, _KIND)
+            return self._with_schema(data_stream, schema, _KIND, upserts=upserts)
         return Table(of_stream(data_stream, column_types(data_stream.get_type(), []), _KIND), self)
 
     def to_data_stream(self, table: Table) -> DataStream:

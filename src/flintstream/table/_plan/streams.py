@@ -11,6 +11,7 @@ from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._expressions.types import sql_name
+from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
 from flintstream.table._plan import edges
 from flintstream.table._plan.nodes import Calc, Scan
 from flintstream.table._plan.stream_types import column_types
@@ -29,7 +30,13 @@ _STAMP = "from_millis(t)"
 _NO_STAMP = "no_timestamp()"
 
 
-def of_stream(stream: DataStream, columns: Sequence[Column], kind: str = "", stamped: Sequence[Column] = ()) -> Node:
+def of_stream(
+    stream: DataStream,
+    columns: Sequence[Column],
+    kind: str = "",
+    stamped: Sequence[Column] = (),
+    key: Sequence[int] = (),
+) -> Node:
     """Return the table of a stream.
 
     Args:
@@ -37,6 +44,7 @@ def of_stream(stream: DataStream, columns: Sequence[Column], kind: str = "", sta
         columns: The columns of the records.
         kind: The code of the kind of change, if records have one.
         stamped: Further columns that contain the timestamp of the record.
+        key: The positions of the key, if updates come without the row that they replace.
     """
     wraps = not isinstance(stream.get_type(), (RowTypeInfo, TupleTypeInfo))
     plain = f"({edges.inward(columns[0].type, 'r')},)" if wraps else edges.tuples_of(columns)
@@ -44,7 +52,10 @@ def of_stream(stream: DataStream, columns: Sequence[Column], kind: str = "", sta
     codes = edges.both(plain.replace(_STAMP, _NO_STAMP))[0], edges.both(plain)[1]
 
     def open_stream(_: StreamExecutionEnvironment) -> DataStream:
-        return then(stream, "Tuples", GeneratedOperator(*codes))
+        tuples = then(stream, "Tuples", GeneratedOperator(*codes))
+        if not key:
+            return tuples
+        return tuples.key_by(PositionsOf([*key])).process(ChangelogNormalize()).name("ChangelogNormalize")
 
     return Scan((*columns, *stamped), NAME, open_stream, bool(kind))
 
@@ -96,8 +107,12 @@ def _field(syntax: s.Syntax) -> tuple[str, str, str]:
     raise SqlError(f"from_data_stream() takes names of fields, such as col('a').alias('b'), but got {syntax!r}")
 
 
-def physical(stream: DataStream, table: DeclaredTable, zone: str, kind: str = "") -> tuple[Node, list[str]]:
+def physical(
+    stream: DataStream, table: DeclaredTable, zone: str, kind: str = "", *, upserts: bool = False
+) -> tuple[Node, list[str]]:
     """Return all columns of a stream in the types of a schema, and the names of the table's columns in order.
+
+    Updates of ``upserts`` come without the row that they replace, which the primary key finds.
 
     Raises:
         SqlError: The stream lacks a column, or has another type.
@@ -109,8 +124,11 @@ def physical(stream: DataStream, table: DeclaredTable, zone: str, kind: str = ""
         if each.metadata != "rowtime":
             raise SqlError(f"column '{each.name}': a stream has no metadata '{each.metadata}', only 'rowtime'")
     stamped = [Column(each.name, each.type) for each in stamps if each.type is not None]
-    node = of_stream(stream, own, kind, stamped)
     names = [each.name for each in own]
+    missing = [each for each in table.primary_key if each not in names] if upserts else []
+    if missing:
+        raise SqlError(f"Column '{missing[0]}' of the primary key is not in the stream{nearest(missing[0], names)}")
+    node = of_stream(stream, own, kind, stamped, [names.index(each) for each in table.primary_key] if upserts else ())
     columns, parts = [], []
     chosen = {each.name for each in declared}
     for name, wanted in [
