@@ -36,12 +36,17 @@ def main() -> int:
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="the flintstream to run")
     parser.add_argument("--note", choices=["before", "after"], help="write the verdicts into the list")
     parser.add_argument("--apart", action="store_true", help="also run programs that are listed separately")
+    parser.add_argument("--tables", action="store_true", help="only programs with tables")
     parser.add_argument("--new", action="store_true", help="only programs without a verdict so far")
     parser.add_argument("--failed", action="store_true", help="only programs without the verdict 'runs' so far")
     parser.add_argument("--pyflink", metavar="PYTHON", help="run on the PyFlink of this Python instead, and note it")
+    parser.add_argument(
+        "--together", action="store_true", help="run those that end and need no server, all in one process"
+    )
     parser.add_argument("--kafka", choices=["with", "without"], help="only programs that need a broker, or none")
     parser.add_argument("--jars", nargs="*", default=[], help="of PyFlink's connectors")
     parser.add_argument("--libraries", default="", help="a directory of packages that programs import")
+    parser.add_argument("--patience", type=float, default=1, help="factor of the time limits, for a busy machine")
     parser.add_argument("--keep", type=Path, help="a directory for what the programs print")
     given = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, which programs would inherit
@@ -62,13 +67,24 @@ def _run_all(given: argparse.Namespace) -> None:
     if given.kafka:
         chosen = [program for program in chosen if ("kafka" in program.needs) == (given.kafka == "with")]
     if not given.apart and not given.pyflink:
-        chosen = [program for program in chosen if program.counted in {"yes", "older"}]
+        chosen = [program for program in chosen if program.counted in {"yes", "table", "older"}]
+    if given.tables:
+        chosen = [program for program in chosen if program.counted == "table"]
     if given.new:
         chosen = [program for program in chosen if not getattr(program, column)]
     if given.failed:
         chosen = [program for program in chosen if getattr(program, column) != "runs"]
+    if given.together:
+        chosen = [
+            program
+            for program in chosen
+            if program.bounded and not program.env and not {"kafka", "jdbc"} & {*program.needs}
+        ]
     with contextlib.ExitStack() as stack:
-        places = _Places(stack, given.libraries)
+        places = _Places(stack, given.libraries, given.patience)
+        process = running.OneProcess(way, given.libraries) if given.together else None
+        if process is not None:
+            stack.callback(process.close)
         for program in chosen:
             if not program.checkout(given.folder).is_dir():
                 print(f"no checkout: {program.name}", flush=True)
@@ -78,7 +94,7 @@ def _run_all(given: argparse.Namespace) -> None:
             except (NoBrokerError, NoServerError) as error:
                 print(f"not run: {program.name}  {error}", flush=True)
                 continue
-            outcome = running.run(program, given.folder.absolute(), way, servers)
+            outcome = running.run(program, given.folder.absolute(), way, servers, process)
             outcome = _compared(program, outcome, pyflink=bool(given.pyflink))
             print(f"{outcome.verdict:8}{outcome.seconds:6.1f} s  {program.name}  {outcome.reason}", flush=True)
             if given.keep:
@@ -87,12 +103,17 @@ def _run_all(given: argparse.Namespace) -> None:
                 _note(program.name, column, outcome)
 
 
+def _needs_no_own_process(program: Program) -> bool:
+    return program.bounded and not program.env and not {"kafka", "jdbc"} & {*program.needs}
+
+
 class _Places:
     """Servers, each started for the first program that needs it."""
 
-    def __init__(self, stack: contextlib.ExitStack, libraries: str) -> None:
+    def __init__(self, stack: contextlib.ExitStack, libraries: str, patience: float) -> None:
         self.stack = stack
         self.libraries = libraries
+        self.patience = patience
         self.broker: Broker | None = None
         self.databases: dict[type[Server], Server] = {}
 
@@ -109,7 +130,7 @@ class _Places:
                 self.databases[kind] = kind()
                 self.stack.callback(self.databases[kind].close)
             database = self.databases[kind]
-        return Servers(self.broker if "kafka" in program.needs else None, database, self.libraries)
+        return Servers(self.broker if "kafka" in program.needs else None, database, self.libraries, self.patience)
 
 
 def _compared(program: Program, outcome: Outcome, *, pyflink: bool) -> Outcome:

@@ -29,7 +29,7 @@ class Program:
     """Directories of the repository for ``PYTHONPATH``."""
 
     files: dict[str, Any] = field(default_factory=dict)
-    """Files to create, relative to the directory, in the format of :func:`tests.corpus.recipes.text`."""
+    """Files to create, relative to the directory, in the format of :func:`tests.corpus.recipes.contents`."""
 
     topics: dict[str, Any] = field(default_factory=dict)
     """Topics and their messages, in the format of :func:`tests.corpus.recipes.messages`."""
@@ -51,7 +51,11 @@ class Program:
     """Whether the output is the same in each run, so that PyFlink's can be compared."""
 
     counted: str = "yes"
-    """``yes``, ``older`` if PyFlink 2.3.0 lacks features it uses, or a key of ``page.APART``: listed separately."""
+    """``yes``; ``table`` if it has tables; ``older`` if PyFlink 2.3.0 lacks what it uses; or a key of ``page.APART``
+    if it is listed separately."""
+
+    mixes: bool = False
+    """Whether streams become tables or tables become streams."""
 
     before: str = ""
     after: str = ""

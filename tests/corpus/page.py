@@ -12,10 +12,6 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "moving-over" / "compatibility.md"
 
 APART = {
-    "table": (
-        "Table API and SQL programs",
-        "Written for the Table API and SQL, judged before [tables](../reference/table.md) were there.",
-    ),
     "broken": (
         "Programs that PyFlink 2.3.0 does not run either",
         "They use features that newer versions of PyFlink no longer have, or contain errors.",
@@ -28,22 +24,27 @@ APART = {
 
 HEAD = """# Public programs
 
-flintstream promises to run PyFlink DataStream programs without changes. This page has the results for {programs} public
-programs by {authors} authors. None of them was changed.
+flintstream promises to run PyFlink programs of streams and the tables that they mix in, without changes. This page has
+the results for {programs} public programs by {authors} authors. None of them was changed.
 
 | | programs | ran unmodified before | run unmodified now |
 |---|---|---|---|
-| for PyFlink 2.3.0 | {counted} | {before} | {after} |
+| streams, for PyFlink 2.3.0 | {counted} | {before} | {after} |
+| tables (the Table API or SQL), for PyFlink 2.3.0 | {tables} | not run | {tables_after} |
+| of these, both: streams become tables, or tables streams | {mixed} | not run | {mixed_after} |
 | for earlier releases, with features that PyFlink 2 no longer has | {older} | {older_before} | {older_after} |
 
 {rest} more are listed separately, each with its reason: {apart}.
 
 Real PyFlink 2.3.0 also got {oracle} programs of the first row, and ran {oracle_ran} of them. The
 outputs of {comparable} can be compared: {same} are the same.
+It got {table_oracle} programs with tables, and ran {table_oracle_ran} of them, of which {table_both} run here. The
+outputs of {table_comparable} can be compared: {table_same} are the same.
 
 Each program runs with `flintstream run` on Spark, within a time limit. A program that ends must end without an
 error, and print the same as real PyFlink 2.3.0 where its output was recorded ("the same"). A program that runs forever
-must write records to its topics, files, tables or standard output, and continue without an error.
+must write records to its topics, files, tables or standard output, and continue without an error. Programs with tables
+that end and need no server run one after another in one process, with one Spark, or one JVM of PyFlink.
 
 The runner provides the input of programs: messages in a real Kafka broker, files, tables of a real database, arguments.
 Programs name the servers of their authors; the runner redirects them to its own while they run, and changes no file.
@@ -62,14 +63,21 @@ OLDER = (
     "`read_text_file`. No connector for Flink 2 has the class behind `FlinkKafkaConsumer`, and `JdbcSink` fails with "
     "the existing ones."
 )
+TABLES = (
+    "They use the Table API or SQL. The third column says whether a program also makes streams of its tables, or "
+    "tables of its streams."
+)
 SAME = "runs, the same"
 
 TITLES = ("author", "program", "needs", "before", "now", "PyFlink 2.3.0", "remark")
+TABLE_TITLES = ("author", "program", "streams", "needs", "now", "PyFlink 2.3.0", "remark")
 
 
 def write(programs: list[Program], path: Path = PAGE) -> None:
     """Write the page."""
     counted = [program for program in programs if program.counted == "yes"]
+    tables = [program for program in programs if program.counted == "table"]
+    mixed = [program for program in tables if program.mixes]
     older = [program for program in programs if program.counted == "older"]
     apart = Counter(program.counted for program in programs if program.counted in APART)
     text = HEAD.format(
@@ -78,6 +86,10 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
         counted=len(counted),
         before=_share(counted, "before"),
         after=_share(counted, "after"),
+        tables=len(tables),
+        tables_after=_share(tables, "after"),
+        mixed=len(mixed),
+        mixed_after=_share(mixed, "after"),
         older=len(older),
         older_before=_share(older, "before"),
         older_after=_share(older, "after"),
@@ -85,10 +97,16 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
         oracle_ran=sum(program.pyflink == "runs" for program in counted),
         comparable=sum(bool(program.output) for program in counted),
         same=sum(_of_pyflink(program) == SAME for program in counted),
+        table_oracle=sum(bool(program.pyflink) for program in tables),
+        table_oracle_ran=sum(program.pyflink == "runs" for program in tables),
+        table_both=sum(program.pyflink == program.after == "runs" for program in tables),
+        table_comparable=sum(bool(program.output) for program in tables),
+        table_same=sum(_of_pyflink(program) == SAME for program in tables),
         rest=sum(apart.values()),
         apart=", ".join(f"{number} {_words(kind)}" for kind, number in sorted(apart.items())),
     )
-    sections = [text, _section("Programs for PyFlink 2.3.0", "", counted)]
+    sections = [text, _section("Programs of streams for PyFlink 2.3.0", "", counted)]
+    sections.append(_section("Programs with tables for PyFlink 2.3.0", TABLES, tables))
     sections.append(_section("Programs for earlier releases", OLDER, older))
     for kind, (title, sentence) in APART.items():
         sections.append(_section(title, sentence, [program for program in programs if program.counted == kind]))
@@ -97,7 +115,6 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
 
 def _words(kind: str) -> str:
     return {
-        "table": "need the Table API",
         "broken": "do not run on PyFlink 2.3.0 either",
         "missing": "need private resources of their author",
     }[kind]
@@ -113,15 +130,18 @@ def _section(title: str, sentence: str, programs: list[Program]) -> str:
     if sentence:
         lines += [sentence, ""]
     apart = bool(programs) and programs[0].counted in APART
-    titles = ("author", "program", "reason") if apart else TITLES
+    tables = bool(programs) and programs[0].counted == "table"
+    titles = ("author", "program", "reason") if apart else TABLE_TITLES if tables else TITLES
     lines += [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     for program in programs:
         name = f"{program.repository.partition('/')[2]}: `{program.file}` ({program.commit[:7]})"
         if apart:
             lines.append(f"| {program.author} | {name} | {_cell(program.reason)} |")
         else:
-            verdicts = [program.before or "not run", program.after or "not run", _of_pyflink(program)]
-            cells = [program.author, name, ", ".join(program.needs) or "nothing", *verdicts, _cell(_remark(program))]
+            needs = ", ".join(program.needs) or "nothing"
+            start = ["yes" if program.mixes else "", needs] if tables else [needs, program.before or "not run"]
+            verdicts = [program.after or "not run", _of_pyflink(program)]
+            cells = [program.author, name, *start, *verdicts, _cell(_remark(program))]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -8,12 +8,16 @@ a single one is that value, so that ``{"count": "${i}"}`` has a number in it.
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
 import time
 from datetime import datetime, timedelta, timezone
 from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
 
 _PLACE = re.compile(r"\$\{([^}]*)\}")
 
@@ -90,6 +94,15 @@ def text(recipe: Any, filler: Filler) -> str:
         filler.count += 1
         made.append(_bytes(filler.filled(line)).decode())
     return "".join(f"{line}\n" for line in made)
+
+
+def contents(recipe: Any, filler: Filler) -> bytes:
+    """Return the contents of a file: a text, or ``{"parquet": columns}``."""
+    if not isinstance(recipe, dict) or "parquet" not in recipe:
+        return text(recipe, filler).encode()
+    made = io.BytesIO()
+    parquet.write_table(pa.table(recipe["parquet"]), made)
+    return made.getvalue()
 
 
 def _bytes(value: Any) -> bytes:

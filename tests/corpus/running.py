@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 from tests.connectors.jdbc.servers import PASSWORD
-from tests.corpus.recipes import Filler, messages, text
+from tests.corpus.recipes import Filler, contents, messages
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from tests.connectors.jdbc.servers import Server
     from tests.connectors.kafka.broker import Broker
     from tests.corpus.listing import Program
@@ -56,6 +58,7 @@ class Way:
     name: str
     command: list[str]
     environment: dict[str, str]
+    engine: str = ""
 
 
 def flintstream(source: Path, engine: str) -> Way:
@@ -63,7 +66,7 @@ def flintstream(source: Path, engine: str) -> Way:
     command = [sys.executable, "-m", "flintstream.cli", "run", "--master", "local[2]"]
     if engine != "spark":
         command += ["-D", f"flintstream.engine={engine}"]
-    return Way("flintstream", command, {"PYTHONPATH": str(source)})
+    return Way("flintstream", command, {"PYTHONPATH": str(source)}, engine)
 
 
 def pyflink(python: str, jars: list[str]) -> Way:
@@ -103,9 +106,69 @@ class Servers:
     libraries: str = ""
     """A directory of packages."""
 
+    patience: float = 1
+    """Factor of the time limits of programs, for a busy machine."""
 
-def run(program: Program, folder: Path, way: Way, servers: Servers) -> Outcome:
-    """Run a program in a copy of its repository, and judge it."""
+
+class OneProcess:
+    """A process that runs one program after another, each faster than in a process with a JVM that must start first."""
+
+    def __init__(self, way: Way, libraries: str = "") -> None:
+        self._way = way
+        self._place = tempfile.TemporaryDirectory(prefix="corpus-process-", ignore_cleanup_errors=True)
+        self._files = [Path(self._place.name, name) for name in ("output", "errors")]
+        paths = [str(SHIM), way.environment["PYTHONPATH"], libraries]
+        self._environment = {**os.environ, **way.environment, "CORPUS": "1", "PYTHONUNBUFFERED": "1"}
+        self._environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, entry: dict[str, Any]) -> tuple[int | None, list[bytes]]:
+        """Run a program; return its exit code, or None if it was late, and what it printed."""
+        process = self._process = self._process or self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(entry) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        if not answer:
+            self._end()
+            return 1, [b"", f"Error: the process ended with {entry['script']}".encode()]
+        result = json.loads(answer)
+        printed = []
+        for path, (begin, end) in zip(self._files, (result["output"], result["errors"]), strict=True):
+            with path.open("rb") as file:
+                file.seek(begin)
+                printed.append(file.read(end - begin))
+        if result["code"] is None:
+            self._end()  # its job may still run, and print
+        return result["code"], printed
+
+    def _started(self) -> subprocess.Popen[str]:
+        command = [self._way.command[0], str(Path(__file__).with_name("one_process.py")), *map(str, self._files)]
+        return subprocess.Popen(  # noqa: S603
+            [*command, self._way.engine],
+            cwd=tempfile.mkdtemp(dir=self._place.name),
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _end(self) -> None:
+        if self._process is not None:
+            with self._process:  # closes its pipes
+                _end(self._process)
+            self._process = None
+
+    def close(self) -> None:
+        """End the process."""
+        self._end()
+        self._place.cleanup()
+
+
+def run(program: Program, folder: Path, way: Way, servers: Servers, process: OneProcess | None = None) -> Outcome:
+    """Run a program in a copy of its repository, and judge it; in a given process, if there is one."""
     with tempfile.TemporaryDirectory(prefix="corpus-", ignore_cleanup_errors=True) as place:
         copy = Path(place, "repository")
         shutil.copytree(program.checkout(folder), copy, ignore=_unwanted, symlinks=True)
@@ -118,7 +181,7 @@ def run(program: Program, folder: Path, way: Way, servers: Servers) -> Outcome:
         if servers.database is not None:
             _tables(program, servers.database)
         try:
-            return _Run(program, way, servers, copy, directory, filler).outcome(script)
+            return _Run(program, way, servers, copy, directory, filler).outcome(script, process)
         finally:
             for path in made:
                 path.unlink(missing_ok=True)
@@ -141,7 +204,7 @@ def _files(program: Program, directory: Path, filler: Filler) -> list[Path]:
         if path.is_absolute() and not path.is_relative_to(directory) and path.exists():
             raise FileExistsError(f"{program.name} wants {path}, which is there already")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(recipe, filler), "utf-8")
+        path.write_bytes(contents(recipe, filler))
         if Path(name).is_absolute():
             outside.append(path)
     return outside
@@ -189,12 +252,20 @@ class _Run:
         self.copy = copy
         self.directory = directory
         self.filler = filler
+        self.seconds = int(program.seconds * servers.patience)
         self.output = copy.parent / "output"
         self.errors = copy.parent / "errors"
 
-    def outcome(self, script: Path) -> Outcome:
+    def outcome(self, script: Path, process: OneProcess | None) -> Outcome:
         """Run the script, and judge it."""
         began = time.monotonic()
+        code = self._code(script) if process is None else self._code_in(process, script)
+        seconds = time.monotonic() - began
+        complaints = self.errors.read_text("utf-8", "replace")
+        verdict, reason = self._judged(code, complaints)
+        return Outcome(verdict, reason, self._printed(), complaints, seconds)
+
+    def _code(self, script: Path) -> int | None:
         with self.output.open("wb") as out, self.errors.open("wb") as err:
             process = subprocess.Popen(  # noqa: S603
                 [*self.way.command, str(script), *self.program.args],
@@ -206,13 +277,23 @@ class _Run:
                 start_new_session=True,
             )
             try:
-                code = self._watch(process)
+                return self._watch(process)
             finally:
                 _end(process)
-        seconds = time.monotonic() - began
-        complaints = self.errors.read_text("utf-8", "replace")
-        verdict, reason = self._judged(code, complaints)
-        return Outcome(verdict, reason, self._printed(), complaints, seconds)
+
+    def _code_in(self, process: OneProcess, script: Path) -> int | None:
+        entry = {
+            "script": str(script),
+            "directory": str(self.directory),
+            "repository": str(self.copy),
+            "args": self.program.args,
+            "path": [str(self.copy / path) for path in self.program.path],
+            "seconds": self.seconds,
+        }
+        code, printed = process.run(entry)
+        for path, bytes_ in zip((self.output, self.errors), printed, strict=True):
+            path.write_bytes(bytes_)
+        return code
 
     def _environment(self) -> dict[str, str]:
         own = [str(self.copy / path) for path in self.program.path]
@@ -228,7 +309,7 @@ class _Run:
 
     def _watch(self, process: subprocess.Popen[bytes]) -> int | None:
         """Send messages until the program has ended, or has written all expected output; return its exit code."""
-        until = time.monotonic() + self.program.seconds
+        until = time.monotonic() + self.seconds
         broker = self.servers.broker
         producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0}) if broker is not None else None
         sent, steady = 0.0, None
@@ -272,7 +353,7 @@ class _Run:
     def _is_written(self, name: str) -> bool:
         if name.startswith("table:"):
             assert self.servers.database is not None
-            return bool(self.servers.database.execute(f"TABLE {name.partition(':')[2]} LIMIT 1"))
+            return bool(self.servers.database.execute(f"SELECT * FROM {name.partition(':')[2]} LIMIT 1"))  # noqa: S608
         if "*" not in name:
             return self.servers.broker is not None and _has_records(self.servers.broker, name)
         base, pattern = (Path("/"), name[1:]) if name.startswith("/") else (self.directory, name)
@@ -283,7 +364,7 @@ class _Run:
         if code not in {0, None}:
             return "fails", error or last_error(self._printed()) or f"exit code {code}"
         if code is None and program.bounded:
-            return "fails", f"did not end within {program.seconds} s"
+            return "fails", f"did not end within {self.seconds} s"
         missing = self._missing()
         if missing:
             return "fails", error or missing
@@ -292,7 +373,7 @@ class _Run:
         return "runs", ""
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[Any]) -> None:
     for number, seconds in ((signal.SIGINT, END_SECONDS), (signal.SIGKILL, END_SECONDS)):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

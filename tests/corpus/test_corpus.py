@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.corpus import listing, page
 from tests.corpus.listing import Program
-from tests.corpus.recipes import Filler, messages, text
-from tests.corpus.running import Servers, digest, flintstream, last_error, run
+from tests.corpus.recipes import Filler, contents, messages, text
+from tests.corpus.running import OneProcess, Servers, digest, flintstream, last_error, run
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -35,8 +35,8 @@ def test_the_list_has_many_programs_of_many_authors_each_with_its_commit(program
 
 
 def test_every_program_that_is_counted_apart_or_does_not_run_has_a_reason(programs):
-    assert {program.counted for program in programs} <= {"yes", "older", *page.APART}
-    silent = [program.name for program in programs if program.counted != "yes" and not program.reason]
+    assert {program.counted for program in programs} <= {"yes", "table", "older", *page.APART}
+    silent = [program.name for program in programs if program.counted not in {"yes", "table"} and not program.reason]
     counted = [program for program in programs if program.counted not in page.APART]
     failed = [
         program.name
@@ -54,7 +54,7 @@ def test_the_page_says_what_the_list_says(programs, tmp_path):
 def test_recipes_can_be_made(programs):
     for program in programs:
         filler = Filler()
-        assert all(text(recipe, filler) for recipe in program.files.values()), program.name
+        assert all(contents(recipe, filler) for recipe in program.files.values()), program.name
         assert all(messages(recipe, filler) for recipe in program.topics.values()), program.name
 
 
@@ -105,3 +105,26 @@ def test_a_program_stays_on_this_machine(tmp_path):
     job = "import socket\nsocket.create_connection(('192.0.2.1', 80), 1)\n"
     kind, reason, _ = verdict(tmp_path, job)
     assert (kind, "keeps its programs on this machine" in reason) == ("fails", True)
+
+
+def test_programs_that_share_a_process_are_judged_as_alone(tmp_path):
+    checkout = tmp_path / "somebody+something"
+    checkout.mkdir(parents=True)
+    jobs = {"job.py": JOB, "endless.py": "print('begun')\nwhile True: pass\n", "broken.py": "import job\nnothing\n"}
+    for name, job in jobs.items():
+        (checkout / name).write_text(job, "utf-8")
+    process = OneProcess(flintstream(SOURCE, "inline"))
+    way = flintstream(SOURCE, "inline")
+
+    def outcome(file, **more):
+        entry = {"files": {"words.txt": "to be"}, "args": ["2"], **more}
+        done = run(Program("somebody/something", "0" * 40, file, **entry), tmp_path, way, Servers(), process)
+        return done.verdict, done.reason, digest(done.output)
+
+    try:
+        assert outcome("job.py") == ("runs", "", digest("toto\nbebe\n"))
+        assert outcome("endless.py", seconds=1) == ("fails", "did not end within 1 s", digest("begun\n"))
+        assert outcome("job.py", args=["3"]) == ("runs", "", digest("tototo\nbebebe\n"))
+        assert outcome("broken.py")[:2] == ("fails", "NameError: name 'nothing' is not defined")
+    finally:
+        process.close()

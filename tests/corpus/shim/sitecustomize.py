@@ -161,9 +161,10 @@ def _of_the_runner(statement: str) -> str:
         statement = re.sub(r"('properties\.bootstrap\.servers'\s*=\s*)'[^']*'", rf"\1'{BROKER}'", statement)
     if DATABASE:
         place = f"{DATABASE['host']}:{DATABASE['port']}/{DATABASE['name']}"
-        statement = re.sub(r"('url'\s*=\s*'jdbc:\w+://)[^']*'", rf"\1{place}'", statement)
+        statement = re.sub(r"('url'\s*=\s*'jdbc:\w+://)[^']*'", rf"\g<1>{place}'", statement)
         for option, value in (("username", DATABASE["user"]), ("password", DATABASE["password"])):
-            statement = re.sub(rf"('{option}'\s*=\s*)'[^']*'", rf"\1'{value}'", statement)
+            text = value.replace("'", "''").replace("\\", r"\\")
+            statement = re.sub(rf"('{option}'\s*=\s*)'[^']*'", rf"\g<1>'{text}'", statement)
     return statement
 
 
