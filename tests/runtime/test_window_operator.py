@@ -919,6 +919,24 @@ def test_the_general_way_can_go_on_with_what_the_fast_way_kept_and_the_other_way
     assert part.contents() == whole.contents()
 
 
+@given(
+    st.lists(st.tuples(st.lists(RECORD, max_size=12), st.integers(0, 12)), max_size=6),
+    st.sampled_from([tumbling(10), sliding(10, 5), sliding(9, 3), sessions(5)]),
+    st.sampled_from([0, 4]),
+)
+def test_a_block_gives_what_its_records_give_one_by_one(epochs, assigner, lateness):
+    """Windows list their records in order, late records come in order, and so do results of the same time."""
+    asked: dict = {"lateness": lateness, "late_tag": LATE, "asked": [LATE.tag_id]}
+    together, single = Driver(assigner, Listing(), **asked), Driver(assigner, Listing(), fast=False, **asked)
+    now = 0
+    for records, passed in epochs:
+        assert (together.add(*records) if records else []) == [out for record in records for out in single.add(record)]
+        now += passed
+        assert sorted(together.watermark(now), key=str) == sorted(single.watermark(now), key=str)
+    assert together.contents() == single.contents()
+    assert together.sides[LATE.tag_id].values == single.sides[LATE.tag_id].values
+
+
 class Nothing(ReduceFunction):
     def reduce(self, value1, value2):
         return None

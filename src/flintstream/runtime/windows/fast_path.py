@@ -4,7 +4,7 @@ They keep the same state as the general path, so that each record can take eithe
 the general path.
 
 The records of a block are grouped by key first, so that a group looks up its state once. Groups are in the order of
-their first records and keep the order of their records. A record on the general path comes after the groups before it.
+their first records, and panes keep the order of their records.
 """
 
 from __future__ import annotations
@@ -128,14 +128,17 @@ class AlignedWindows(FastPath):
         times: Iterable[int] = timestamps or ()
         if not self.event_time:
             first_open, times = MIN_TIMESTAMP, repeat(self.timers.clock())
+        overlapping, latest = slide < self.size, MIN_TIMESTAMP
         for value, timestamp in zip(cursor, times, strict=False):
             key = key_of(value)
             newest = timestamp - (timestamp - offset) % slide
+            if newest < latest and overlapping:  # panes keep the order of their records
+                self._add_groups(groups, add)
+            latest = newest
             if first_open < newest <= last:
                 groups[key, newest].append(value)
-                continue
-            self._add_groups(groups, add)
-            self.general(key, value, timestamp)
+            else:
+                self.general(key, value, timestamp)
         self._add_groups(groups, add)
 
     def _add_groups(self, groups: dict[tuple[Any, int], list[Any]], add: Add) -> None:

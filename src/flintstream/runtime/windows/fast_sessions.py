@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.windows.rules import WindowRules
     from flintstream.state.backend import Add, Cells, DirectAccess
 
-_Groups = defaultdict[Any, list[tuple[int, Any, int]]]
-"""Key -> timestamp, value and position in the block of its records."""
-
 _Run = tuple[int, Any, tuple[int, ...], tuple[Any, ...], int, int]
 """The position of the first record in the block, the key, timestamps, values, and the time from start to end."""
 
@@ -73,41 +70,33 @@ class Sessions(FastPath):
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their sessions."""
         assert timestamps is not None  # noqa: S101 - see `timeless`
-        add, groups = self.panes.adder(), _Groups(list)
-        late = self.timers.current_watermark - self.gap + 1  # up to here, the session of a lone record is over
+        groups = defaultdict[Any, list[tuple[int, Any, int]]](list)
         for value, timestamp, position in zip(cursor, timestamps, count(), strict=False):
-            key = key_of(value)
-            if timestamp > late:
-                groups[key].append((timestamp, value, position))
-                continue
-            self._add_groups(groups, add)
-            self.general(key, value, timestamp)
-        self._add_groups(groups, add)
-
-    def _add_groups(self, groups: _Groups, add: Add) -> None:
-        """Add the records of each key in runs, in the order of the runs' first records, and forget them."""
-        runs = [run for key, records in groups.items() for run in self._runs(key, records)]
+            groups[key_of(value)].append((timestamp, value, position))
+        late = self.timers.current_watermark - self.gap + 1  # up to here, the session of a lone record is over
+        runs = [run for key, records in groups.items() for run in self._runs(key, records, late)]
         runs.sort(key=_FIRST)
+        add = self.panes.adder()
         for _, key, stamps, values, low, until in runs:
             self._add_run(key, stamps, values, low, until, add)
         self.group = ()
-        groups.clear()
 
-    def _runs(self, key: Any, records: list[tuple[int, Any, int]]) -> list[_Run]:
-        """Return the runs of the records of a key."""
+    def _runs(self, key: Any, records: list[tuple[int, Any, int]], late: int) -> list[_Run]:
+        """Return the runs of the records of a key. A record up to the time ``late`` is a run of its own."""
         stamps, values, positions = zip(*records, strict=True)
         gap, low, high = self.gap, min(stamps), max(stamps)
-        if high - low <= gap:
+        if high - low <= gap and low > late:
             return [(positions[0], key, stamps, values, low, high + gap)]
         runs: list[_Run] = []
-        begin, low, until = 0, stamps[0], stamps[0] + gap
+        begin, low, until = 0, stamps[0], stamps[0]
         for end, timestamp in enumerate(stamps):
-            if low - gap <= timestamp <= until:
-                low, until = min(low, timestamp), max(until, timestamp + gap)
+            if end and until > late and timestamp > late and low - gap <= timestamp <= until + gap:
+                low, until = min(low, timestamp), max(until, timestamp)
                 continue
-            runs.append((positions[begin], key, stamps[begin:end], values[begin:end], low, until))
-            begin, low, until = end, timestamp, timestamp + gap
-        runs.append((positions[begin], key, stamps[begin:], values[begin:], low, until))
+            if end:
+                runs.append((positions[begin], key, stamps[begin:end], values[begin:end], low, until + gap))
+            begin, low, until = end, timestamp, timestamp
+        runs.append((positions[begin], key, stamps[begin:], values[begin:], low, until + gap))
         return runs
 
     def _add_run(
@@ -116,6 +105,9 @@ class Sessions(FastPath):
         """Add the records of a run to the session that it starts or extends."""
         self.group, self.panes.cursor = values, iter(values)
         next(self.panes.cursor)  # before the records are added, an error is that of the first one
+        if stamps[0] + self.gap - 1 <= self.timers.current_watermark:
+            self.general(key, values[0], stamps[0])  # late, unless it extends a session
+            return
         met = [window for window in self.windows.get(key, ()) if low <= window[1] and window[0] <= until]
         if not met:
             window = self._open(key, stamps[0])
