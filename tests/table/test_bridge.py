@@ -148,12 +148,22 @@ def test_an_error_names_the_place_and_the_nearest_name(t_env, statement, message
 @pytest.mark.parametrize(
     ("statement", "clause"),
     [
-        ("SELECT x FROM (VALUES (1)) AS t (x) TABLESAMPLE BERNOULLI (5)", "TABLESAMPLE at line 1, column"),
+        ("SELECT x FROM (VALUES (1)) AS t (x) TABLESAMPLE RESERVOIR (5)", "TABLESAMPLE RESERVOIR at line 1, column"),
     ],
 )
 def test_a_clause_that_is_missing_is_named_with_its_place(t_env, statement, clause):
     with pytest.raises(UnsupportedClauseError, match=f"{clause}.* is not supported yet"):
         t_env.execute_sql(statement)
+
+
+def test_a_table_of_kinesis_names_what_to_do_instead(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE clicks (n INT) WITH ('connector' = 'kinesis', 'stream.arn' = 'a', 'format' = 'json')"
+    )
+    message = "the connector 'kinesis' of table 'clicks' is not supported yet: read or write the stream in the program"
+    for statement in ("SELECT * FROM clicks", "INSERT INTO clicks VALUES (1)"):
+        with pytest.raises(UnsupportedClauseError, match=f"{message}.*examples/connectors"):
+            t_env.execute_sql(statement)
 
 
 def test_columns_are_attributes_of_their_table(t_env):

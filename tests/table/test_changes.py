@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from typing import Any
 
@@ -15,7 +16,7 @@ pytest.importorskip("confluent_kafka", reason="the extra 'kafka' is not installe
 from tests.connectors.kafka.broker import Broker, NoBrokerError, send
 
 from flintstream.common._datatypes import DataTypes
-from flintstream.table._connectors.changes import FORMATS, ChangeDecoder, ChangeEncoder
+from flintstream.table._connectors.changes import FORMATS, METADATA, ChangeDecoder, ChangeEncoder
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._operators.upserts import ChangelogNormalize
@@ -46,6 +47,42 @@ def test_messages_of_debezium_are_changes():
     assert found == [[((1, "a"), INSERT)], [((1, "a"), INSERT)], UPDATE, [((1, "b"), DELETE)]]
     with_schema = {"schema": {}, "payload": {"after": A, "op": "c"}}
     assert decoded("debezium-json", with_schema, schema_include="true") == [[((1, "a"), INSERT)]]
+
+
+def test_metadata_of_messages_follow_the_columns():
+    def read(kind, message, **options):
+        given = Options("t", {"connector": "kafka", **{f"{kind}.{key}": value for key, value in options.items()}})
+        ((row, _),) = ChangeDecoder(kind, NAMES, TYPES, given, "", list(METADATA[kind])).decode()(
+            json.dumps(message).encode()
+        )
+        return dict(zip(METADATA[kind], row[2:], strict=True))
+
+    moment = dt.datetime(2024, 1, 2, 3, 4, 5, 6000)
+    ms = 1704164645006
+    source = {"db": "shop", "schema": "public", "table": "t", "ts_ms": ms, "lsn": 5, "snapshot": None}
+    message = {"after": A, "op": "c", "ts_ms": ms + 1000, "source": source}
+    found = read("debezium-json", {"schema": {"x": 1}, "payload": message}, **{"schema-include": "true"})
+    assert found == {
+        "schema": '{"x":1}',
+        "ingestion-timestamp": moment + dt.timedelta(seconds=1),
+        "source.timestamp": moment,
+        "source.database": "shop",
+        "source.schema": "public",
+        "source.table": "t",
+        "source.properties": {**source, "ts_ms": str(ms), "lsn": "5"},
+    }
+    assert set(read("debezium-json", {"after": A, "op": "c"}).values()) == {None}
+    canal = {"type": "INSERT", "data": [A], "database": "d", "table": "t", "sqlType": {"id": 4}, "pkNames": ["id"]}
+    expected = {"database": "d", "table": "t", "sql-type": {"id": 4}, "pk-names": ["id"]}
+    assert read("canal-json", {**canal, "es": ms, "ts": ms}) == {
+        **expected,
+        "ingestion-timestamp": moment,
+        "event-timestamp": moment,
+    }
+    found = read(
+        "maxwell-json", {"type": "insert", "data": A, "database": "d", "primary_key_columns": ["id"], "ts": ms}
+    )
+    assert found == {"database": "d", "table": None, "primary-key-columns": ["id"], "ingestion-timestamp": moment}
 
 
 def test_messages_of_canal_and_maxwell_are_changes():
@@ -164,7 +201,7 @@ def test_changes_are_read_from_a_topic_and_written_to_one(t_env, broker):
     source, target = broker.topic(), broker.topic()
     changes = [
         {"before": None, "after": {"id": 1, "name": "a"}, "op": "c"},
-        {"before": None, "after": {"id": 2, "name": "a"}, "op": "c"},
+        {"before": None, "after": {"id": 2, "name": "a"}, "op": "c", "source": {"db": "shop"}},
         {"before": {"id": 1, "name": "a"}, "after": {"id": 1, "name": "b"}, "op": "u"},
     ]
     send(broker, source, [*map(json.dumps, changes), (b"k", None)])
@@ -173,6 +210,17 @@ def test_changes_are_read_from_a_topic_and_written_to_one(t_env, broker):
         "properties_bootstrap_servers": broker.servers,
         "scan_startup_mode": "earliest-offset",
     }
+    columns = "db STRING METADATA FROM 'value.source.database' VIRTUAL, id INT, topic STRING METADATA VIRTUAL, "
+    declare(t_env, "seen", f"{columns} name STRING", topic=source, format="debezium-json", **common)
+    assert left(t_env.execute_sql("SELECT id, db, name, topic FROM seen")) == [
+        (1, None, "b", source),
+        (2, "shop", "a", source),
+    ]
+    declare(t_env, "other", "x STRING METADATA FROM 'value.nothing'", topic=source, format="debezium-json", **common)
+    with pytest.raises(
+        SqlError, match=r"the metadata 'value\.nothing', which Kafka and the format debezium-json do not"
+    ):
+        t_env.execute_sql("SELECT * FROM other")
     columns = "id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED"
     declare(t_env, "src", columns, topic=source, format="debezium-json", **common)
     declare(t_env, "dst", "name STRING, n BIGINT", topic=target, format="canal-json", **common)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -280,9 +282,30 @@ def test_windows_that_would_be_wrong_are_refused(t_env, tmp_path):
         t_env.sql_query(f"SELECT COUNT(*) FROM {session} GROUP BY window_start, window_end")
     with pytest.raises(UnsupportedClauseError, match="SESSION without GROUP BY"):
         t_env.sql_query(f"SELECT n FROM {session}").execute()
-    t_env.get_config().set("table.local-time-zone", "Asia/Tokyo")
-    with pytest.raises(UnsupportedClauseError, match=r"TIMESTAMP_LTZ\(3\) in the time zone Asia/Tokyo"):
-        t_env.sql_query("SELECT * FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' DAY))")
+
+
+@pytest.mark.parametrize(("first", "hours"), [("2024-03-09", 23), ("2024-11-02", 25)])
+def test_days_of_a_time_zone_are_shorter_and_longer_when_clocks_change(t_env, tmp_path, first, hours):
+    start = dt.datetime.fromisoformat(f"{first}T00:00:00+00:00").timestamp()
+    lines = [f"{hour},{int(start + hour * 3600) * 1000}\n" for hour in range(72)]
+    (tmp_path / "hours.csv").write_text("".join(lines), encoding="utf-8")
+    t_env.execute_sql(
+        "CREATE TABLE hours (n INT, ms BIGINT, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{tmp_path / 'hours.csv'}', 'format' = 'csv')"
+    )
+    t_env.get_config().set("table.local-time-zone", "America/New_York")
+    days = "TABLE(TUMBLE(TABLE hours, DESCRIPTOR(ts), INTERVAL '1' DAY))"
+    query = f"SELECT window_start, COUNT(*) FROM {days} GROUP BY window_start, window_end"
+    counted = "SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY n DESC) AS rn"
+    last = f"SELECT window_start, n FROM ({counted} FROM {days}) WHERE rn = 1"
+    midnight = dt.datetime.fromisoformat(first)
+    with t_env.execute_sql(query).collect() as found:
+        counts = sorted(tuple(row) for row in found)
+    assert counts[1:3] == [(midnight, 24), (midnight + dt.timedelta(days=1), hours)]
+    with t_env.execute_sql(last).collect() as found:
+        newest = sorted(tuple(row) for row in found)
+    numbers = [number for _, number in newest]
+    assert [b - a for a, b in pairwise(numbers)][:2] == [24, hours]
 
 
 QUERIES = {

@@ -77,9 +77,13 @@ def test_error_on_error_fails_the_job_and_names_the_path(t_env):
         rows(t_env, "SELECT JSON_VALUE(j, '$.a' ERROR ON ERROR) FROM (VALUES ('{\"a\": {}}')) AS t (j)")
 
 
-def test_a_path_must_be_a_literal(t_env):
-    with pytest.raises(SqlError, match=r"JSON_VALUE.*literal path"):
-        t_env.sql_query("SELECT JSON_VALUE(j, j) FROM (VALUES ('{}')) AS t (j)")
+def test_a_path_may_differ_from_row_to_row(t_env):
+    given = "(VALUES (1, '$.a'), (2, '$.b'), (3, '$.'), (4, CAST(NULL AS STRING))) AS t (id, p)"
+    query = f"""SELECT id, JSON_VALUE('{{"a": 1, "b": [2]}}', p DEFAULT 'no' ON ERROR), JSON_QUERY('{{"b": [2]}}', p) FROM {given}"""
+    with t_env.execute_sql(query).collect() as found:
+        assert sorted(map(list, found)) == [[1, "1", None], [2, "no", "[2]"], [3, "no", None], [4, None, None]]
+    with pytest.raises(SqlError, match=r"JSON_VALUE.*it takes \(STRING, path\)"):
+        t_env.sql_query("SELECT JSON_VALUE('{}', 1)")
 
 
 def test_expressions_have_the_functions_of_json(t_env):
@@ -99,6 +103,6 @@ def test_expressions_have_the_functions_of_json(t_env):
     )
     with selected.execute().collect() as found:
         assert [list(each) for each in found] == [
-            [True, True, "none", "[1]", '{"id":1,"all":[1,"x"]}', "1", '"{\\"a\\": [1, \\"x\\"]}"'],
-            [False, False, "none", None, '{"id":2,"all":[1,"x"]}', "2", '"no json"'],
+            [True, True, "none", "[1]", '{"all":[1,"x"],"id":1}', "1", '"{\\"a\\": [1, \\"x\\"]}"'],
+            [False, False, "none", None, '{"all":[1,"x"],"id":2}', "2", '"no json"'],
         ]

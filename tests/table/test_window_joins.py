@@ -131,7 +131,7 @@ def row(key, end, value):
     return (key, from_millis(end), value)
 
 
-def test_state_ends_with_the_window_and_late_rows_are_dropped():
+def test_state_ends_with_the_window_and_late_rows_are_dropped_and_counted():
     with harness(join()) as tested:
         tested.process_element1(row("a", 1000, 1), 10)
         tested.process_element1(row("a", 1000, 2), 20)
@@ -154,6 +154,7 @@ def test_state_ends_with_the_window_and_late_rows_are_dropped():
         tested.process_element1(row("a", 1000, 9), 10)
         tested.end_input()
         assert len(tested.extract_output_values()) == 3
+        assert tested.get_metrics()["numLateRecordsDropped"] == 1
 
 
 @pytest.mark.parametrize(("parallelism", "restored"), [(1, 3), (4, 2)])

@@ -25,7 +25,7 @@ from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.types import IntervalType, RowsType, text_type
 from flintstream.table._json_methods import JsonMethods, word
 from flintstream.table._methods import AGGREGATES, METHODS, method_of
-from flintstream.table._sql.expressions import number
+from flintstream.table._sql.literals import number
 
 if TYPE_CHECKING:
     from flintstream.common._datatypes import DataType

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._connectors.formats import Decoder, Encoder, iso_times, object_text, reader, writer
+from flintstream.table._expressions.time_helpers import from_millis
 from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT
 
 if TYPE_CHECKING:
@@ -23,13 +24,68 @@ FORMATS = ("canal-json", "debezium-json", "maxwell-json")
 _UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError)
 
 
+def _moment(ms: Any) -> Any:
+    return None if ms is None else from_millis(ms)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def _of_source(name: str) -> Callable[[Any], Any]:
+    return lambda found: (found.get("source") or {}).get(name)
+
+
+def _properties(found: Any) -> Any:
+    given = found.get("source")
+    return None if given is None else {key: _text(value) for key, value in given.items()}
+
+
+def _member(name: str, convert: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    return (lambda found: found.get(name)) if convert is None else (lambda found: convert(found.get(name)))
+
+
+METADATA: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "debezium-json": {
+        "schema": _member("schema", _text),
+        "ingestion-timestamp": _member("ts_ms", _moment),
+        "source.timestamp": lambda found: _moment(_of_source("ts_ms")(found)),
+        "source.database": _of_source("db"),
+        "source.schema": _of_source("schema"),
+        "source.table": _of_source("table"),
+        "source.properties": _properties,
+    },
+    "canal-json": {
+        "database": _member("database"),
+        "table": _member("table"),
+        "sql-type": _member("sqlType"),
+        "pk-names": _member("pkNames"),
+        "ingestion-timestamp": _member("ts", _moment),
+        "event-timestamp": _member("es", _moment),
+    },
+    "maxwell-json": {
+        "database": _member("database"),
+        "table": _member("table"),
+        "primary-key-columns": _member("primary_key_columns"),
+        "ingestion-timestamp": _member("ts", _moment),
+    },
+}
+"""What each format has beside the rows, by Flink's names. Times are ms since the epoch in a message."""
+
+
 class ChangeDecoder(Decoder):
-    """Reads a message as changes: a list of pairs of a row and its kind."""
+    """Reads a message as changes: a list of pairs of a row and its kind. Metadata follows the columns of a row."""
 
     def __init__(
-        self, kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
+        self,
+        kind: str,
+        names: Sequence[str],
+        types: Sequence[DataType],
+        options: Options,
+        prefix: str,
+        metadata: Sequence[str] = (),
     ) -> None:
-        self.kind, self.names, self.types = kind, tuple(names), tuple(types)
+        self.kind, self.names, self.types, self.metadata = kind, tuple(names), tuple(types), tuple(metadata)
         prefix = f"{prefix}{kind}."
         self.lenient = options.flag(f"{prefix}ignore-parse-errors")
         self.iso = iso_times(options, prefix)
@@ -52,21 +108,26 @@ class ChangeDecoder(Decoder):
 
         changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell}[self.kind]
         lenient, enveloped = self.lenient, self.enveloped
+        extras = [METADATA[self.kind][name] for name in self.metadata]
         included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
 
         def decode(message: bytes) -> Changes | None:
             try:
                 found = json.loads(message)
                 if enveloped:
-                    found = found["payload"]
+                    found = {**found["payload"], "schema": found.get("schema")}
                 if any(not pattern.fullmatch(found.get(key) or "") for key, pattern in included):
                     return None
-                return changes(found, row_of) or None
+                made = changes(found, row_of)
+                if extras:
+                    more = tuple([read(found) for read in extras])
+                    made = [((*row, *more), kind) for row, kind in made]
             except _UNREADABLE as error:
                 if lenient:
                     return None
                 text = message.decode("utf-8", "replace")
                 raise ValueError(f"Corrupt {self.kind} message '{text}': {error!r}") from error
+            return made or None
 
         return decode
 

@@ -60,7 +60,7 @@ class _Records(KafkaRecordDeserializationSchema[Any]):
     def ready(self) -> Any:
         """Return the functions for the value and the key, and whether the value is all."""
         if self._ready is None:
-            plain = all(source == "value" for source, _ in self.order)
+            plain = self.order == tuple(("value", i) for i in range(len(self.order)))
             self._ready = (self.value.decode(), None if self.key is None else self.key.decode(), plain)
         return self._ready
 
@@ -150,12 +150,6 @@ def kafka_source(physical: Sequence[Column], table: DeclaredTable, options: Opti
 
 def _schema(physical: Sequence[Column], table: DeclaredTable, options: Options, *, newest: bool) -> _Records:
     metadata = {each.name: each.metadata for each in table.columns if each.metadata is not None}
-    for name, found in metadata.items():
-        if found not in _METADATA:
-            raise SqlError(
-                f"table '{options.table}': the column '{name}' has the metadata '{found}', which Kafka does not have"
-                f"{nearest(found, _METADATA)}"
-            )
     stored = [each for each in physical if each.name not in metadata]
     key_kind: str | None
     if newest:
@@ -163,16 +157,28 @@ def _schema(physical: Sequence[Column], table: DeclaredTable, options: Options, 
     else:
         keys, values, value_kind, key_kind = _fields(stored, options)
     prefix, columns = "value." if options.has("value.format") else "", _columns(stored, values)
+    of_format = [] if newest else [f"value.{each}" for each in changes.METADATA.get(value_kind, ())]
+    for name, found in metadata.items():
+        if found not in _METADATA and found not in of_format:
+            raise SqlError(
+                f"table '{options.table}': the column '{name}' has the metadata '{found}', which Kafka and the format "
+                f"{value_kind} do not have{nearest(found, [*_METADATA, *of_format])}"
+            )
+    more = [each for each in dict.fromkeys(metadata.values()) if each in of_format]
     kind: type[_Records] = _NewestRows if newest else _Records
     if value_kind in changes.FORMATS and not newest:
-        value: Decoder = changes.ChangeDecoder(value_kind, *columns, options, prefix)
+        value: Decoder = changes.ChangeDecoder(
+            value_kind, *columns, options, prefix, [each.removeprefix("value.") for each in more]
+        )
         kind = _Changes
     else:
         value = decoder(value_kind, *columns, options, prefix)
     key = None if key_kind is None else decoder(key_kind, *_columns(stored, keys, options), options, "key.")
     order: list[tuple[str, Any]] = []
     for each in physical:
-        if each.name in metadata:
+        if metadata.get(each.name) in more:
+            order.append(("value", len(values) + more.index(metadata[each.name])))
+        elif each.name in metadata:
             order.append(("metadata", metadata[each.name]))
         elif each.name in values and not (newest and each.name in keys):
             order.append(("value", values.index(each.name)))

@@ -40,8 +40,11 @@ BY_SPLIT = ("datagen", "faker", "kafka")
 SINKS = ("blackhole", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")
 UPSERTS = ("jdbc", "upsert-kafka")
 """Sinks that keep the newest row of each primary key, and need no row that is replaced."""
-PLANNED = ("kinesis",)
-"""Connectors of a later release."""
+PLANNED = {
+    "kinesis": "read or write the stream in the program with a source or sink of your own, as in examples/connectors, "
+    "and bridge it with from_data_stream() or to_data_stream()",
+}
+"""Connectors that are refused, and what to do instead."""
 
 
 class BlackHole(Sink):
@@ -63,7 +66,7 @@ def _connector(name: str, table: DeclaredTable, known: Sequence[str], what: str)
         raise SqlError(f"table '{name}' has no option 'connector': it can neither be read nor written")
     if connector not in known:
         if connector in PLANNED:
-            raise unsupported(f"the connector '{connector}' of table '{name}'", None, "use its DataStream connector")
+            raise unsupported(f"the connector '{connector}' of table '{name}'", None, PLANNED[connector])
         raise SqlError(f"table '{name}': the connector '{connector}' is no {what}{nearest(connector, known)}")
     return connector
 

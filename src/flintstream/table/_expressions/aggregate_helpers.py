@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from decimal import Decimal
 from typing import Any
 
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.table._expressions.helpers import divide, fit, narrow
+from flintstream.table._expressions.json_helpers import json_text
 
 ZERO = Decimal(0)
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "fit",
     "freeze_key",
     "json_array",
+    "json_member",
     "json_object",
     "narrow",
     "single",
@@ -84,25 +85,26 @@ def as_float(value: float | None) -> float | None:
     return None if value is None else narrow(value)
 
 
+def json_member(values: dict[str, Any], key: str, value: Any) -> None:
+    """Add a member to an object of JSON.
+
+    Raises:
+        ValueError: There is one of that name.
+    """
+    if key in values:
+        raise ValueError(f"JSON_OBJECTAGG: the key '{key}' comes twice in a group")
+    values[key] = value
+
+
 def json_object(values: dict[str, Any], without_null: bool) -> str:
-    """Return an object of JSON."""
-    return _json({key: value for key, value in values.items() if value is not None or not without_null})
+    """Return an object of JSON from the JSON of its members."""
+    kept = values.items() if not without_null else [pair for pair in values.items() if pair[1] is not None]
+    return "{" + ",".join([f"{json_text(key)}:{'null' if value is None else value}" for key, value in kept]) + "}"
 
 
 def json_array(values: list[Any]) -> str:
-    """Return an array of JSON."""
-    return _json(values)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_json_value)
-
-
-def _json_value(value: Any) -> Any:
-    """Return what stands for a value that JSON does not have."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    return str(value)
+    """Return an array of JSON from the JSON of its elements."""
+    return "[" + ",".join(["null" if each is None else each for each in values]) + "]"
 
 
 def single(values: list[Any]) -> Any:

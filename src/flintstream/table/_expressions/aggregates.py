@@ -267,7 +267,7 @@ def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
         return part
     if name == "JSON_OBJECTAGG":
         code = f"json_object({{0}}, {call.option == 'ABSENT'})"
-        return _Part(["{}"], ["{0}[v[0]] = v[1]"], ["{0}.pop(v[0], None)"], code, ["{0}.update({b0})"])
+        return _Part(["{}"], ["json_member({0}, *v)"], ["{0}.pop(v[0], None)"], code, ["{0}.update({b0})"])
     if name == "JSON_ARRAYAGG":
         part = _listed("json_array({0})")
         part.counts_none = call.option == "NULL"

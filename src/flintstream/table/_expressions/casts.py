@@ -197,7 +197,7 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
             return "parse_date({0})"
         if isinstance(source, t.TimestampType):
             return "date_of({0})"
-        return f"date_of(zoned({{0}}, {zone!r}))" if isinstance(source, t.LocalZonedTimestampType) else None
+        return f"zoned({{0}}, {zone!r}).date()" if isinstance(source, t.LocalZonedTimestampType) else None
     if isinstance(target, t.TimeType):
         if isinstance(source, TEXTS):
             return "parse_time({0}).replace(microsecond=0)"
@@ -205,7 +205,11 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
             return "time_of({0})"
         if isinstance(source, t.TimeType):
             return "{0}"
-        return f"time_of(zoned({{0}}, {zone!r}))" if isinstance(source, t.LocalZonedTimestampType) else None
+        return (
+            f"zoned({{0}}, {zone!r}).time().replace(microsecond=0)"
+            if isinstance(source, t.LocalZonedTimestampType)
+            else None
+        )
     local = isinstance(target, t.LocalZonedTimestampType)
     if isinstance(source, TIMESTAMPS):
         was_local = isinstance(source, t.LocalZonedTimestampType)

@@ -6,7 +6,7 @@ import math
 import random
 import re
 from calendar import monthrange
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import cache
 from typing import Any
@@ -205,7 +205,7 @@ def zoned(value: datetime, zone: str) -> datetime:
     return (
         value
         if zone in {"UTC", "GMT"}
-        else (value.replace(tzinfo=_zone("UTC")).astimezone(_zone(zone))).replace(tzinfo=None)
+        else (value.replace(tzinfo=zone_of("UTC")).astimezone(zone_of(zone))).replace(tzinfo=None)
     )
 
 
@@ -214,15 +214,24 @@ def unzoned(value: datetime, zone: str) -> datetime:
     return (
         value
         if zone in {"UTC", "GMT"}
-        else value.replace(tzinfo=_zone(zone)).astimezone(_zone("UTC")).replace(tzinfo=None)
+        else value.replace(tzinfo=zone_of(zone)).astimezone(zone_of("UTC")).replace(tzinfo=None)
     )
 
 
 @cache
-def _zone(name: str) -> Any:
+def zone_of(name: str) -> Any:
+    """Return the rules of a time zone."""
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - UTC needs none
 
-    return ZoneInfo(name)
+    offset = _OFFSET.fullmatch(name)
+    if offset is None:
+        return ZoneInfo(name)
+    minutes = int(offset[2]) * 60 + int(offset[3] or 0)
+    return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
+
+
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::(\d\d))?")
+"""A zone without a name: ``+08:00`` or ``GMT-3``."""
 
 
 def cast_text(value: Any) -> str:

@@ -65,6 +65,27 @@ def json_text(value: str) -> str:
     return f'"{_SURROGATE.sub("?", _ESCAPED.sub(_escape, value))}"'
 
 
+_QUOTED = re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
+
+
+def _quoted(found: re.Match[str]) -> str:
+    sign = found[0]
+    if sign == "/":
+        return "\\/"
+    short, code = _SHORT.get(sign), ord(sign)
+    if short or code <= _LAST_OF_PLANE:
+        return short or f"\\u{code:04x}"
+    return f"\\u{code:04x}\\u{0xDC00 + (code & 0x3FF):04x}"  # as in Flink, which takes both halves of a pair in turn
+
+
+_LAST_OF_PLANE = 0xFFFF
+
+
+def json_quoted(value: str) -> str:
+    """Return a text in quotes in ASCII, as JSON_QUOTE writes it."""
+    return f'"{_QUOTED.sub(_quoted, value)}"'
+
+
 def written(value: Any) -> str:
     """Return a document as text, without blanks, and with the members of objects in the order of their names."""
     kind = type(value)
@@ -89,7 +110,7 @@ def json_unquoted(text: str) -> str:
         value, end = _scan(text)
     except ValueError:
         return text
-    return value if end == len(text) else text
+    return _SURROGATE.sub("?", value) if end == len(text) else text
 
 
 def json_joined(parts: list[str | None]) -> str:
@@ -121,6 +142,34 @@ def _found(path: JsonPath, text: str) -> Any:
             return None
         raise
     return path.find(given)
+
+
+class PathOfRow:
+    """A function of JSON whose path is not a literal: it is read for each different path."""
+
+    def __init__(self, make: Callable[[JsonPath], Any], path: type[JsonPath]) -> None:
+        """Take what returns the function for a path, and what reads a path."""
+        self.make, self.path = make, path
+        self._made: dict[str, Any] = {}
+
+    def __reduce__(self) -> Any:
+        """Leave out what was read so far."""
+        return PathOfRow, (self.make, self.path)
+
+    def __call__(self, text: str, path: str | None, *others: Any) -> Any:
+        """Return the result; None if the path is None."""
+        if path is None:
+            return None
+        function = self._made.get(path)
+        if function is None:
+            if len(self._made) >= _PATHS:
+                self._made.clear()
+            function = self._made[path] = self.make(self.path(path))
+        return function(text, *others)
+
+
+_PATHS = 1000
+"""The paths that a function keeps at most."""
 
 
 @dataclass(frozen=True)

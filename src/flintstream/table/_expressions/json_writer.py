@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import base64
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table._expressions.helpers import double_to_text, float_to_text
+from flintstream.table._expressions.helpers import double_to_text
 from flintstream.table._expressions.json_helpers import json_text
 from flintstream.table._expressions.types import BYTES, TEXTS, TIMESTAMPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from decimal import Decimal
 
     from flintstream.common._datatypes import DataType
 
@@ -53,9 +53,7 @@ def _writer(kind: DataType) -> Callable[[Any], str]:
         return json_text
     if isinstance(kind, t.BooleanType):
         return lambda value: "true" if value else "false"
-    if isinstance(kind, t.FloatType):
-        return lambda value: _number(float_to_text(value))
-    if isinstance(kind, t.DoubleType):
+    if isinstance(kind, (t.FloatType, t.DoubleType)):
         return lambda value: _number(double_to_text(value))
     if isinstance(kind, t.DecimalType):
         return _decimal
@@ -82,7 +80,7 @@ def _members(members: Any) -> str:
 
 
 def _number(text: str) -> str:
-    return text if text[-1].isdigit() else f'"{text}"'  # NaN and Infinity are no numbers of JSON
+    return str(Decimal(text)) if text[-1].isdigit() else f'"{text}"'  # NaN and Infinity are no numbers of JSON
 
 
 def _decimal(value: Decimal) -> str:
@@ -90,4 +88,5 @@ def _decimal(value: Decimal) -> str:
 
 
 def _timestamp(value: datetime) -> str:
-    return value.isoformat()
+    text = value.isoformat()
+    return text.rstrip("0") if "." in text else text

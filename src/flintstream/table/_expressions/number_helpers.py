@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from decimal import Decimal
 from typing import Any
 
@@ -39,9 +38,47 @@ def log(first: float, second: float | None = None) -> float:
     return logarithm(second) / below if below else math.nan
 
 
-def rand_integer(first: int, second: int | None = None) -> int:
-    """Return a random integer below the last argument; the first of two is a seed."""
-    return random.randrange(first if second is None else second)  # noqa: S311 - no secret
+class SeededRandom:
+    """The random numbers that Java gives for a seed.
+
+    >>> SeededRandom(42).below(10), round(SeededRandom(42).double(), 6)
+    (0, 0.727564)
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._state = (seed ^ _FACTOR) & _MASK
+
+    def __reduce__(self) -> Any:
+        """Begin again with the seed where the numbers are used."""
+        return SeededRandom, (self._seed,)
+
+    def _bits(self, count: int) -> int:
+        self._state = (self._state * _FACTOR + 11) & _MASK
+        return self._state >> (48 - count)
+
+    def double(self) -> float:
+        """Return a number from 0 to below 1."""
+        return float(((self._bits(26) << 27) + self._bits(27)) * 2.0**-53)
+
+    def below(self, bound: int) -> int:
+        """Return an integer from 0 to below a bound.
+
+        Raises:
+            ValueError: The bound is not positive.
+        """
+        if bound <= 0:
+            raise ValueError("RAND_INTEGER: the bound must be positive")
+        if bound & (bound - 1) == 0:
+            return (bound * self._bits(31)) >> 31
+        while True:
+            bits = self._bits(31)
+            found = bits % bound
+            if bits - found + bound - 1 < 1 << 31:
+                return found
+
+
+_FACTOR, _MASK = 0x5DEECE66D, (1 << 48) - 1
 
 
 def hex_text(value: Any) -> str:

@@ -327,7 +327,10 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
     if text is None:
         return wall_clock() // 1000
     found = read_timestamp(text, pattern)
-    return -(1 << 63) if found is None else millis(unzoned(found, zone)) // 1000
+    if found is None:
+        return -(1 << 63)
+    # Of the two moments with a time that clocks show twice, Flink takes the second one.
+    return max(millis(unzoned(found.replace(fold=fold), zone)) for fold in (0, 1)) // 1000
 
 
 def from_unixtime(zone: str, seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:

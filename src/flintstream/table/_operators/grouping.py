@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._operators.zones import Zone
 
 NOTHING = 9
 """The kind of a record that stands for no row: it makes the group of all rows, whether or not there are any."""
@@ -249,12 +250,22 @@ class WindowAggregate(AggregateFunction):
 class WithWindow(ProcessWindowFunction):
     """Emits (key..., aggregates..., start, end, time) of a window."""
 
+    def __init__(self, zone: Zone | None = None, *, event_time: bool = True) -> None:
+        """Take the zone of local times. Windows of event time have them, those of processing time are in UTC."""
+        self.zone, self.event_time = zone, event_time
+
     def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Generator[Any]:
         """Emit the row."""
         window = context.window()
         times: tuple[Any, ...] = (None, None, None)  # of a number of rows
         if isinstance(window, TimeWindow):
-            times = tuple(map(from_millis, (window.start, window.end, window.max_timestamp())))
+            bounds = (window.start, window.end, window.max_timestamp())
+            if self.zone is not None and self.event_time:
+                bounds = (*bounds[:2], self.zone.epoch(bounds[2]))
+            elif self.zone is not None:
+                last = self.zone.local(bounds[2])
+                bounds = (self.zone.local(bounds[0]), last + 1, last)
+            times = tuple(map(from_millis, bounds))
         for result in elements:
             if result is not None:
                 yield (*key, *result, *times)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, map_state, value_state
@@ -74,6 +75,7 @@ class OverStream(Over):
     def open(self, runtime_context: Any) -> None:
         """Declare the rows that wait, and what those before leave: aggregates, rows in the frame, number and time."""
         super().open(runtime_context)
+        self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         self.waiting = runtime_context.get_map_state(map_state("waiting"))
         self.known = runtime_context.get_state(value_state("known", self.ttl_ms))
 
@@ -90,6 +92,8 @@ class OverStream(Over):
         if time > last:
             self.waiting.put(time, [*(self.waiting.get(time) or ()), value])
             service.register_event_time_timer(time)
+        else:
+            self.late.inc()
         return iter(())
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:

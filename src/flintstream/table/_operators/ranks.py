@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, map_state, value_state
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flintstream.table._operators.ordering import RowOrder
+    from flintstream.table._operators.zones import Zone
 
 
 class Ranked(KeyedProcessFunction):
@@ -124,19 +126,33 @@ class Ranked(KeyedProcessFunction):
 class RankedInWindow(KeyedProcessFunction):
     """Emits the rows from number ``first`` to ``last`` of each key when its window has ended. A key has one window."""
 
-    def __init__(self, order: RowOrder, first: int, last: int, *, newest: bool, end: int, event_time: bool) -> None:
-        """Take what :class:`Ranked` takes, and the position of the end of the window."""
+    def __init__(
+        self,
+        order: RowOrder,
+        first: int,
+        last: int,
+        *,
+        newest: bool,
+        end: int,
+        event_time: bool,
+        zone: Zone | None = None,
+    ) -> None:
+        """Take what :class:`Ranked` takes, the position of the end of the window, and its time zone."""
         self.order, self.start, self.end = order, first - 1, last
-        self.newest, self.column, self.event_time = newest, end, event_time
+        self.newest, self.column, self.event_time, self.zone = newest, end, event_time, zone
 
     def open(self, runtime_context: Any) -> None:
         """Declare the rows, in their order."""
+        self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         self.state = runtime_context.get_map_state(map_state("rows"))
 
     def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
         """Keep a row if it is one of the first."""
         end, service = millis(value[self.column]) - 1, ctx.timer_service()
+        if self.zone is not None:
+            end = self.zone.over(end)
         if self.event_time and end < service.current_watermark():
+            self.late.inc()
             return iter(())
         rows = self.state.get(end) or []
         place = (bisect_left if self.newest else bisect_right)(rows, self.order(value), key=self.order)

@@ -6,27 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import ListStateDescriptor
+from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import Joining
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flintstream.table._operators.zones import Zone
+
 
 class WindowJoin(Joining):
     """Keeps the rows of both sides until their window has ended, then emits the pairs and forgets all.
 
-    A key has one window. Late rows, whose window has ended, are dropped.
+    A key has one window. Late rows, whose window has ended, are dropped and counted.
     """
 
-    def __init__(self, *, ends: tuple[int, int], outer: tuple[bool, bool], event_time: bool, **sides: Any) -> None:
-        """Take the positions of the end of the window, and which sides are there without a partner."""
+    def __init__(
+        self,
+        *,
+        ends: tuple[int, int],
+        outer: tuple[bool, bool],
+        event_time: bool,
+        zone: Zone | None = None,
+        **sides: Any,
+    ) -> None:
+        """Take the positions of the end of the window, which sides are there without a partner, and its time zone."""
         super().__init__(**sides)
-        self.ends, self.outer, self.event_time = ends, outer, event_time
+        self.ends, self.outer, self.event_time, self.zone = ends, outer, event_time, zone
 
     def open(self, runtime_context: Any) -> None:
         """Declare the rows of both sides."""
         super().open(runtime_context)
+        self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         row = Types.PICKLED_BYTE_ARRAY()
         self.rows = tuple(
             runtime_context.get_list_state(ListStateDescriptor[Any](name, row)) for name in ("left", "right")
@@ -43,9 +55,12 @@ class WindowJoin(Joining):
     def kept(self, row: tuple[Any, ...], ctx: Any, side: int) -> Iterator[Any]:
         """Keep a row until its window has ended."""
         service, end = ctx.timer_service(), millis(row[self.ends[side]]) - 1
+        if self.zone is not None:
+            end = self.zone.over(end)
         if not self.event_time:
             service.register_processing_time_timer(end)
         elif end <= service.current_watermark():
+            self.late.inc()
             return iter(())
         else:
             service.register_event_time_timer(end)

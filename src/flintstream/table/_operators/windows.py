@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream.functions import ProcessFunction
 from flintstream.datastream.window import EventTimeTrigger, ProcessingTimeTrigger, TimeWindow, WindowAssigner
 from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._operators.zones import LocalClock
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
+
+    from flintstream.table._operators.zones import Zone
 
 
 class Cumulating(WindowAssigner[Any, TimeWindow]):
@@ -51,13 +54,19 @@ class _Now:
 class WindowsOf(ProcessFunction):
     """Emits each row once for each of its windows, with the start, end and time of the window."""
 
-    def __init__(self, assigner: Any, *, changelog: bool) -> None:
-        """Take the assigner, and whether records end with a kind of change."""
-        self.assigner, self.changelog = assigner, changelog
+    def __init__(self, assigner: Any, *, changelog: bool, zone: Zone | None = None) -> None:
+        """Take the assigner, whether records end with a kind of change, and the zone of local times."""
+        self.assigner, self.changelog, self.zone = assigner, changelog, zone
 
     def process_element(self, value: Any, ctx: Any) -> Generator[Any]:
         """Emit the rows."""
         row, kind = (value[:-1], value[-1:]) if self.changelog else (value, ())
-        for window in self.assigner.assign_windows(value, ctx.timestamp(), _Now(ctx)):
-            times = (window.start, window.end, window.max_timestamp())
+        zone, timestamp = self.zone, ctx.timestamp()
+        clock: Any = _Now(ctx)
+        if zone is not None:
+            timestamp = None if timestamp is None else zone.local(timestamp)
+            clock = LocalClock(clock.get_current_processing_time(), zone)
+        for window in self.assigner.assign_windows(value, timestamp, clock):
+            last = window.max_timestamp()
+            times = (window.start, window.end, last if zone is None else zone.epoch(last))
             yield (*row, *map(from_millis, times), *kind)

@@ -32,6 +32,7 @@ from flintstream.table._operators.grouping import (
     WithWindow,
 )
 from flintstream.table._operators.windows import Cumulating, WindowsOf
+from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
 from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
@@ -60,6 +61,8 @@ class WindowSpec:
     rows: bool = False
     """Whether sizes are numbers of rows, not times."""
     place: Place | None = field(default=None, compare=False)
+    zone: str = ""
+    """The time zone whose clocks show where windows begin; empty for UTC."""
 
     def assigner(self) -> Any:
         """Return the assigner of windows."""
@@ -135,7 +138,9 @@ def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
     if node.spec.kind == "SESSION":
         raise unsupported("SESSION without GROUP BY window_start, window_end", node.spec.place, "group by both")
     stream = translated(node.input, env)
-    return stream.process(WindowsOf(node.spec.assigner(), changelog=node.input.changelog)).name("WindowTableFunction")
+    zone = Zone(node.spec.zone) if node.spec.zone else None
+    rows = WindowsOf(node.spec.assigner(), changelog=node.input.changelog, zone=zone)
+    return stream.process(rows).name("WindowTableFunction")
 
 
 @translation.register(Grouped)
@@ -144,8 +149,17 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     changelog = node.input.changelog
     if node.window is not None:
         code = aggregation(node.calls, retracts=changelog)
-        windows = stream.key_by(FirstColumns(node.keys)).window(node.window.assigner())
-        return windows.aggregate(WindowAggregate(code, changelog=changelog), WithWindow()).name("WindowAggregate")
+        zone = Zone(node.window.zone) if node.window.zone else None
+        assigner = node.window.assigner()
+        event_time = node.window.event_time
+        if zone is not None and event_time:
+            stream = then(stream, "LocalTime", ToLocal(zone))
+        elif zone is not None and node.window.kind != "SESSION":
+            assigner = LocalProcessingTime(assigner, zone)
+        windows = stream.key_by(FirstColumns(node.keys)).window(assigner)
+        function = WithWindow(zone, event_time=event_time)
+        made = windows.aggregate(WindowAggregate(code, changelog=changelog), function).name("WindowAggregate")
+        return then(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
     code = aggregation(node.calls, retracts=changelog)
     from_the_start = not node.keys and (node.final or _never(node.input))
     if from_the_start:

@@ -16,6 +16,7 @@ from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
+from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
 from flintstream.table._plan.nodes import Calc, Node, shown
@@ -289,7 +290,8 @@ def _function(node: Join) -> Any:
         return IntervalJoin(bounds=reach, times=times, outer=node.outer, event_time=bounds.event_time, **sided)
     if node.windows is not None:
         left, right = node.windows
-        windowed: dict[str, Any] = {"ends": (left.end, right.end), "event_time": left.event_time, **sided}
+        zone = Zone(left.spec.zone) if left.spec.zone else None
+        windowed = {"ends": (left.end, right.end), "event_time": left.event_time, "zone": zone, **sided}
         if node.kind in {SEMI, ANTI}:
             return WindowSemiJoin(anti=node.kind == ANTI, **windowed)
         return WindowJoin(outer=node.outer, **windowed)

@@ -13,6 +13,7 @@ from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
 from flintstream.table._operators.ranks import Ranked, RankedInWindow
 from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
 from flintstream.table._plan.joins import timed
 from flintstream.table._plan.nodes import Calc, Node
@@ -81,8 +82,8 @@ class Rank(Node):
     ttl_ms: int
     number: bool = True
     """Whether the number is used; it is None otherwise."""
-    window: tuple[int, bool] | None = None
-    """The column with the end of the window that the key belongs to, and whether it is of event time."""
+    window: tuple[int, bool, str] | None = None
+    """The column with the end of the window that the key belongs to, whether it is of event time, and its zone."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -170,7 +171,7 @@ def _rank(node: OverWindow, first: int, last: int | None) -> Rank | None:
     ends = window_columns(below)
     window = None
     if ends is not None and {ends.start, ends.end} <= set(node.partition) and not node.batch:
-        window = (ends.end, ends.event_time)
+        window = (ends.end, ends.event_time, ends.spec.zone)
     timed_ = len(node.order) == 1 and bool(below.columns[node.order[0].index].time) and last == 1
     columns = node.columns
     if not timed_ and window is None:
@@ -260,8 +261,9 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     order = RowOrder([each for each in node.order if node.input.columns[each.index].time != "PROCTIME"])
     keyed = stream.key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
     if node.window is not None:
-        end, event_time = node.window
-        function: Any = RankedInWindow(order, node.first, node.last, newest=newest, end=end, event_time=event_time)
+        end, event_time, zone = node.window
+        window: dict[str, Any] = {"end": end, "event_time": event_time, "zone": Zone(zone) if zone else None}
+        function: Any = RankedInWindow(order, node.first, node.last, newest=newest, **window)
     else:
         function = Ranked(
             order,

@@ -13,15 +13,16 @@ _SETS = ("this", "expression", "distinct", "with_", "order", "limit", "offset")
 READ: dict[str, tuple[str, ...]] = {
     "Select": (
         "with_", "distinct", "expressions", "from_", "joins", "where", "group", "having", "windows", "order", "limit",
-        "offset", "hint",
+        "offset", "hint", "qualify", "sample",
     ),
     "Union": _SETS,
     "Intersect": _SETS,
     "Except": _SETS,
-    "Subquery": ("this", "alias", "with_", "order", "limit", "offset"),
-    "Values": ("expressions", "alias", "order", "limit", "offset", "with_"),
+    "Subquery": ("this", "alias", "with_", "order", "limit", "offset", "sample"),
+    "Values": ("expressions", "alias", "order", "limit", "offset", "with_", "sample"),
     "Distinct": ("expressions",),
-    "Table": ("this", "db", "catalog", "alias", "version", "joins"),
+    "Table": ("this", "db", "catalog", "alias", "version", "joins", "sample"),
+    "TableSample": ("method", "size", "seed"),
     "Join": ("this", "on", "using", "side", "kind", "method"),
     "Group": ("expressions", "grouping_sets", "cube", "rollup"),
     "Ordered": ("this", "desc", "nulls_first"),
@@ -32,7 +33,6 @@ READ: dict[str, tuple[str, ...]] = {
 """What planners read of each kind of clause, by sqlglot's names."""
 
 REFUSED: dict[tuple[str, str], tuple[str, str]] = {
-    ("Select", "qualify"): ("QUALIFY", "number the rows in a query in FROM, and filter them with WHERE"),
     ("Select", "match"): ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
     ("Select", "laterals"): ("LATERAL VIEW", "write CROSS JOIN UNNEST(...), or LATERAL TABLE(...)"),
     ("Select", "into"): ("SELECT INTO", "write INSERT INTO"),
@@ -41,10 +41,6 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {
     ("Select", "distribute"): ("DISTRIBUTE BY", "rows meet by the keys of groups and joins"),
     ("Select", "locks"): ("FOR UPDATE", "tables have no locks"),
     ("Distinct", "on"): ("DISTINCT ON", "keep the first row of each key with ROW_NUMBER() = 1"),
-    ("Table", "sample"): ("TABLESAMPLE", "filter with WHERE RAND() < 0.1"),
-    ("Select", "sample"): ("TABLESAMPLE", "filter with WHERE RAND() < 0.1"),
-    ("Values", "sample"): ("TABLESAMPLE", "filter with WHERE RAND() < 0.1"),
-    ("Subquery", "sample"): ("TABLESAMPLE", "filter with WHERE RAND() < 0.1"),
     ("Table", "pivots"): ("PIVOT", "write an aggregate with FILTER (WHERE ...) for each column"),
     ("Subquery", "pivots"): ("PIVOT", "write an aggregate with FILTER (WHERE ...) for each column"),
     ("Table", "changes"): ("CHANGES", "read the table as a changelog"),
@@ -56,11 +52,6 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {
 }
 """Clauses by kind and sqlglot's name: how SQL calls each, and what to do instead."""
 
-KINDS = {
-    "All": ("ALL of a query", "write NOT IN, or compare with MAX or MIN of the query"),
-    "Any": ("ANY of a query", "write IN, or compare with MAX or MIN of the query"),
-}
-"""Kinds of expressions that are refused, by sqlglot's names."""
 WORDS = {"MATCH_RECOGNIZE": "use key_by() and state on the stream", "MODEL": "call the model in a Python function"}
 """Words of clauses that sqlglot cannot read."""
 
@@ -89,8 +80,6 @@ def refuse_unread(parsed: Parsed) -> None:
     """
     for node in parsed.tree.walk():
         kind = type(node).__name__
-        if kind in KINDS:
-            raise unsupported(KINDS[kind][0], parsed.place(node), KINDS[kind][1])
         read = READ.get(kind)
         if read is None:
             continue

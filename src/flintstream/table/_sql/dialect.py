@@ -13,6 +13,7 @@ from flintstream.table._expressions.syntax import Place
 from flintstream.table._sql import json_clauses
 from flintstream.table._sql.clauses import refuse_unread
 from flintstream.table._sql.hints import hints_after
+from flintstream.table._sql.short_forms import written_out
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
@@ -306,9 +307,9 @@ class Parsed:
             if token.comments and (token.token_type.name == "HINT" or is_hinted(sql, token)):
                 self.hints[token.end] = hints_after(token, Tokens, place_at(sql, token.start))
         tokens = [token for token in tokens if token.token_type.name != "HINT"]
-        replaced = self._without_types(_prepared(tokens))
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
+        replaced = written_out(self._without_types(_prepared(tokens)), dialect.tokenize)
         try:
             trees = dialect.parser().parse(replaced, sql)
         except sqlglot.errors.ParseError as error:

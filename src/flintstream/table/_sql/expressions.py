@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
@@ -12,8 +11,9 @@ from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES
-from flintstream.table._expressions.types import IntervalType, text_type
+from flintstream.table._expressions.types import text_type
 from flintstream.table._sql.dialect import DIFFERENCES
+from flintstream.table._sql.literals import interval, number
 from flintstream.table._sql.ordering import window_of
 
 if TYPE_CHECKING:
@@ -34,19 +34,17 @@ _WITHOUT_PARENTHESES = {"LOCALTIMESTAMP", "LOCALTIME", "CURRENT_ROW_TIMESTAMP"}
 _UNSUPPORTED = {
     "Exists": "EXISTS", "Subquery": "a query within an expression", "Select": "a query within an expression",
 }  # fmt: skip
+_QUANTIFIED = {"ANY": "OR", "ALL": "AND"}
 _PARTS = ("this", "expression", "expressions", "safe")
 _READ: dict[str, tuple[str, ...]] = {
     "Column": ("table", "db", "catalog"), "Identifier": ("quoted",), "Literal": ("is_string",), "Cast": ("to",),
     "TryCast": ("to",), "Interval": ("unit",), "Case": ("ifs", "default"), "If": ("true", "false"),
-    "Between": ("low", "high"), "In": ("query",), "Trim": ("position",), "Substring": ("start", "length"),
+    "Between": ("low", "high", "symmetric"), "In": ("query",), "Trim": ("position",), "Substring": ("start", "length"),
     "StrPosition": ("substr",), "Map": ("keys", "values"), "Alias": ("alias",), "Overlay": ("from_", "for_"),
     "Floor": ("to", "decimals"), "Ceil": ("to", "decimals"), "Escape": (), "Dot": (),
     "JSONObjectAgg": ("null_handling",), "JSONArrayAgg": ("null_handling",),
 }  # fmt: skip
 """The parts of each kind of expression that its method reads, besides ``_PARTS``."""
-_MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
-_CLOCK = ("DAY", "HOUR", "MINUTE", "SECOND")
-_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
 class ExpressionReader:
@@ -73,6 +71,8 @@ class ExpressionReader:
         if method is not None:
             found: s.Syntax = method(node, place)
             return found
+        if kind in _BINARY and _quantifier(node.expression):
+            return self._quantified(_BINARY[kind], node, place)
         if kind in _BINARY:
             both = s.Apply(place, _BINARY[kind], (self.read(node.this), self.read(node.expression)))
             return s.Apply(place, "NOT", (both,)) if node.args.get("negate") else both
@@ -200,13 +200,30 @@ class ExpressionReader:
         return s.Apply(place, "IF", (self.read(node.this), self.read(node.args["true"]), otherwise))
 
     def _between(self, node: Any, place: s.Place | None) -> s.Syntax:
-        parts = (self.read(node.this), self.read(node.args["low"]), self.read(node.args["high"]))
-        return s.Apply(place, "BETWEEN", parts)
+        value, *ends = (self.read(node.this), self.read(node.args["low"]), self.read(node.args["high"]))
+        found = s.Apply(place, "BETWEEN", (value, *ends))
+        if not node.args.get("symmetric"):
+            return found
+        return s.Apply(place, "OR", (found, s.Apply(place, "BETWEEN", (value, *reversed(ends)))))
 
     def _in(self, node: Any, place: s.Place | None) -> s.Syntax:
         if node.args.get("query") is not None:
             raise unsupported("IN with a query", place, "join the streams before")
         return s.Apply(place, "IN", (self.read(node.this), *self._all(node.expressions)))
+
+    def _quantified(self, sign: str, node: Any, place: s.Place | None) -> s.Syntax:
+        """Return ``a > ALL (1, 2)`` as comparisons with each value."""
+        word, other = _quantifier(node.expression), node.expression
+        given = other.this
+        if type(other).__name__ == "Anonymous" or type(given).__name__ == "Tuple":
+            listed = (other if type(other).__name__ == "Anonymous" else given).expressions
+        elif type(given).__name__ in {"Paren", "Literal"}:
+            listed = [given]
+        else:
+            raise unsupported(f"{word} of a query here", place, "write it as a condition of WHERE, joined by AND")
+        value = self.read(node.this)
+        parts = [s.Apply(place, sign, (value, self.read(each))) for each in listed]
+        return parts[0] if len(parts) == 1 else s.Apply(place, _QUANTIFIED[word], tuple(parts))
 
     def _escape(self, node: Any, place: s.Place | None) -> s.Syntax:
         like = node.this
@@ -342,42 +359,15 @@ class ExpressionReader:
         return s.Apply(place, "MAP", self._all(node.this.expressions))
 
 
+def _quantifier(node: Any) -> str:
+    """Return ANY or ALL if a side of a comparison begins with it."""
+    name = type(node).__name__
+    word = str(node.this).upper() if name == "Anonymous" else name.upper()
+    return word if word in _QUANTIFIED else ""
+
+
 def _all_known(place: s.Place | None, parts: tuple[s.Syntax, ...]) -> s.Syntax:
     """Return a row of values, or NULL if one of them is."""
     tests = tuple(s.Apply(place, "IS NOT NULL", (each,)) for each in parts)
     nothing = s.Value(place, None, t.NullType())
     return s.Apply(place, "CASE", (s.Apply(place, "AND", tests), s.Apply(place, "ROW", parts), nothing))
-
-
-def interval(text: str, first: str, last: str, place: s.Place | None) -> s.Value:
-    """Return a duration: ``'1-2'`` YEAR TO MONTH, ``'1 02:03:04.5'`` DAY TO SECOND, or a number of one unit."""
-    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
-    if first in _MONTHS:
-        years, _, months = digits.partition("-") if last else (digits, "", "0")
-        return s.Value(place, sign * (int(years) * _MONTHS[first] + int(months)), IntervalType(True, False))
-    if first not in _MS:
-        raise SqlError(f"INTERVAL{at(place)} has no unit '{first}'")
-    if not last:
-        return s.Value(place, int(sign * Decimal(digits) * _MS[first]), IntervalType(False, False))
-    parts = digits.replace(" ", ":").split(":")
-    units = _CLOCK[_CLOCK.index(first) : _CLOCK.index(last) + 1]
-    values = [int(Decimal(part) * _MS[unit]) for part, unit in zip(parts, units, strict=True)]
-    return s.Value(place, sign * sum(values), IntervalType(False, False))
-
-
-def number(text: str, place: s.Place | None) -> s.Value:
-    """Return a number: INT or BIGINT if whole, DECIMAL with a point, DOUBLE with an exponent."""
-    if "e" in text.lower():
-        if float(text) == float("inf"):
-            raise SqlError(f"the number {text}{at(place)} is out of the range of DOUBLE")
-        return s.Value(place, float(text), t.DoubleType(False))
-    if "." in text:
-        value = Decimal(text)
-        scale = max(-int(value.as_tuple().exponent), 0)
-        return s.Value(place, value, t.DecimalType(max(len(value.as_tuple().digits), scale + 1), scale, False))
-    whole = int(text)
-    if whole < 1 << 31:
-        return s.Value(place, whole, t.IntType(False))
-    if whole < 1 << 63:
-        return s.Value(place, whole, t.BigIntType(False))
-    raise SqlError(f"the number {text}{at(place)} is out of the range of BIGINT: write it as {text}.0, or cast a text")

@@ -10,13 +10,16 @@ from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
 from flintstream.table._expressions.codegen import refs
-from flintstream.table._expressions.expr import Column, Ref
+from flintstream.table._expressions.expr import Call, Column, Ref
+from flintstream.table._expressions.functions.json import json_of_group
 from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.types import sql_name
 from flintstream.table._plan.build import calc, filtered
 from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, grouped
 from flintstream.table._plan.nodes import Calc
+from flintstream.table._plan.over import limited, without_unused_number
+from flintstream.table._sql.over import qualification, with_windows
 from flintstream.table._udfs import arguments_of
 
 if TYPE_CHECKING:
@@ -35,6 +38,9 @@ def aggregates_in(syntax: Any) -> bool:
     """Return whether an expression has an aggregate function."""
     if isinstance(syntax, s.Aggregate):
         return True
+    if isinstance(syntax, s.Over) and isinstance(syntax.function, s.Aggregate):
+        of_rows = syntax.function
+        return aggregates_in((of_rows.argument, of_rows.condition, syntax.partition, syntax.order))
     if isinstance(syntax, tuple):
         return any(map(aggregates_in, syntax))
     return is_dataclass(syntax) and any(aggregates_in(getattr(syntax, each.name)) for each in fields(syntax))
@@ -116,6 +122,11 @@ class Grouping:
                 self.aggregates.append(syntax)
                 return s.Name(syntax.place, (f"$a{len(structures)}",))
             return s.Name(syntax.place, (f"$a{structures.index(self._structure(syntax))}",))
+        if isinstance(syntax, s.Over) and isinstance(syntax.function, s.Aggregate):
+            of_rows = syntax.function
+            argument, condition = self.above(of_rows.argument), self.above(of_rows.condition)
+            over = replace(syntax, function=replace(of_rows, argument=argument, condition=condition))
+            return replace(over, partition=self.above(syntax.partition), order=self.above(syntax.order))
         if isinstance(syntax, s.Apply) and syntax.function.upper() in _OF_SETS:
             return self._grouping(syntax)
         if isinstance(syntax, s.Syntax) and not isinstance(syntax, (s.Star, s.Columns)):
@@ -143,8 +154,10 @@ class Grouping:
         self.constants.append(bits)
         return s.Name(call.place, (f"$g{len(self.constants) - 1}",))
 
-    def plan(self, items: Sequence[s.Syntax], having: s.Syntax | None, unnamed: str) -> Node:
-        """Return the plan of the columns.
+    def plan(
+        self, items: Sequence[s.Syntax], having: s.Syntax | None, unnamed: str, qualify: s.Syntax | None = None
+    ) -> Node:
+        """Return the plan of the columns; ``qualify`` is a condition on functions OVER the rows of the groups.
 
         Raises:
             SqlError: An expression is neither grouped nor aggregated.
@@ -152,6 +165,7 @@ class Grouping:
         named = [self._named(each, f"{unnamed}{i}") for i, each in enumerate(self._listed(items))]
         made = [self.above(each) for each in named]
         condition = None if having is None else self.above(having)
+        qualified = () if qualify is None else (self.above(qualify),)
         node = self._grouped()
         scope = self.session.scope(node.columns)
         if condition is not None:
@@ -159,7 +173,12 @@ class Grouping:
             if not isinstance(resolved.type, (t.BooleanType, t.NullType)):
                 raise SqlError(f"HAVING{at(condition.place)} needs a BOOLEAN, but got {sql_name(resolved.type)}")
             node = filtered(node, resolved)
-        return calc(node, resolve_items(made, scope))
+        node, scope, made_, _ = with_windows(self.session, node, scope, [*made, *qualified], None)
+        resolved_ = None
+        if qualify is not None:
+            resolved_ = qualification(made_.pop(), scope)
+            node, resolved_ = limited(node, resolved_, self.session.zone)
+        return without_unused_number(calc(node, resolve_items(made_, scope), resolved_))
 
     def _listed(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []
@@ -222,6 +241,8 @@ class Grouping:
         if not isinstance(aggregate.function, str):
             return self._own_call(aggregate, parts)
         argument = None if aggregate.argument is None else resolve(aggregate.argument, self.scope)
+        if argument is not None and aggregate.function in {"JSON_ARRAYAGG", "JSON_OBJECTAGG"}:
+            argument = self._json(aggregate, argument)
         kind = t.BigIntType(False) if argument is None else argument.type
         has_groups = bool(self.keys) or self.window is not None
         name = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}.get(aggregate.function, aggregate.function)
@@ -235,6 +256,15 @@ class Grouping:
             parts.append(resolve(aggregate.condition, self.scope))
             returned = returned if name == "COUNT" else returned.nullable()
         return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.option)
+
+    def _json(self, aggregate: s.Aggregate, argument: Expr) -> Expr:
+        made = json_of_group(aggregate.function, argument, self.session.zone)
+        if made is None:
+            given = argument.arguments if isinstance(argument, Call) and argument.name == "ROW" else (argument,)
+            types = ", ".join(sql_name(each.type) for each in given)
+            takes = "(any)" if aggregate.function == "JSON_ARRAYAGG" else "(KEY STRING VALUE any)"
+            raise SqlError(f"{aggregate.function}({types}){at(aggregate.place)} has wrong types: it takes {takes}")
+        return made
 
     def _own_call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:
         function = aggregate.function

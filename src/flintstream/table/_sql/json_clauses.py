@@ -64,7 +64,15 @@ class _Clauses:
                     self.parser._retreat(index)
             elif self.take(*each.split(), "ON", on):
                 return [self.word("_".join(each.split())), self.exp.Null()]
-        return [self.word("NULL"), self.exp.Null()]
+        return []
+
+    def both(self, *words: str) -> tuple[list[Any], list[Any]]:
+        """Read what to do ON EMPTY and ON ERROR, in any order."""
+        empty = self.instead("EMPTY", *words)
+        error = self.instead("ERROR", *words)
+        empty = empty or self.instead("EMPTY", *words)
+        nothing = [self.word("NULL"), self.exp.Null()]
+        return empty or nothing, error or [each.copy() for each in nothing]
 
     def nulls(self, otherwise: str) -> str:
         """Read ``NULL ON NULL`` or ``ABSENT ON NULL``; nothing is ``otherwise``."""
@@ -91,9 +99,9 @@ class _Clauses:
 
 
 def _value(clauses: _Clauses) -> Any:
-    words = ("NULL", "ERROR", "DEFAULT")
-    parts = [*clauses.head(), clauses.returning(), *clauses.instead("EMPTY", *words), *clauses.instead("ERROR", *words)]
-    return clauses.call("JSON_VALUE", *parts)
+    parts = [*clauses.head(), clauses.returning()]
+    empty, error = clauses.both("NULL", "ERROR", "DEFAULT")
+    return clauses.call("JSON_VALUE", *parts, *empty, *error)
 
 
 def _query(clauses: _Clauses) -> Any:
@@ -103,7 +111,7 @@ def _query(clauses: _Clauses) -> Any:
             wrapper = name
             break
     behaviours = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
-    empty, error = (clauses.instead(on, *behaviours)[0] for on in ("EMPTY", "ERROR"))
+    empty, error = (each[0] for each in clauses.both(*behaviours))
     return clauses.call("JSON_QUERY", *found, kind, clauses.word(wrapper), empty, error)
 
 

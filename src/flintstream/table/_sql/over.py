@@ -11,7 +11,7 @@ from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._expressions.types import IntervalType, with_null
+from flintstream.table._expressions.types import IntervalType, sql_name, with_null
 from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
 from flintstream.table._plan.nodes import Calc
@@ -54,6 +54,33 @@ def with_windows(
     for calls in groups.values():
         node, scope = _with_window(session, node, scope, calls, names)
     return node, scope, [_replaced(each, names) for each in items], None
+
+
+def qualification(syntax: s.Syntax, scope: Scope) -> Expr:
+    """Return the condition of QUALIFY.
+
+    Raises:
+        SqlError: It is no BOOLEAN.
+    """
+    made = resolve(syntax, scope)
+    if not isinstance(made.type, (t.BooleanType, t.NullType)):
+        raise SqlError(f"QUALIFY{at(syntax.place)} needs a BOOLEAN, but got {sql_name(made.type)}")
+    return made
+
+
+def with_names(syntax: Any, items: Sequence[s.Syntax], scope: Scope) -> Any:
+    """Return a condition of QUALIFY with what its names mean that SELECT gives to expressions."""
+    if isinstance(syntax, s.Name) and len(syntax.parts) == 1:
+        named = [each.argument for each in items if isinstance(each, s.Alias) and each.names == syntax.parts]
+        own = any(each.name == syntax.parts[0] for each in scope.columns)
+        return named[0] if named and not own else syntax
+    if isinstance(syntax, tuple):
+        return tuple(with_names(each, items, scope) for each in syntax)
+    if isinstance(syntax, s.Syntax):
+        return replace(
+            syntax, **{each.name: with_names(getattr(syntax, each.name), items, scope) for each in fields(syntax)}
+        )
+    return syntax
 
 
 def _collect(syntax: Any, found: list[s.Over]) -> None:

@@ -6,11 +6,13 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _datatypes as t
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
-from flintstream.table._plan.build import calc, correlated, union_all, values
+from flintstream.table._plan.build import calc, correlated, filtered, union_all, values
+from flintstream.table._plan.conditions import both
 from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import limited, without_unused_number
 from flintstream.table._plan.sets import combined
@@ -22,7 +24,7 @@ from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.hints import table_options
 from flintstream.table._sql.joins import joined_table
 from flintstream.table._sql.ordering import keys_in_select, sorted_by
-from flintstream.table._sql.over import with_windows
+from flintstream.table._sql.over import qualification, with_names, with_windows
 from flintstream.table._sql.subqueries import filtered_by, with_values
 from flintstream.table._sql.unnest import unnested
 from flintstream.table._sql.windows import group_window, is_group_window, windowed
@@ -118,6 +120,9 @@ class QueryPlanner:
             scope = self.session.scope((), ())
         else:
             node, scope = self._from(from_.this, named)
+        if tree.args.get("sample") is not None and tree.args.get("joins"):
+            raise unsupported("TABLESAMPLE here", self.parsed.place(tree.args["sample"]), "write it in a query in FROM")
+        node = self._sampled(node, tree.args.get("sample"))
         for join in tree.args.get("joins") or ():
             node, scope = self._join(node, scope, join, named)
         self.reader.windows = {each.name: each for each in tree.args.get("windows") or ()}
@@ -130,25 +135,37 @@ class QueryPlanner:
             node, scope, expression = with_values(self, node, scope, each, named)
             expressions.append(expression)
         listed = [self.reader.read(each) for each in expressions]
-        node, scope, listed, condition = with_windows(self.session, node, scope, listed, condition)
-        having = None if tree.args.get("having") is None else self.reader.read(tree.args["having"].this)
+        having, qualify = (
+            None if tree.args.get(each) is None else self.reader.read(tree.args[each].this)
+            for each in ("having", "qualify")
+        )
         group = tree.args.get("group")
-        if group is not None or having is not None or any(map(aggregates_in, listed)):
-            found = self._grouped(node, scope, (listed, grouping_keys(group, self.reader.read), having), condition)
+        qualified = () if qualify is None else (with_names(qualify, listed, scope),)
+        if group is not None or having is not None or any(map(aggregates_in, (*listed, *qualified))):
+            parts = listed, grouping_keys(group, self.reader.read), having, *qualified
+            found = self._grouped(node, scope, parts, condition)
         else:
+            node, scope, both_, condition = with_windows(self.session, node, scope, [*listed, *qualified], condition)
+            listed = both_[: len(listed)]
+            for each in both_[len(listed) :]:
+                wanted = [*([] if condition is None else [condition]), qualification(each, scope)]
+                condition = both(wanted, self.session.zone)
             node, condition = limited(node, condition, self.session.zone)
             found = without_unused_number(calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition))
         return distinct(self.session, found) if tree.args.get("distinct") else found
 
     def _grouped(self, node: Node, scope: Scope, parts: Any, condition: Any) -> Node:
-        listed, (keys, sets), having = parts
+        listed, (keys, sets), *conditions = parts
         call = next((each for each in keys if is_group_window(each)), None)
         if call is not None:
             node, rewrite = group_window(node, call, scope)
             scope = self.session.scope(node.columns, (*scope.tables, *([""] * 3)) if scope.tables else ())
-            listed, keys, having = (rewrite(each) for each in (list(listed), list(keys), having))
+            listed, keys = rewrite(list(listed)), rewrite(list(keys))
+            conditions = [None if each is None else rewrite(each) for each in conditions]
             sets = [rewrite(each) for each in sets]
-        return Grouping(self.session, node, scope, keys, condition, sets).plan(listed, having, "EXPR$")
+        return Grouping(self.session, node, scope, keys, condition, sets).plan(
+            listed, conditions[0], "EXPR$", *conditions[1:]
+        )
 
     def _from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
         kind = type(source).__name__
@@ -173,8 +190,24 @@ class QueryPlanner:
         else:
             clause = f"{kind.upper()} of a query" if kind == "Lateral" else f"{kind} in FROM"
             raise unsupported(clause, self.parsed.place(source), "write a JOIN")
-        node = self._renamed(node, alias)
+        node = self._sampled(self._renamed(node, alias), source.args.get("sample"))
         return node, self.session.scope(node.columns, (table,) * len(node.columns))
+
+    def _sampled(self, node: Node, sample: Any) -> Node:
+        """Return each row of a table with the probability that TABLESAMPLE says."""
+        if sample is None:
+            return node
+        place = self.parsed.place(sample) or self.parsed.place(sample.parent)
+        method, size = str(sample.args.get("method") or "").upper(), sample.args.get("size")
+        if method not in {"BERNOULLI", "SYSTEM"} or size is None:
+            raise unsupported(f"TABLESAMPLE {method}".strip(), place, "write TABLESAMPLE BERNOULLI (percent)")
+        seed = () if sample.args.get("seed") is None else (self.reader.read(sample.args["seed"]),)
+        percent = self.reader.read(size)
+        if not isinstance(percent, s.Value) or not 0 <= (percent.value or 0) <= 100:
+            raise SqlError(f"TABLESAMPLE{at(place)} takes a percentage from 0 to 100, but got {size.sql()}")
+        chance = s.Value(place, float(percent.value) / 100, t.DoubleType(False))
+        below = s.Apply(place, "<", (s.Apply(place, "RAND", seed), chance))
+        return filtered(node, resolve(below, self.session.scope(())))
 
     def _window(self, given: WindowCall, alias: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
         if isinstance(given.table, Parsed):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flintstream.table._plan.nodes import Node
     from flintstream.table._session import Session
 
-_QUERIES = ("SELECT", "WITH", "VALUES", "(")
+_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 
 _PLANNED = {
     "ALTER": "drop the table, view or function, and create it again",

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import optional_module
-from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._errors import SqlError, UnsupportedClauseError, at
 from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.operators import comparison
-from flintstream.table._expressions.resolver import Scope, resolve
+from flintstream.table._expressions.resolver import resolve
 from flintstream.table._expressions.types import sql_name
 from flintstream.table._plan.build import filtered
 from flintstream.table._plan.conditions import both, moved
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.joins import ANTI, INNER, LEFT, SEMI, joined, with_condition
 from flintstream.table._plan.nodes import Calc, Values
+from flintstream.table._sql.correlated import HIDDEN, conjuncts_of, inner_rows, with_value
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.joins import boolean
 
@@ -26,29 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.table._expressions.expr import Column, Expr
+    from flintstream.table._expressions.resolver import Scope
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.nodes import Node
 
-HIDDEN = "$q"
-"""How the names of columns begin that hold the value of a query."""
-
-
-@dataclass(frozen=True)
-class _Inner(Scope):
-    """The names of a query within another one: its own hide those of the outer query."""
-
-    outer: Scope | None = None
-    own: Scope | None = None
-
-    def find(self, name: s.Name) -> tuple[int, tuple[str, ...]]:
-        """Return the position of a column in an outer row followed by an inner one."""
-        assert self.outer is not None  # noqa: S101
-        assert self.own is not None  # noqa: S101
-        try:
-            index, rest = self.own.find(name)
-        except SqlError:
-            return self.outer.find(name)
-        return index + len(self.outer.columns), rest
+_OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_QUERIES = {"Select", "Union", "Intersect", "Except", "Values"}
+_SIGNS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 
 
 def filtered_by(
@@ -60,10 +43,10 @@ def filtered_by(
         SqlError: The condition is no BOOLEAN, or has a query where none can be.
     """
     queries, plain = [], []
-    for each in _conjuncts(where):
+    for each in conjuncts_of(where):
         negated, inner = _positive(each)
         kind = type(inner).__name__
-        if kind == "Exists" or (kind == "In" and inner.args.get("query") is not None):
+        if kind == "Exists" or (kind == "In" and inner.args.get("query") is not None) or _quantified(inner):
             queries.append((negated, inner))
         else:
             plain.append(each)
@@ -89,13 +72,18 @@ def with_values(
     for each in found:
         place = planner.parsed.place(each)
         try:
-            value = planner.plan(each.this, named)
+            value = planner.plan(each.this.copy(), named)
         except SqlError as error:
-            if "not found" in str(error):
-                raise unsupported(
-                    "a query for a value that reads columns of the outer query", place, "use a JOIN"
-                ) from None
-            raise
+            if "not found" not in str(error):
+                raise
+            try:
+                node, scope, name = with_value(planner, node, scope, each.this, named)
+            except UnsupportedClauseError:
+                raise
+            except SqlError as other:
+                raise (error if "not found" in str(other) else other) from None
+            tree = _replaced(each, tree, expressions.column(name))
+            continue
         if len(value.columns) != 1:
             raise SqlError(f"a query{at(place)} within an expression needs one column, but has {len(value.columns)}")
         constant = _is_one_row(value)
@@ -105,12 +93,28 @@ def with_values(
         node = joined(planner.session, node, _renamed(single, right), INNER if constant else LEFT, None)
         tables = (*scope.tables, HIDDEN) if scope.tables else ()
         scope = planner.session.scope(node.columns, tables)
-        column = expressions.column(name)
-        if each is tree:
-            tree = column
-        else:
-            each.replace(column)
+        tree = _replaced(each, tree, expressions.column(name))
     return node, scope, tree
+
+
+def _replaced(query: Any, tree: Any, column: Any) -> Any:
+    """Return an expression with a column for a query in it."""
+    if query is tree:
+        return column
+    query.replace(column)
+    return tree
+
+
+def _quantified(tree: Any) -> tuple[str, str, Any] | None:
+    """Return the sign, ANY or ALL, and the query of ``a > ALL (SELECT ...)``; None if it is something else."""
+    sign, other = _SIGNS.get(type(tree).__name__), tree.args.get("expression")
+    word = type(other).__name__.upper()
+    if sign is None or other is None or word not in {"ANY", "ALL"}:
+        return None
+    query = other.this
+    while type(query).__name__ in {"Subquery", "Paren"}:
+        query = query.this
+    return (sign, word, query) if type(query).__name__ in _QUERIES else None
 
 
 def _within(each: Any, tree: Any) -> bool:
@@ -121,7 +125,7 @@ def _within(each: Any, tree: Any) -> bool:
     if type(parent).__name__ == "In" and parent.args.get("query") is each:
         return True
     while parent is not None and parent is not tree:
-        if type(parent).__name__ in {"Select", "Subquery", "Exists"}:
+        if type(parent).__name__ in {"Select", "Subquery", "Exists", "Any", "All"}:
             return True
         parent = parent.parent
     return False
@@ -152,14 +156,6 @@ def _single(session: Any, node: Node) -> Node:
     return Grouping(session, node, session.scope(node.columns), []).plan([value], None, "")
 
 
-def _conjuncts(tree: Any) -> list[Any]:
-    while type(tree).__name__ == "Paren":
-        tree = tree.this
-    if type(tree).__name__ == "And":
-        return [part for each in (tree.this, tree.expression) for part in _conjuncts(each)]
-    return [tree]
-
-
 def _positive(tree: Any) -> tuple[bool, Any]:
     negated = False
     while type(tree).__name__ in {"Not", "Paren"}:
@@ -171,11 +167,13 @@ def _positive(tree: Any) -> tuple[bool, Any]:
 def _member(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[str, Node], *, negated: bool) -> Node:
     """Return the rows that have a partner in a query, or none if ``negated``."""
     exists = type(tree).__name__ == "Exists"
-    query = tree.this if exists else tree.args["query"]
+    sign, word, query = _quantified(tree) or ("=", "ANY", tree.this if exists else tree.args["query"])
     while type(query).__name__ == "Subquery":
         query = query.this
     right, columns, condition = _inner(planner, scope, query, named)
     session = planner.session
+    if word == "ALL":  # no row for which the opposite holds
+        sign, negated = _OPPOSITE[sign], not negated
     conditions = [] if condition is None else [condition]
     if not exists:
         place = planner.parsed.place(tree)
@@ -184,20 +182,20 @@ def _member(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[st
         if len(wanted) != len(columns):
             raise SqlError(f"IN{at(place)} compares {len(wanted)} values with a query of {len(columns)} columns")
         for each, column in zip(wanted, columns, strict=True):
-            mine = resolve(planner.reader.read(each), scope)
-            conditions.append(_equal(mine, moved(column, len(scope.columns)), session.zone, place, negated=negated))
+            pair = resolve(planner.reader.read(each), scope), moved(column, len(scope.columns))
+            conditions.append(_compared(sign, pair, session.zone, place, negated=negated))
     return joined(session, node, right, ANTI if negated else SEMI, both(conditions, session.zone))
 
 
-def _equal(a: Expr, b: Expr, zone: str, place: Place | None, *, negated: bool) -> Expr:
-    equal = comparison("=", (a, b), zone)
-    if equal is None:
-        raise SqlError(f"IN{at(place)} compares {sql_name(a.type)} with {sql_name(b.type)}")
-    parts = [equal]
-    for each in (a, b) if negated else ():
+def _compared(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None, *, negated: bool) -> Expr:
+    made = comparison(sign, pair, zone)
+    if made is None:
+        raise SqlError(f"IN{at(place)} compares {sql_name(pair[0].type)} with {sql_name(pair[1].type)}")
+    parts = [made]
+    for each in pair if negated else ():
         none = FUNCTIONS["IS NULL"].build("IS NULL", [each], zone) if each.nullable else None
         parts += [] if none is None else [none]
-    return both(parts, zone, "OR") or equal
+    return both(parts, zone, "OR") or made
 
 
 def _inner(planner: Any, outer: Scope, query: Any, named: Mapping[str, Node]) -> tuple[Node, list[Expr], Expr | None]:
@@ -210,25 +208,9 @@ def _inner(planner: Any, outer: Scope, query: Any, named: Mapping[str, Node]) ->
         first = error
     else:
         return node, [Ref(each.type, i) for i, each in enumerate(node.columns)], None
-    place = planner.parsed.place(query)
-    clauses = ("group", "having", "distinct", "limit", "offset", "order")
-    if type(query).__name__ != "Select" or any(query.args.get(each) for each in clauses):
+    found = inner_rows(planner, outer, query, named)
+    if found is None:
         raise first
-    node, scope = planner._from(query.args["from_"].this, named)  # noqa: SLF001 - a part of it
-    for join in query.args.get("joins") or ():
-        node, scope = planner._join(node, scope, join, named)  # noqa: SLF001
-    wide = _Inner((*outer.columns, *scope.columns), (), scope.functions, scope.zone, scope.database, outer, scope)
-    own, across = [], []
-    where = query.args.get("where")
-    for each in [] if where is None else _conjuncts(where.this):
-        syntax = planner.reader.read(each)
-        made = boolean(syntax, wide, "WHERE", place)
-        if any(ref.index < len(outer.columns) for ref in refs(made)):
-            across.append(made)
-        else:
-            own.append(moved(made, -len(outer.columns)))
-    node, rest = with_condition(planner.session, node, both(own, scope.zone))
-    if rest is not None:
-        node = filtered(node, rest)
+    node, scope, across = found
     items = [] if type(query.parent).__name__ == "Exists" else query.expressions
     return node, [resolve(planner.reader.read(each), scope) for each in items], both(across, scope.zone)

@@ -85,7 +85,8 @@ class _Reader:
             found = t.ArrayType(found) if self.take("ARRAY") else t.MultisetType(found)
         if self.take("NOT", "NULL"):
             return found.not_null()
-        self.take("NULL")
+        if [str(each.text).upper() for each in self.tokens[self.position : self.position + 2]] != ["NULL", "ON"]:
+            self.take("NULL")  # and not NULL ON EMPTY, a clause of JSON_VALUE
         return found
 
     def bare(self) -> DataType:

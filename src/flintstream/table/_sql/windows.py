@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
-from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._errors import SqlError, at, nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.types import IntervalType, RowsType, sql_name
@@ -43,7 +43,6 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
             f"The window function {call.kind}{at(call.place)} requires the time column '{column.name}' to be a time "
             "attribute: declare a WATERMARK for it, or use a column AS PROCTIME()"
         )
-    _check_zone(column, zone, call.place)
     sizes = _sizes(call, read)
     kind = call.kind
     size = sizes.get("SIZE", sizes.get("GAP", 0))
@@ -56,7 +55,16 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
         if each not in names:
             raise SqlError(f"Column '{each}' not found in PARTITION BY{at(call.place)}{nearest(each, names)}")
     partition = tuple(names.index(each) for each in call.partition)
-    spec = WindowSpec(kind, size, slide, sizes.get("OFFSET", 0), column.time == "ROWTIME", partition, place=call.place)
+    spec = WindowSpec(
+        kind,
+        size,
+        slide,
+        sizes.get("OFFSET", 0),
+        column.time == "ROWTIME",
+        partition,
+        place=call.place,
+        zone=_zone(column, zone),
+    )
     moment = t.TimestampType(3, False)
     times = (
         Column("window_start", moment),
@@ -66,11 +74,10 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
     return Windowed((*node.columns, *times), node, spec)
 
 
-def _check_zone(column: Column, zone: str, place: s.Place | None) -> None:
-    """Refuse windows whose start would depend on the time zone of the session."""
-    if isinstance(column.type, t.LocalZonedTimestampType) and zone not in {"UTC", "GMT", "Etc/UTC", "Z"}:
-        what = f"a window of {sql_name(column.type.nullable())} in the time zone {zone}"
-        raise unsupported(what, place, "set table.local-time-zone to UTC, or use a TIMESTAMP column")
+def _zone(column: Column, zone: str) -> str:
+    """Return the zone whose clocks show where windows of a column begin; empty for UTC."""
+    local = isinstance(column.type, t.LocalZonedTimestampType) and zone not in {"UTC", "GMT", "Etc/UTC", "Z"}
+    return zone if local else ""
 
 
 def _sizes(call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> dict[str, int]:
@@ -118,7 +125,6 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
             f"Window aggregate can only be defined over a time attribute column, but {column.name}{at(key.place)} is "
             f"{sql_name(column.type)}"
         )
-    _check_zone(column, scope.zone, key.place)
     given = [each for each in key.arguments[1:] if isinstance(each, s.Value)]
     sizes = [each.value for each in given if isinstance(each.type, (IntervalType, RowsType))]
     rows = any(isinstance(each.type, RowsType) for each in given)
@@ -128,7 +134,9 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
         raise SqlError(f"{kind}{at(key.place)} needs sizes greater than 0; a session needs a time")
     slide, size = (sizes[0], sizes[1]) if kind == "HOP" and len(sizes) > 1 else (0, sizes[0])
     offset = sizes[-1] if len(sizes) > (2 if kind == "HOP" else 1) and kind != "SESSION" else 0
-    spec = WindowSpec(kind, size, slide, offset, column.time == "ROWTIME", rows=rows)
+    spec = WindowSpec(
+        kind, size, slide, offset, column.time == "ROWTIME", rows=rows, zone="" if rows else _zone(column, scope.zone)
+    )
     moment = t.TimestampType(3, rows)
     times = (
         Column("window_start", moment),

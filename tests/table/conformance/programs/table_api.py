@@ -312,3 +312,36 @@ def tables_of_pandas(env, t_env):
 def changes_as_data_frames(env, t_env):
     found = scores(t_env).group_by(col("k")).select(col("k"), col("n").sum.alias("s")).to_pandas()
     return [tuple(sorted(zip(found["k"], found["s"].tolist(), strict=True)))]
+
+
+@program(config=PROCESS, modes=BOTH)
+def dtypes_of_functions_on_pandas(env, t_env):
+    kinds = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "STRING", "DECIMAL(5, 2)", "DATE")
+
+    @udf(result_type=DataTypes.STRING(), func_type="pandas")
+    def dtype(x):
+        return x.map(lambda _: str(x.dtype))
+
+    @udf(result_type=DataTypes.STRING(), func_type="pandas")
+    def missing(x):
+        import pandas as pd
+
+        return pd.Series([str(x.dtype)] * len(x))
+
+    @udf(result_type=DataTypes.FLOAT(), func_type="pandas")
+    def square(x):
+        return x * x
+
+    t_env.create_temporary_function("dtype", dtype)
+    t_env.create_temporary_function("missing", missing)
+    t_env.create_temporary_function("square", square)
+    texts = {"BOOLEAN": "TRUE", "STRING": "'a'", "DATE": "'2020-01-02'"}
+    there = ", ".join(f"dtype(CAST({texts.get(kind, '1')} AS {kind}))" for kind in kinds)
+    nothing = ", ".join(f"missing(CAST(NULL AS {kind}))" for kind in kinds)
+    return [
+        t_env.sql_query(f"SELECT {there} FROM (VALUES (1)) AS v (id)"),
+        t_env.sql_query(f"SELECT {nothing} FROM (VALUES (1)) AS v (id)"),
+        t_env.sql_query(
+            "SELECT square(CAST(1.1 AS FLOAT)), square(CAST(16777217 AS FLOAT)) FROM (VALUES (1)) AS v (id)"
+        ),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
@@ -39,16 +40,14 @@ def _word(argument: Expr) -> str:
     return str(argument.value) if isinstance(argument, Const) else ""
 
 
-def _path(arguments: Sequence[Expr]) -> JsonPath | None:
-    """Return the path, which is the second argument; None if it is no literal or what comes first is no text."""
+def _at_path(arguments: Sequence[Expr], make: Callable[[JsonPath], Any]) -> tuple[tuple[Expr, ...], Any] | None:
+    """Return what a function reads of (text, path), and the function; None if one of them is no text."""
     text, path = arguments[:2]
-    if (
-        not isinstance(text.type, (*TEXTS, t.NullType))
-        or not isinstance(path, Const)
-        or not isinstance(path.value, str)
-    ):
+    if not isinstance(text.type, (*TEXTS, t.NullType)) or not isinstance(path.type, TEXTS):
         return None
-    return JsonPath(path.value)
+    if isinstance(path, Const) and isinstance(path.value, str):
+        return (text,), make(JsonPath(path.value))
+    return (text, path), json.PathOfRow(make, JsonPath)
 
 
 def _calling(function: Any) -> Emit:
@@ -64,40 +63,38 @@ def _calling(function: Any) -> Emit:
 
 def _value(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return JSON_VALUE(text, path, NULL of a type, word, value if empty, word, value if wrong)."""
-    path = _path(arguments)
-    text, _, kind, on_empty, when_empty, on_error, when_error = arguments
+    _, _, kind, on_empty, when_empty, on_error, when_error = arguments
     returned = STRING if isinstance(kind.type, t.NullType) else kind.type
     convert = _RETURNED.get(type(returned))
     others = [cast(each, returned, zone) for each in (when_empty, when_error)]
     given = [each for each in others if each is not None]
-    if path is None or convert is None or len(given) < len(others):
+    if convert is None or len(given) < len(others):
         return None
-    function = json.JsonValue(path, convert, _word(on_empty), _word(on_error))
-    return Call(returned.nullable(), name, (text, *given), _calling(function), strict=False)
+    made = _at_path(arguments, partial(json.JsonValue, convert=convert, empty=_word(on_empty), error=_word(on_error)))
+    if made is None:
+        return None
+    return Call(returned.nullable(), name, (*made[0], *given), _calling(made[1]), strict=False)
 
 
 def _query(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_QUERY(text, path, NULL of a type, wrapper, word, word)."""
-    path = _path(arguments)
-    text, _, kind, wrapper, empty, error = arguments
+    _, _, kind, wrapper, empty, error = arguments
     returned = STRING if isinstance(kind.type, t.NullType) else kind.type
     listed = isinstance(returned, t.ArrayType)
     content = returned.element_type if isinstance(returned, t.ArrayType) else returned
-    if path is None or not isinstance(content, t.VarCharType):
+    if not isinstance(content, t.VarCharType):
         return None
     if listed and "EMPTY_OBJECT" in {_word(empty), _word(error)}:
         return None
-    function = json.JsonQuery(path, _word(wrapper), _word(empty), _word(error), listed)
-    return Call(returned.nullable(), name, (text,), _calling(function), strict=False)
+    of_path = partial(json.JsonQuery, wrapper=_word(wrapper), empty=_word(empty), error=_word(error), listed=listed)
+    made = _at_path(arguments, of_path)
+    return None if made is None else Call(returned.nullable(), name, made[0], _calling(made[1]), strict=False)
 
 
 def _exists(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_EXISTS(text, path, word)."""
-    path = _path(arguments)
-    if path is None:
-        return None
-    function = json.JsonExists(path, _word(arguments[2]) if len(arguments) > 2 else "FALSE")
-    return Call(BOOLEAN, name, (arguments[0],), _calling(function), strict=False)
+    made = _at_path(arguments, partial(json.JsonExists, error=_word(arguments[2]) if len(arguments) > 2 else "FALSE"))
+    return None if made is None else Call(BOOLEAN, name, made[0], _calling(made[1]), strict=False)
 
 
 def _is_json(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -136,10 +133,21 @@ def _written(argument: Expr) -> Expr | None:
 
 
 def _string(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
-    made = _written(arguments[0])
-    if isinstance(made, Call) and made.name != "JSON_STRING":  # of JSON it is the text of a text
-        return Call(made.type, "JSON_STRING", (made,), template("json_text({0})"))
-    return made
+    return _written(arguments[0])
+
+
+def json_of_group(name: str, argument: Expr, zone: str) -> Expr | None:
+    """Return what JSON_ARRAYAGG and JSON_OBJECTAGG collect: JSON of values, and pairs of texts and JSON.
+
+    None means that there is no JSON for the values, or that a key is no text.
+    """
+    if name == "JSON_ARRAYAGG" or not isinstance(argument, Call):
+        return _written(argument)
+    key, value = argument.arguments
+    made = _written(value)
+    if made is None or not isinstance(key.type, TEXTS):
+        return None
+    return FUNCTIONS["ROW"].build("ROW", [key, made], zone)
 
 
 def _parsed(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -157,8 +165,16 @@ def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
     given = [each for each in values if each is not None]
     if len(given) < len(keys) or not all(isinstance(each, Const) and isinstance(each.value, str) for each in keys):
         return None
-    heads = [f"{json.json_text(each.value)}:" for each in keys if isinstance(each, Const)]
-    return Call(STRING.not_null(), name, tuple(given), _joining("{}", heads, _word(handling)), strict=False)
+    members = {str(each.value): value for each, value in zip(keys, given, strict=True) if isinstance(each, Const)}
+    names = sorted(members)
+    heads = [f"{json.json_text(each)}:" for each in names]
+    return Call(
+        STRING.not_null(),
+        name,
+        tuple(members[each] for each in names),
+        _joining("{}", heads, _word(handling)),
+        strict=False,
+    )
 
 
 def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -190,14 +206,14 @@ for _kind in ("", " VALUE", " OBJECT", " ARRAY", " SCALAR"):
     for _name in (f"IS JSON{_kind}", f"IS NOT JSON{_kind}"):
         FUNCTIONS[_name] = Function(_name, ("S",), _is_json, "(STRING)")
 for _name, _takes, _build in (
-    ("JSON_VALUE", "(STRING, literal path)", _value),
-    ("JSON_QUERY", "(STRING, literal path)", _query),
-    ("JSON_EXISTS", "(STRING, literal path)", _exists),
+    ("JSON_VALUE", "(STRING, path)", _value),
+    ("JSON_QUERY", "(STRING, path)", _query),
+    ("JSON_EXISTS", "(STRING, path)", _exists),
     ("JSON_STRING", "(any but an interval)", _string),
     ("JSON", "(STRING)", _parsed),
     ("JSON_OBJECT", "(KEY literal VALUE any, ...)", _object),
     ("JSON_ARRAY", "(any, ...)", _array),
 ):
     FUNCTIONS[_name] = Function(_name, (), _build, _takes)
-define("JSON_QUOTE", "S", STRING, "json_text({0})")
+define("JSON_QUOTE", "S", STRING, "json_quoted({0})")
 define("JSON_UNQUOTE", "S", STRING, "json_unquoted({0})")

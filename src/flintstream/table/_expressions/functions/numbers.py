@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from flintstream.common import _datatypes as t
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import DOUBLE, INT, STRING, add, define, first_type
+from flintstream.table._expressions.number_helpers import SeededRandom
 from flintstream.table._expressions.types import INTEGERS, decimal_of, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._datatypes import DataType
+    from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Expr
 
 
@@ -53,6 +55,26 @@ def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
     return Call(a.type, name, (a,), template("abs({0})" if bits is None else f"wrap(abs({{0}}), {bits})"))
 
 
+def _random(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+    """Return RAND or RAND_INTEGER; a literal as seed gives the numbers that Java gives for it."""
+    most = 1 if name == "RAND" else 2
+    if not most - 1 <= len(arguments) <= most or any(type(each.type) not in INTEGERS for each in arguments):
+        return None
+    seed = arguments[0] if len(arguments) == most else None
+    nullable = any(is_nullable(each.type) for each in arguments)
+    kind = with_null(DOUBLE if name == "RAND" else INT, nullable)
+    if not isinstance(seed, Const):
+        code = "random.random()" if name == "RAND" else "random.randrange({all})"
+        given = arguments[most - 1 :] if name == "RAND" else arguments[-1:]
+        return Call(kind, name, tuple(given), template(code))
+    numbers = SeededRandom(seed.value)
+
+    def emit(generator: Generator, call: Call, names: Sequence[str]) -> str:  # noqa: ARG001 - one signature
+        return f"{generator.known('random', numbers)}.{'double' if name == 'RAND' else 'below'}({', '.join(names)})"
+
+    return Call(kind, name, tuple(arguments[1:]), emit)
+
+
 add("ABS", ("N",), _absolute)
 define("FLOOR", "N", _whole, "floor_number({0})")
 define("CEIL | CEILING", "N", _whole, "ceil_number({0})")
@@ -70,7 +92,7 @@ define("COT", "F", DOUBLE, "1.0 / math.tan({0})")
 define("ATAN2", "FF", DOUBLE, "math.atan2({0}, {1})")
 define("PI", "", DOUBLE.not_null(), "math.pi")
 define("E", "", DOUBLE.not_null(), "math.e")
-define("RAND", " I", DOUBLE.not_null(), "random.random()")
-define("RAND_INTEGER", "I II", INT, "rand_integer({all})")
+add("RAND", ("", "I"), _random)
+add("RAND_INTEGER", ("I", "II"), _random)
 define("HEX", "I S", STRING, "hex_text({0})")
 define("BIN", "I", STRING, "format({0} & (1 << 64) - 1, 'b')")

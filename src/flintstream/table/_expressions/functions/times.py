@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common import _datatypes as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
-from flintstream.table._expressions.functions.signatures import BIGINT, INT, STRING, add, define
+from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
 from flintstream.table._expressions.types import INTEGERS, TEXTS, TIMESTAMPS, IntervalType, is_nullable, with_null
 
 if TYPE_CHECKING:
@@ -111,6 +111,23 @@ def _difference(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(kind, name, (a, b), template(f"timestamp_diff('{unit}', {{1}}, {{0}})"))
 
 
+def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return TIMESTAMPDIFF: between two points in time the exact one, else that of local times."""
+    if len(arguments) != 3:
+        return None
+    unit, *moments = arguments
+    if not all(isinstance(each.type, (*TIMESTAMPS, t.DateType, t.NullType)) for each in moments):
+        return None
+    local = [isinstance(each.type, t.LocalZonedTimestampType) for each in moments]
+    if not all(local) or (isinstance(unit, Const) and unit.value in {"MONTH", "QUARTER", "YEAR"}):
+        moments = [
+            (cast(each, t.TimestampType(3), zone) or each) if there else each
+            for each, there in zip(moments, local, strict=True)
+        ]
+    kind = with_null(INT, any(is_nullable(each.type) for each in moments))
+    return Call(kind, name, (unit, *moments), template("timestamp_diff({0}, {1}, {2})"))
+
+
 for _name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
     add(f"- {_name}", ("DD",), _difference)
 for _name in _PARTS:
@@ -129,7 +146,9 @@ define(
     "to_ltz({all})",
     may_be_null=True,
 )
-define("TIMESTAMPDIFF", "SDD", INT, "timestamp_diff({all})")
+FUNCTIONS["TIMESTAMPDIFF"] = Function(
+    "TIMESTAMPDIFF", (), _units_between, "(unit, DATE or TIMESTAMP, DATE or TIMESTAMP)"
+)
 define("UNIX_TIMESTAMP", " S SS", BIGINT, "unix_timestamp({zone}, {all})")
 define("FROM_UNIXTIME", "I IS", STRING, "from_unixtime({zone}, {all})", may_be_null=True)
 define("CONVERT_TZ", "SSS", STRING, "convert_zone({all})", may_be_null=True)
