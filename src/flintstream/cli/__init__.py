@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from flintstream import __version__
+from flintstream.cli.handing_over import hand_over
 from flintstream.cli.ready import ProgramReady
 from flintstream.compat.pyflink import PYFLINK_VERSION
 
@@ -26,6 +28,7 @@ COMMANDS = {
     "attach": "watch",
     "state": "state",
     "rest": "rest",
+    "serve": "serve",
     "check": "check",
     "ui": "rest",
     "config": "configuration",
@@ -39,6 +42,10 @@ class _Commands(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the command line."""
+        if not args and "args" not in options and sys.argv[1:2] == ["run"]:
+            code = hand_over(sys.argv[1:])
+            if code is not None:
+                sys.exit(code)
         try:
             return super().main(*args, **options)
         except ProgramReady as ready:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._secrets import SECRET_KEYS, shown
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.jvm.context import executor_count, forget, is_alive
+from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, show
 from flintstream.engine.spark.jvm.start import start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
@@ -82,6 +82,9 @@ _unsettled: list[Any] = []
 _starting = threading.Lock()
 """Jobs that start concurrently share one context. While a context starts, it looks active but is not usable."""
 
+_prepared: list[tuple[Any, Any, dict[str, str]]] = []
+"""A context that no job has used yet, its gateway, and the settings for which it was made."""
+
 _inherited: list[Any] = []
 """The context that was active when this process was forked."""
 
@@ -117,7 +120,38 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
         if active is not None and not is_alive(active):
             forget(active)
             active = None
-        return active or _start_context(configuration)
+        return active or _take_prepared(configuration) or _start_context(configuration)
+
+
+def set_aside(configuration: Mapping[str, str]) -> None:
+    """Keep the active context, which a job with these settings started, for the next one that would start one like it.
+
+    Until then, this process has none.
+    """
+    with _starting:
+        context = _active_context()
+        _prepared[:] = [(context, hide(context), _wanted(configuration))]
+
+
+def _take_prepared(configuration: Mapping[str, str]) -> SparkContext | None:
+    """Return the context that was set aside if it is as this job wants it; end one that is not."""
+    if not _prepared:
+        return None
+    context, gateway, made_for = _prepared.pop()
+    show(context, gateway)
+    if _wanted(configuration) != made_for or not is_alive(context):
+        forget(context)
+        return None
+    _name_python(made_for)
+    return context  # type: ignore[no-any-return]
+
+
+def _wanted(configuration: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of the context that a job would start. The name does not matter where nothing shows it."""
+    conf = resolved(*_settings(configuration, _outside(configuration)))
+    if "true" not in {conf["spark.ui.enabled"], conf.get("spark.eventLog.enabled")}:
+        del conf["spark.app.name"]
+    return conf
 
 
 def _active_context() -> SparkContext | None:
@@ -188,15 +222,20 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     own, outside, sticky, name = _settings(configuration, outside)
     warn_of_unused(own, outside)
     conf = with_private_files(with_private_sockets(resolved(own, outside, sticky, name)))
-    python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
-    os.environ["PYSPARK_PYTHON"] = python
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    _name_python(conf)
     gateway = gateway or start_gateway(conf["spark.master"], conf)
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
     context = SparkContext(conf=spark_conf, gateway=gateway)
     if not _LOCAL.fullmatch(conf["spark.master"]):
         _unsettled[:] = [context]
     return context
+
+
+def _name_python(conf: Mapping[str, str]) -> None:
+    """Tell Spark the interpreter of the workers, unless it is set."""
+    python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
+    os.environ["PYSPARK_PYTHON"] = python
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 
 
 def _outside(configuration: Mapping[str, str]) -> dict[str, str]:

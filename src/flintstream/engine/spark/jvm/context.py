@@ -13,7 +13,7 @@ from flintstream.engine.spark.failures import java_message
 from flintstream.engine.spark.homes import Executor
 from flintstream.errors import FlintstreamError
 
-__all__ = ["Executors", "executor_count", "forget", "is_alive", "try_to_unpack"]
+__all__ = ["Executors", "executor_count", "forget", "hide", "is_alive", "show", "try_to_unpack"]
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +70,20 @@ def forget(context: Any) -> None:
                     stream.close()
     kind = type(context)
     kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
+
+
+def hide(context: Any) -> Any:
+    """Let this process start another Spark context, as if it had none; return what :func:`show` needs."""
+    kind = type(context)
+    gateway = kind._gateway  # noqa: SLF001
+    kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
+    return gateway
+
+
+def show(context: Any, gateway: Any) -> None:
+    """Make a hidden context the active one."""
+    kind = type(context)
+    kind._active_spark_context, kind._gateway, kind._jvm = context, gateway, gateway.jvm  # noqa: SLF001
 
 
 class Executors:
