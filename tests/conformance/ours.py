@@ -39,6 +39,8 @@ def make_environment(engine: str, run: Run, config: Mapping[str, str] | None = N
     configuration = Configuration()
     configuration.set_string("flintstream.engine", engine)
     configuration.set_string("restart-strategy.type", "none")
+    # PyFlink reads these few records in less than its 200 ms. Here a busy machine may stop in the middle.
+    configuration.set_string("pipeline.auto-watermark-interval", "60 s")
     for key, value in (config or {}).items():
         configuration.set_string(key, value)
     env = StreamExecutionEnvironment.get_execution_environment(configuration)

@@ -13,8 +13,7 @@ import pytest
 
 from flintstream.engine.spark import residency, resident
 from flintstream.engine.spark.residency import Residency, fits
-from flintstream.engine.spark.resident import ResidentTask, ResidentTasks
-from flintstream.errors import FlintstreamError
+from flintstream.engine.spark.resident import ResidentTask, ResidentTasks, TaskLostError
 from flintstream.runtime.exchange.receiving import Item
 
 HERE = "127.0.0.1"
@@ -31,6 +30,10 @@ class Runtime:
 
     def __init__(self):
         self.broken = 0
+        self.closed = 0
+
+    def close(self):
+        self.closed += 1
 
     def run_stage(self, level, partition, items):
         for each in items:
@@ -60,11 +63,13 @@ class Spark:
 
     def run(self, task, count):
         self.running, self.starts = 1, self.starts + 1
-        with ThreadPoolExecutor(count) as pool:
-            done = [pool.submit(task, partition, iter(())) for partition in range(count)]
-            for each in done:
-                each.result()
-        self.running = 0
+        try:
+            with ThreadPoolExecutor(count) as pool:
+                done = [pool.submit(task, partition, iter(())) for partition in range(count)]
+                for each in done:
+                    each.result()
+        finally:
+            self.running = 0
 
     def statusTracker(self):  # noqa: N802 - as pyspark spells it
         return self
@@ -102,14 +107,23 @@ def test_a_task_tries_again_to_reach_its_files(tasks, runtime):
     assert [each.payload for each in tasks.run_epoch([item(1, 0, b"unreachable")])] == [b"unreachable."]
 
 
-def test_a_lost_task_fails_the_epoch(tasks):
-    with pytest.raises((FlintstreamError, SystemExit)):
+def test_if_a_task_is_lost_all_forget_the_epoch(tasks, runtime):
+    with pytest.raises(TaskLostError):
         tasks.run_epoch([item(0, 0, b"a"), item(0, 1, b"lost")])
+    assert runtime.closed == 2
 
 
-def test_a_task_that_cannot_reach_its_files_fails_the_epoch_with_the_reason(tasks, runtime):
+def test_tasks_that_end_between_epochs_keep_their_subtasks(runtime):
+    tasks = ResidentTasks([2, 2])
+    assert tasks.start(JOB, HERE, HERE, Spark().run)
+    tasks.run_epoch([item(0, 0, b"a")])
+    assert tasks.close()
+    assert runtime.closed == 0
+
+
+def test_the_error_names_what_spark_says_of_a_lost_task(tasks, runtime):
     runtime.broken = resident.RETRIES + 1
-    with pytest.raises(OSError, match="the store is away"):
+    with pytest.raises(TaskLostError, match="the store is away"):
         tasks.run_epoch([item(1, 0, b"unreachable")])
 
 
@@ -217,6 +231,15 @@ def test_tasks_end_when_there_is_another_job_and_start_when_it_has_ended(resides
     spark.other_jobs = 0
     short_epochs(resides)
     assert resides.run_epoch([]) == []
+
+
+def test_an_epoch_whose_task_is_lost_is_a_spark_job(resides, spark):
+    short_epochs(resides)
+    assert resides.run_epoch([item(0, 0, b"lost")]) is None
+    assert not spark.running
+    short_epochs(resides)
+    assert resides.run_epoch([item(1, 0, b"a")]) == [item(2, 1, b"a.")]
+    assert spark.starts == 2
 
 
 def test_tasks_without_work_give_up_their_cores(resides, spark, monkeypatch):

@@ -91,7 +91,7 @@ def options_are_built_for_every_type(env):
     return collected(isinstance(option, ConfigOption) for option in options)
 
 
-@program()
+@program(config={"pipeline.auto-watermark-interval": "200 ms"})
 def the_execution_config_keeps_numbers(env):
     config = env.get_config()
     before = [

@@ -116,16 +116,10 @@ class SparkEngine:
             [", ".join(chain.name for chain in step.chains) for step in plan.supersteps],
         )
 
-        if RESIDENT_TASKS.read(self.configuration) and self._may_stay(plan, here=here):
+        if RESIDENT_TASKS.read(self.configuration) and not plan.batch and fits(self.context, one_machine=here):
             self.residency = Residency(
                 self.context, partitions, self.shipment.job, self._run_residents, one_machine=here
             )
-
-    def _may_stay(self, plan: JobPlan, *, here: bool) -> bool:
-        """Tell whether the tasks of a job may be resident."""
-        # If one of them is lost, the job restarts from a checkpoint, where Spark would run a task of an epoch again.
-        restarts = plan.settings.staging is not None or self.context.master.startswith("local[")
-        return not plan.batch and restarts and fits(self.context, one_machine=here)
 
     def _run_residents(self, task: ResidentTask, count: int) -> None:
         """Run a task for each partition, in a thread of its own."""
@@ -165,17 +159,21 @@ class SparkEngine:
 
     def run_epoch(self, items: Sequence[Item]) -> list[Item]:
         """Run one epoch, in resident tasks or as one Spark job."""
-        if self.cancelled:
-            raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
+        self._check_cancelled()
         if self.residency is None:
             return self._run_job(items)
         with self._errors():
             results = self.residency.run_epoch(items)
         if results is None:
+            self._check_cancelled()
             began = time.monotonic()
             results = self._run_job(items)
             self.residency.job_ran(time.monotonic() - began)
         return results
+
+    def _check_cancelled(self) -> None:
+        if self.cancelled:
+            raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
 
     def _run_job(self, items: Sequence[Item]) -> list[Item]:
         """Run one epoch as one Spark job."""

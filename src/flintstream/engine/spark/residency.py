@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from flintstream.engine.spark.resident import ResidentTasks
+from flintstream.engine.spark.resident import ResidentTasks, TaskLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,10 +84,9 @@ class Residency:
         self._over = threading.Event()
 
     def run_epoch(self, items: Sequence[Item]) -> list[Item] | None:
-        """Run an epoch in resident tasks; return None if there are none, so that it must run as a Spark job.
+        """Run an epoch in resident tasks; return None if it must run as a Spark job.
 
-        Raises:
-            Exception: A task was lost.
+        It must if there are no resident tasks, or if one was lost.
         """
         with self._using:
             if self._tasks is None and not (self._possible and self._short_epochs >= SHORT_EPOCHS and self._start()):
@@ -95,7 +94,12 @@ class Residency:
             assert self._tasks is not None  # noqa: S101 - they have started
             time.sleep(max(0.0, self._last_epoch + PERIOD_SECONDS - time.monotonic()))
             self._last_epoch = time.monotonic()
-            results = self._tasks.run_epoch(items)
+            try:
+                results = self._tasks.run_epoch(items)
+            except TaskLostError as error:
+                _log.warning("a resident task was lost, so the epoch runs again as a Spark job: %s", error)
+                self._tasks, self._short_epochs = None, 0
+                return None
             if self._tasks.moved > MOST_MOVED:
                 self._end()
             return results

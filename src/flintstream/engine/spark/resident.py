@@ -6,7 +6,7 @@ task for each partition. The driver sends it what it would have sent to the task
 and passes on what it returns. State, instructions and reports are the same, so any epoch may run either way.
 
 The driver is between all tasks then. So a job whose epochs move many bytes, or that is not alone in its Spark context,
-runs each epoch as a Spark job.
+runs each epoch as a Spark job. So does an epoch whose task was lost: it runs again, from the state before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.worker import runtime_of, shown
-from flintstream.errors import FlintstreamError
 from flintstream.runtime.exchange.receiving import Item
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.task.stage import JobRuntime
 
-__all__ = ["ResidentTask", "ResidentTasks"]
+__all__ = ["ResidentTask", "ResidentTasks", "TaskLostError"]
 
 START_SECONDS = 3.0
 """How long the driver waits until all tasks have connected. Cores may be taken, or a firewall may be in the way."""
@@ -40,8 +39,17 @@ START_SECONDS = 3.0
 END_SECONDS = 2.0
 """How long the driver waits for the end of the tasks."""
 
+FAILED_END_SECONDS = 30.0
+"""The same after a task was lost: others may be in the middle of an epoch."""
+
+SILENT_SECONDS = 30
+"""The driver notices after about this time that the machine of a task has gone."""
+
 RETRIES = 3
 """How often a task tries again to reach the files of the engine."""
+
+_BYE = b""
+"""The last message to a task that ends between two epochs and leaves its subtasks for the next one."""
 
 _TOKEN_BYTES = 32
 _LENGTH = struct.Struct("!Q")
@@ -60,8 +68,12 @@ def _close_all() -> None:
 os.register_at_fork(after_in_child=_close_all)
 
 
+class TaskLostError(Exception):
+    """A resident task has ended in the middle of an epoch."""
+
+
 class ResidentTask:
-    """Runs a partition of every superstep until the driver closes the connection."""
+    """Runs a partition of every superstep until the driver says goodbye, or is gone."""
 
     def __init__(self, job: ShippedJob, address: tuple[str, int], token: bytes) -> None:
         """Connect to the driver at ``address``, which accepts only this ``token``."""
@@ -81,11 +93,16 @@ class ResidentTask:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.sendall(self.token + _PARTITION.pack(partition))
             _open.add(connection)
+            message: bytes | bytearray | None = None
             try:
-                while (message := _receive(connection)) is not None:
+                while message := _receive(connection):
                     _send(connection, pickle.dumps(_run(runtime, partition, *pickle.loads(message)), 5))
+            except BrokenPipeError:
+                message = None
             finally:
                 _open.discard(connection)
+                if message != _BYE:  # the epoch may run again, from the state before it
+                    runtime.close()
         return iter(())
 
 
@@ -138,14 +155,14 @@ class ResidentTasks:
     def _run_tasks(self, run: Callable[[ResidentTask, int], object], task: ResidentTask, count: int) -> None:
         try:
             run(task, count)
-        except BaseException as error:  # noqa: BLE001 - raised by the epoch that misses the tasks
+        except BaseException as error:  # noqa: BLE001 - told by the epoch that misses the tasks
             self._error = error
 
     def run_epoch(self, items: Sequence[Item]) -> list[Item]:
         """Run every superstep once.
 
         Raises:
-            Exception: A task was lost.
+            TaskLostError: A task was lost. The others are told to forget the epoch.
         """
         waiting: list[dict[int, list[tuple[Any, ...]]]] = [{} for _ in self._partitions]
         results: list[Item] = []
@@ -167,21 +184,23 @@ class ResidentTasks:
                         else:
                             waiting[produced.level].setdefault(produced.subtask, []).append(tuple(produced))
         except OSError as error:
-            raise self._reason(error) from error
+            self._end(FAILED_END_SECONDS)
+            raise TaskLostError(str(self._error or error)) from error
         return results
-
-    def _reason(self, error: OSError) -> BaseException:
-        """Return why a task was lost: what Spark says, if it says it soon."""
-        self.close()
-        return self._error or FlintstreamError(f"a task of the job was lost: {error}")
 
     def close(self) -> bool:
         """End the tasks between two epochs; return whether they have ended."""
         for connection in self._connections:
+            with contextlib.suppress(OSError):
+                _send(connection, _BYE)
+        return self._end(END_SECONDS)
+
+    def _end(self, seconds: float) -> bool:
+        for connection in self._connections:
             connection.close()
         self._connections = []
         if self._thread is not None:
-            self._thread.join(END_SECONDS)
+            self._thread.join(seconds)
         return self._thread is None or not self._thread.is_alive()
 
 
@@ -202,8 +221,22 @@ def _accept(listener: socket.socket, token: bytes, count: int, until: float) -> 
             continue
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _keep_alive(connection)
         found[partition] = connection
     return found
+
+
+def _keep_alive(connection: socket.socket) -> None:
+    """Let the connection end if the other machine no longer answers."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    probes = 3
+    for name, value in (
+        ("TCP_KEEPIDLE", SILENT_SECONDS // 2),
+        ("TCP_KEEPINTVL", SILENT_SECONDS // 2 // probes),
+        ("TCP_KEEPCNT", probes),
+    ):
+        if hasattr(socket, name):  # not on each system
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _send(connection: socket.socket, message: bytes) -> None:
