@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ENGINES = ("inline", "spark")
 
+UNDISTURBED = {"pipeline.auto-watermark-interval": "60 s"}
+"""PyFlink read these few records in less than its 200 ms. A busy machine may stop in the middle."""
+
 
 @contextmanager
 def alias() -> Iterator[None]:
@@ -39,8 +42,6 @@ def make_environment(engine: str, run: Run, config: Mapping[str, str] | None = N
     configuration = Configuration()
     configuration.set_string("flintstream.engine", engine)
     configuration.set_string("restart-strategy.type", "none")
-    # PyFlink reads these few records in less than its 200 ms. Here a busy machine may stop in the middle.
-    configuration.set_string("pipeline.auto-watermark-interval", "60 s")
     for key, value in (config or {}).items():
         configuration.set_string(key, value)
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
@@ -52,7 +53,7 @@ def make_environment(engine: str, run: Run, config: Mapping[str, str] | None = N
 def run_program(program: Program, run: Run, engine: str, directory: Path) -> dict[Form, list[list[str]]]:
     """Run one program and return the text and the ``repr`` of the values of every output."""
     with alias():
-        env = make_environment(engine, run, program.config)
+        env = make_environment(engine, run, {**UNDISTURBED, **program.config})
         results = program.function(env, directory) if program.directory else program.function(env)
         outputs = results if isinstance(results, list) else [results]
         collects = [collector(output) for output in outputs]
@@ -72,7 +73,7 @@ def run_together(
     """
     collects = {}
     with alias():
-        env = make_environment(engine, run, config)
+        env = make_environment(engine, run, {**UNDISTURBED, **config})
         settings = env._configuration.to_dict()
         for program in programs:
             own = directory / program.name
