@@ -13,8 +13,8 @@ pytestmark = pytest.mark.slow
 
 INSTRUCTIONS = {
     "keyed-count-100": 148,
-    "keyed-count-10k": 198,
-    "keyed-count-1m": 272,
+    "keyed-count-10k": 194,
+    "keyed-count-1m": 263,
     "keyed-count-durable": 298,
     "tumbling-windows": 202,
     "sliding-windows": 392,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pickle
 import random
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flintstream.common import Types
+from flintstream.runtime.exchange import keyed_output
 from flintstream.runtime.exchange import receiving as exchange
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.partitioners import (
@@ -101,6 +104,39 @@ def test_records_of_a_key_meet_in_one_subtask_in_order(values, timed):
             where.setdefault(repr(key), set()).add(target)
     assert all(len(targets) == 1 for targets in where.values())
     assert sum(map(len, received.values())) == len(values)
+
+
+@pytest.mark.parametrize("declared", [None, Types.LONG(), Types.INT()], ids=str)
+@pytest.mark.parametrize("timed", [False, True])
+@given(keys=st.lists(st.integers(-(2**31), 2**31 - 1) | st.sampled_from([2**31 - 1, True, -1, -2]), min_size=1))
+def test_the_target_of_a_key_stays_the_same_when_there_are_many(timed, declared, keys):
+    converter = None if declared is None else declared.converter()
+    partitioner = KeyGroupPartitioner(lambda v: v[0], converter)
+    records = [(key, i) for i, key in enumerate(keys)]
+    stamps = [i for _, i in records] if timed else None
+    few = send(partitioner, records, stamps)
+    with patch.object(keyed_output, "MANY_ROUTES", 0):
+        assert send(partitioner, records, stamps) == few
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_with_many_keys_other_keys_and_those_that_need_freezing_still_arrive(timed):
+    keys = [5, "five", 2**70, -(2**61), (5, "five"), [5], 5, {"a": 1}, 5.0]
+    records = [(key, i) for i, key in enumerate(keys)]
+    stamps = [i for _, i in records] if timed else None
+    with patch.object(keyed_output, "MANY_ROUTES", 0):
+        received = send(KeyGroupPartitioner(lambda v: v[0]), records, stamps)
+    assert received == send(KeyGroupPartitioner(lambda v: v[0]), records, stamps)
+    assert sum(map(len, received.values())) == len(keys)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_with_many_keys_one_that_does_not_fit_its_type_is_refused(timed):
+    partitioner = KeyGroupPartitioner(lambda v: v, Types.INT().converter())
+    with patch.object(keyed_output, "MANY_ROUTES", 0), pytest.raises(OperatorFailure) as failure:
+        send(partitioner, [1, 2**31, 3], [1, 2, 3] if timed else None)
+    assert failure.value.record == str(2**31)
+    assert isinstance(failure.value.error, OverflowError)
 
 
 def test_a_selector_that_raises_names_the_record():

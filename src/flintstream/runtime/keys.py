@@ -27,8 +27,9 @@ from flintstream.runtime.copies import ATOMS, copied
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values serve as keys without conversion."""
 
-_MASK = 0x7FFFFFFF
-_MIX = 0x9E3779B97F4A7C15
+MASK = 0x7FFFFFFF
+MIX = 0x9E3779B97F4A7C15
+"""The hash of a whole number is ``hash(number) * MIX >> 32 & MASK``."""
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - only subtracted from times without a zone
 _NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
 
@@ -177,28 +178,28 @@ def stable_hash(key: Any) -> int:
     """
     cls: Any = type(key)
     if cls in (int, bool, float):
-        return ((hash(key) * _MIX) >> 32) & _MASK
+        return ((hash(key) * MIX) >> 32) & MASK
     if cls is str:
-        return crc32(key.encode("utf-8", "surrogatepass")) & _MASK
+        return crc32(key.encode("utf-8", "surrogatepass")) & MASK
     if key is None:
         return 0
     if cls is bytes:
-        return crc32(key) & _MASK
+        return crc32(key) & MASK
     if isinstance(key, tuple):
         h = 17
         for item in key:
-            h = (h * 31 + stable_hash(item)) & _MASK
-        return ((h * _MIX) >> 32) & _MASK
+            h = (h * 31 + stable_hash(item)) & MASK
+        return ((h * MIX) >> 32) & MASK
     if cls is FrozenKey:
         return stable_hash(key.canonical)
     if cls is frozenset:
-        return sum(map(stable_hash, key)) & _MASK
+        return sum(map(stable_hash, key)) & MASK
     if isinstance(key, str):
-        return crc32(str.encode(key, "utf-8", "surrogatepass")) & _MASK
+        return crc32(str.encode(key, "utf-8", "surrogatepass")) & MASK
     if isinstance(key, bytes):
-        return crc32(key) & _MASK
+        return crc32(key) & MASK
     if _is_number(cls):
-        return ((hash(key) * _MIX) >> 32) & _MASK  # equal numbers have the same Python hash
+        return ((hash(key) * MIX) >> 32) & MASK  # equal numbers have the same Python hash
     if isinstance(key, type):
         return stable_hash(key.__qualname__)
     return stable_hash(_identity(key))

@@ -23,8 +23,8 @@ from flintstream.state.factory import create_backend
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flintstream.runtime.exchange.output import ExchangeOutput
     from flintstream.runtime.exchange.receiving import Item
-    from flintstream.runtime.exchange.sending import ExchangeOutput
     from flintstream.runtime.operators.base import Operator, Output
     from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, NodePlan
     from flintstream.runtime.protocol import NodeReport
