@@ -116,7 +116,8 @@ def test_files_are_written_and_read(t_env, tmp_path, name):
     options = f"'connector' = 'filesystem', 'format' = '{name}', 'path' = '{tmp_path / name}'"
     t_env.execute_sql(f"CREATE TABLE files (a INT, b STRING) WITH ({options})")
     t_env.execute_sql("INSERT INTO files VALUES (1, 'x'), (2, CAST(NULL AS STRING))").wait()
-    assert sorted(rows(t_env.execute_sql("SELECT * FROM files"))) == [(1, "x"), (2, None)]
+    nothing = "" if name == "csv" else None
+    assert sorted(rows(t_env.execute_sql("SELECT * FROM files"))) == [(1, "x"), (2, nothing)]
     assert all(path.is_file() for path in (tmp_path / name).iterdir())  # unlike those of a FileSink, by hour
 
 

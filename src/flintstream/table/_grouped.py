@@ -13,7 +13,10 @@ from flintstream.table._expressions.expr import Call as CallExpr
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.helpers import named_row
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._expressions.types import TIMESTAMPS
+from flintstream.table._names import named
 from flintstream.table._plan.build import calc
+from flintstream.table._plan.settings import is_batch
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.over import HIDDEN
@@ -149,7 +152,7 @@ class GroupedTable:
         table = self._table
         session = table._t_env._session  # noqa: SLF001 - one layer
         grouping = Grouping(session, table._node, table._scope(), self._keys)  # noqa: SLF001
-        return table._with(grouping.plan(listed(table, fields), None, "EXPR$"))  # noqa: SLF001
+        return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))  # noqa: SLF001
 
     def aggregate(self, func: Any) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
@@ -226,7 +229,13 @@ def _may_be_null(syntax: s.Syntax) -> bool:
     inner = syntax.argument if isinstance(syntax, s.Alias) else syntax
     if isinstance(inner, s.Aggregate):
         return bool(inner.function != "COUNT")
-    return isinstance(inner, s.Apply) and inner.function.endswith(("_START", "_END"))
+    if isinstance(inner, s.Convert):
+        return _may_be_null(inner.argument)
+    if not isinstance(inner, s.Apply):
+        return False
+    return inner.function.endswith(("_START", "_END")) or (
+        inner.function in {"+", "-", "*", "/"} and any(map(_may_be_null, inner.arguments))
+    )
 
 
 class WindowGroupedTable:
@@ -251,11 +260,23 @@ class WindowGroupedTable:
             return call if syntax == whole else syntax
 
         keys = [in_sql(each) for each in self._keys]
-        items = [changed(each, in_sql) for each in listed(table, fields)]
-        node, rewrite = group_window(table._node, call, table._scope())  # noqa: SLF001
+        chosen = named(
+            listed(table, fields),
+            lambda each: isinstance(each, s.Aggregate) or (isinstance(each, s.Apply) and each.arguments == (whole,)),
+        )
+        items = [changed(each, in_sql) for each in chosen]
         session = table._t_env._session  # noqa: SLF001
+        timed, scope = table._node, table._scope()  # noqa: SLF001
+        position = scope.find(call.arguments[0])[0]  # type: ignore[arg-type]
+        if (
+            is_batch(session)
+            and not timed.columns[position].time
+            and isinstance(timed.columns[position].type, TIMESTAMPS)
+        ):
+            timed = session.with_time(timed, position)
+        node, rewrite = group_window(timed, call, scope)
         grouping = Grouping(session, node, session.scope(node.columns), rewrite(keys))
-        found = grouping.plan(rewrite(items), None, "EXPR$")
+        found = grouping.plan(rewrite(items), None, "_c")
         if len(items) == len(found.columns):  # the types of the Table API, where those of SQL are NOT NULL
             pairs = zip(items, found.columns, strict=True)
             columns = [replace(each, type=each.type.nullable()) if _may_be_null(item) else each for item, each in pairs]

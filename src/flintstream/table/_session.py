@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream._environment.job import client_of
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog import Catalog, Declared, View
-from flintstream.table._connectors.registry import BY_SPLIT, UPSERTS, following, has_changes, lookups, opener, write
+from flintstream.table._connectors.registry import (
+    BY_SPLIT,
+    UPSERTS,
+    following,
+    has_changes,
+    lookups,
+    narrowing,
+    opener,
+    write,
+)
 from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
@@ -18,6 +27,7 @@ from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.resolver import Item, Scope, resolve
 from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_name
 from flintstream.table._plan.build import calc, for_sink
+from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.nodes import Scan
 from flintstream.table._plan.sinks import in_order, without_nulls
 from flintstream.table._plan.translate import then, translated
@@ -83,7 +93,8 @@ class Session:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
         found = lookups(name, table, physical)
-        node = Scan(tuple(physical), name, opener(name, table, physical), has_changes(table), found)
+        opened = opener(name, table, physical)
+        node = Scan(tuple(physical), name, opened, has_changes(table), found, (), narrowing(name, table, physical))
         order = [each.name for each in table.columns]
         by_split = table.options.get("connector") in BY_SPLIT and not node.updates
         return self.completed(name, table, node, order, by_split=by_split)
@@ -119,7 +130,13 @@ class Session:
             return replace(node, columns=columns)
         read = partial(_with_watermarks, node, position, delay)
         lookup, places = node.lookup if isinstance(node, Scan) else None, tuple(map(list(order).index, key))
-        return Scan(columns, name, read, node.changelog, lookup, places)
+        fewer = partial(_narrowed_with_watermarks, node, position, delay)
+        return Scan(columns, name, read, node.changelog, lookup, places, fewer)
+
+    def with_time(self, node: Node, position: int) -> Node:
+        """Return a bounded table whose rows have the time of a column, which becomes a time attribute."""
+        columns = [replace(each, time="ROWTIME") if i == position else each for i, each in enumerate(node.columns)]
+        return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, 0))
 
     def _declared_item(self, declared: Any, scope: Scope) -> Item:
         if declared.expression is None:
@@ -176,7 +193,7 @@ class Session:
             node = self._arranged(node, name, columns, chosen)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
-        stream = without_nulls(self, translated(ready, self.env), node, name[-1], found, columns)
+        stream = without_nulls(self, translated(narrowed(ready), self.env), node, name[-1], found, columns)
         if found.options.get("connector") in UPSERTS:
             stream = in_order(self, stream, ready, found, columns)
         write(stream, name[-1], found, columns, changelog=ready.changelog)
@@ -227,6 +244,10 @@ class UnopenedSession(Session):
 
 def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
     raise TypeError(f"this table is only described, not read in {env!r}")
+
+
+def _narrowed_with_watermarks(node: Node, position: int, delay: int, need: frozenset[int]) -> Any:
+    return partial(_with_watermarks, narrowed(node, need | {position}), position, delay)
 
 
 def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:

@@ -19,6 +19,7 @@ from flintstream.table._grouped import (
     WindowGroupedTable,
     listed,
 )
+from flintstream.table._names import named
 from flintstream.table._over import OverWindowedTable
 from flintstream.table._pandas import data_frame
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
@@ -120,7 +121,7 @@ class Table:
         items = listed(self, fields)
         if any(map(aggregates_in, items)):
             return GroupedTable(self, []).select(*fields)
-        return self._with(calc(self._node, resolve_items(items, self._scope())))
+        return self._with(calc(self._node, resolve_items(named(items), self._scope())))
 
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""

@@ -19,6 +19,7 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
+from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.stream_types import column_types, inferred
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
@@ -137,7 +138,7 @@ class TableEnvironment(Declarations):
 
     def _rows(self, node: Node) -> DataStream:
         code = edges.rows_of(node.columns, changelog=node.changelog)
-        made = then(translated(node, self._env), "Rows", GeneratedOperator(*edges.both(code)))
+        made = then(translated(narrowed(node), self._env), "Rows", GeneratedOperator(*edges.both(code)))
         made._transformation.output_type = None  # noqa: SLF001
         return made
 

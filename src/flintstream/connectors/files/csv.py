@@ -41,6 +41,8 @@ class CsvLayout(NamedTuple):
     skip_first_data_row: bool = False
     any_property_name: str | None = None
     """Whether to ignore fields after the last column."""
+    allow_missing: bool = False
+    """Whether a record may end before the last column; the texts of the others are then None."""
 
 
 class CsvReader(FileReader):
@@ -243,12 +245,15 @@ class _CsvFile:
         return [_make_row(names, list(values)) for values in zip(*converted, strict=True)]
 
     def _fit(self, row: list[str]) -> None:
-        """Cut ignored fields after the last column.
+        """Cut ignored fields after the last column, and add those that may be missing.
 
         Raises:
             Misfit: There are too few fields, or too many.
         """
         wanted = len(self._layout.names)
+        if self._layout.allow_missing and len(row) < wanted:
+            row += [None] * (wanted - len(row))  # type: ignore[list-item]
+            return
         surplus = row[wanted:]
         if len(row) < wanted or (surplus != [""] and self._layout.any_property_name is None):
             raise Misfit(f"found {len(row)} fields, but the schema has {wanted} columns")

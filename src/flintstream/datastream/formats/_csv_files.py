@@ -126,13 +126,14 @@ def column_reader(data_type: t.DataType, null: str | None, separator: str) -> Ca
         return partial(_integers, _BITS[type(data_type)])
     if null is None and isinstance(data_type, t.DoubleType):
         return _doubles
-    value = _value_reader(data_type)
+    value = value_reader(data_type)
     if null is None:
         return list if value is str else lambda column: list(map(value, column))
     return lambda column: [None if text == null else value(text) for text in column]
 
 
-def _value_reader(data_type: t.DataType) -> Callable[[str], Any]:
+def value_reader(data_type: t.DataType) -> Callable[[str], Any]:
+    """Return a function that converts a text to a value without parts."""
     if type(data_type) in _BITS:
         return texts.integer(_BITS[type(data_type)])
     if isinstance(data_type, t.DecimalType):
@@ -165,6 +166,8 @@ def _doubles(column: list[str]) -> list[float]:
 
 def _decimal(precision: int, scale: int, text: str) -> Decimal | None:
     """Round to the scale; a number with too many digits becomes None, as in Flink."""
+    if text != text.strip():
+        raise texts.fails(text, "a decimal number")  # integers may have spaces around them
     try:
         return texts.decimal(text).quantize(Decimal((0, (1,), -scale)), ROUND_HALF_UP, Context(prec=precision))
     except InvalidOperation:

@@ -9,8 +9,9 @@ from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, StreamFormat
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
-from flintstream.datastream.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvSchema
+from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
+from flintstream.table._connectors.csv import CsvFiles, csv_schema
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.partitions import (
     Converted,
@@ -23,7 +24,7 @@ from flintstream.table._connectors.partitions import (
 from flintstream.table._errors import SqlError, nearest, unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.common.typeinfo import TypeInformation
@@ -48,27 +49,6 @@ def _format(options: Options) -> str:
 
 def _row_type(names: Sequence[str], types: Sequence[t.DataType]) -> t.RowType:
     return t.RowType([t.RowField(name, kind) for name, kind in zip(names, types, strict=True)])
-
-
-def _csv(names: Sequence[str], types: Sequence[t.DataType], options: Options) -> CsvSchema:
-    builder = CsvSchema.builder()
-    for name, kind in zip(names, types, strict=True):
-        builder._add(name, kind)  # noqa: SLF001 - any type that files support, not only the builder's
-    delimiter = options.text("csv.field-delimiter", ",") or ","
-    builder.set_column_separator(delimiter.replace("\\t", "\t"))
-    if options.flag("csv.disable-quote-character"):
-        builder.disable_quote_char()
-    quote, null, escape = (
-        options.text(f"csv.{key}") for key in ("quote-character", "null-literal", "escape-character")
-    )
-    if quote is not None:
-        builder.set_quote_char(quote)
-    if escape is not None:
-        builder.set_escape_char(escape)
-    builder.set_null_value("" if null is None else null)
-    if options.flag("csv.allow-comments"):
-        builder.set_allow_comments()
-    return builder.build()
 
 
 class _Lines(DeserializationSchema[Any]):
@@ -106,11 +86,13 @@ class _Tuples(StreamFormat[Any]):
         return Converted(self.inner.create_reader(), tuple_of(self.names, self.types))
 
 
-def _stream_format(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> StreamFormat[Any]:
-    if kind in {"json", "raw"} or (kind == "csv" and options.flag("csv.ignore-parse-errors")):
+def _stream_format(
+    kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options, need: Collection[str] | None
+) -> StreamFormat[Any]:
+    if kind in {"json", "raw"}:
         return StreamFormat.message_line_format(_Lines(decoder(kind, names, types, options)))
     if kind == "csv":
-        return CsvReaderFormat.for_schema(_csv(names, types, options))
+        return CsvFiles(names, types, options, need)
     if kind == "parquet":
         from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat  # noqa: PLC0415 - pyarrow
 
@@ -146,9 +128,21 @@ _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover
 
 
 def file_source(
-    names: Sequence[str], types: Sequence[t.DataType], options: Options, keys: Sequence[str] = ()
+    names: Sequence[str],
+    types: Sequence[t.DataType],
+    options: Options,
+    keys: Sequence[str] = (),
+    need: Collection[str] | None = None,
 ) -> Source:
-    """Return the source of a table of files; ``keys`` are the columns in the names of directories."""
+    """Return the source of a table of files.
+
+    Args:
+        names: The columns.
+        types: Their types.
+        options: The options of the table.
+        keys: The columns in the names of directories.
+        need: The columns that the query reads; None for all.
+    """
     kind, path = _format(options), options.required("path")
     interval = options.millis("source.monitor-interval")
     for key in (*_SINK_OPTIONS, *_ROLLING, "source.report-statistics"):
@@ -156,7 +150,7 @@ def file_source(
     options.not_yet("source.path.regex-pattern")
     check(options.table, names, keys)
     stored = [(n, k) for n, k in zip(names, types, strict=True) if n not in keys]
-    made = _stream_format(kind, [n for n, _ in stored], [k for _, k in stored], options)
+    made = _stream_format(kind, [n for n, _ in stored], [k for _, k in stored], options, need)
     if keys:
         made = WithKeys(made, names, types, keys, options.text("partition.default-name", _DEFAULT) or "")
     source = FileSource.for_record_stream_format(made, path)
@@ -215,7 +209,8 @@ def file_sink(names: Sequence[str], types: Sequence[t.DataType], options: Option
 def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> BulkWriterFactory:
     row_type = _row_type(names, types)
     if kind == "csv":
-        return CsvBulkWriters.for_schema(_csv(names, types, options))
+        options.known("csv.ignore-parse-errors")
+        return CsvBulkWriters.for_schema(csv_schema(names, types, options))
     if kind == "parquet":
         from flintstream.datastream.formats.parquet import ParquetBulkWriters  # noqa: PLC0415 - pyarrow
 

@@ -1,10 +1,8 @@
-"""Formats of single messages: JSON, CSV and raw values, as Flink's tables read and write them."""
+"""Formats of single messages: JSON and raw values, as Flink's tables read and write them."""
 
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 from abc import ABC, abstractmethod
 from decimal import Decimal
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import _datatypes as t
 from flintstream.common._javatext import double_text
-from flintstream.errors import shorten
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
@@ -55,7 +52,7 @@ def _timestamp(text: str, *, iso: bool) -> datetime:
 
 
 def reader(kind: DataType, *, iso: bool = False) -> Reader:
-    """Return the function that reads a value of JSON, or a text of CSV."""
+    """Return the function that reads a value of JSON."""
     if isinstance(kind, TEXTS):
         return _text
     if isinstance(kind, t.BooleanType):
@@ -159,10 +156,6 @@ class JsonDecoder(Decoder):
         return decode
 
 
-def _unreadable(what: str, message: bytes, error: Exception) -> ValueError:
-    return ValueError(f"Failed to deserialize {what} '{shorten(message.decode('utf-8', 'replace'))}': {error}")
-
-
 def iso_times(options: Options, prefix: str) -> bool:
     """Return whether an option asks for the timestamps of ISO-8601.
 
@@ -255,96 +248,6 @@ class JsonEncoder(Encoder):
         ]
         nulls = self.nulls
         return lambda row: object_text(parts, row, nulls=nulls).encode()
-
-
-def _lenient(readers: Sequence[Reader], fields: Sequence[str], null: str | None) -> tuple[Any, ...] | None:
-    """Return a row with None for fields that are missing or cannot be read; None if there are too many."""
-    if len(fields) > len(readers) or not fields:
-        return None
-    found: list[Any] = []
-    for read, field in zip(readers, fields, strict=False):
-        try:
-            found.append(None if field == null else read(field))
-        except (ValueError, TypeError, ArithmeticError):
-            found.append(None)
-    return (*found, *[None] * (len(readers) - len(found)))
-
-
-class CsvDecoder(Decoder):
-    """Reads a line with a field for each column."""
-
-    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
-        self.names, self.types = tuple(names), tuple(types)
-        self.delimiter = (options.text(f"{prefix}field-delimiter", ",") or ",").replace("\\t", "\t")
-        self.quote = (
-            None if options.flag(f"{prefix}disable-quote-character") else options.text(f"{prefix}quote-character", '"')
-        )
-        self.escape = options.text(f"{prefix}escape-character")
-        self.null = options.text(f"{prefix}null-literal")
-        self.lenient = options.flag(f"{prefix}ignore-parse-errors")
-        self.comments = options.flag(f"{prefix}allow-comments")
-        for kind in types:
-            reader(kind)
-
-    def decode(self) -> Decode:
-        """Return the function that reads a message."""
-        readers = [reader(kind) for kind in self.types]
-        null, lenient, comments, width = self.null, self.lenient, self.comments, len(readers)
-        quoting = csv.QUOTE_NONE if self.quote is None else csv.QUOTE_MINIMAL
-        form = {"delimiter": self.delimiter, "escapechar": self.escape, "quoting": quoting}
-        if self.quote is not None:
-            form["quotechar"] = self.quote
-
-        def decode(message: bytes) -> tuple[Any, ...] | None:
-            try:
-                text = message.decode()
-                if comments and text.startswith("#"):
-                    return None
-                fields = next(csv.reader(io.StringIO(text), **form), [])  # type: ignore[arg-type]
-                if lenient:
-                    return _lenient(readers, fields, null)
-                if len(fields) != width:
-                    raise ValueError(f"Row length mismatch. {width} fields expected but was {len(fields)}.")  # noqa: TRY301
-                return tuple(
-                    [None if field == null else read(field) for read, field in zip(readers, fields, strict=True)]
-                )
-            except (ValueError, TypeError, ArithmeticError, csv.Error) as error:
-                if lenient:
-                    return None
-                raise ValueError(
-                    f"Failed to deserialize CSV row '{message.decode('utf-8', 'replace')}': {error}"
-                ) from error
-
-        return decode
-
-
-class CsvEncoder(Encoder):
-    """Writes a line with a field for each column."""
-
-    def __init__(self, types: Sequence[DataType], options: Options, prefix: str) -> None:
-        self.types = tuple(types)
-        self.delimiter = (options.text(f"{prefix}field-delimiter", ",") or ",").replace("\\t", "\t")
-        self.quote = (
-            None if options.flag(f"{prefix}disable-quote-character") else options.text(f"{prefix}quote-character", '"')
-        )
-        self.null = options.text(f"{prefix}null-literal", "") or ""
-        for key in ("ignore-parse-errors", "allow-comments", "escape-character"):
-            options.known(f"{prefix}{key}")
-
-    def encode(self) -> Encode:
-        """Return the function that writes a row."""
-        writers = [writer(kind) for kind in self.types]
-        null, delimiter, quote = self.null, self.delimiter, self.quote
-
-        def field(value: Any, write: Callable[[Any], str]) -> str:
-            if value is None:
-                return null
-            text = value if isinstance(value, str) else write(value).strip('"')
-            if quote and (not text or any(char in text for char in (delimiter, quote, "\n", "\r", " "))):
-                return f"{quote}{text.replace(quote, quote * 2)}{quote}"
-            return text
-
-        return lambda row: delimiter.join([field(v, w) for v, w in zip(row, writers, strict=False)]).encode()
 
 
 class Raw(Decoder, Encoder):

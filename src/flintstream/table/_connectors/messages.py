@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.table._connectors import changes
-from flintstream.table._connectors.formats import CsvDecoder, CsvEncoder, JsonDecoder, JsonEncoder, Raw
+from flintstream.table._connectors.csv import CsvDecoder, CsvEncoder
+from flintstream.table._connectors.formats import JsonDecoder, JsonEncoder, Raw
 from flintstream.table._errors import SqlError, nearest
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
     if kind == "raw":
         return Raw(names, types, options)
     if kind == "csv":
-        return CsvEncoder(types, options, f"{prefix}csv.")
+        return CsvEncoder(names, types, options, f"{prefix}csv.")
     if kind == "avro":
         return _avro(names, types, options, prefix)
     if kind == "avro-confluent":

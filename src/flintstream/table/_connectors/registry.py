@@ -83,8 +83,15 @@ def following(delay_ms: int, env: StreamExecutionEnvironment) -> WatermarkStrate
     return WatermarkStrategy.for_generator(partial(TimeColumn, delay_ms, interval))
 
 
-def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opener:
-    """Return what adds the source of a table to a program.
+def narrowing(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Callable[[frozenset[int]], Opener] | None:
+    """Return what makes an opener of some columns; None if fewer make no difference. Fields of CSV can be wrong."""
+    if (table.options.get("connector"), table.options.get("format")) != ("filesystem", "csv"):
+        return None
+    return lambda need: opener(name, table, physical, [physical[i].name for i in need])
+
+
+def opener(name: str, table: DeclaredTable, physical: Sequence[Column], need: Sequence[str] | None = None) -> Opener:
+    """Return what adds the source of a table to a program; the columns that it does not ``need`` may be None.
 
     Raises:
         SqlError: Its connector or an option is unknown.
@@ -101,7 +108,7 @@ def opener(name: str, table: DeclaredTable, physical: Sequence[Column]) -> Opene
     elif connector == "jdbc":
         source = jdbc_source(physical, options)
     elif connector == "filesystem":
-        source = file_source(names, types, options, table.partitions)
+        source = file_source(names, types, options, table.partitions, need)
     elif connector == "faker":
         source = fake_source(names, types, options)
     else:

@@ -52,6 +52,8 @@ class Scan(Node):
     """Makes what finds rows by the columns at these positions, if the connector can."""
     key: tuple[int, ...] = ()
     """The positions of the declared primary key."""
+    narrowed: Callable[[frozenset[int]], Opener] | None = None
+    """Makes what opens only the columns at these positions, if the source gains by it; the others are None."""
 
     @property
     def changelog(self) -> bool:

@@ -345,3 +345,45 @@ def dtypes_of_functions_on_pandas(env, t_env):
             "SELECT square(CAST(1.1 AS FLOAT)), square(CAST(16777217 AS FLOAT)) FROM (VALUES (1)) AS v (id)"
         ),
     ]
+
+
+@program(3, modes=("BATCH",))
+def names_of_unnamed_aggregates(env, t_env):
+    t = t_env.from_elements([("a", 1, 2), ("b", 3, 4)], ["k", "v", "w"])
+    return [
+        t.group_by(col("k")).select(col("k"), col("v").sum, col("w").max),
+        t.group_by(col("k")).select(col("v").sum, col("k"), col("v").sum + 1, col("w").count),
+        t.group_by(col("k")).select(col("k").upper_case, col("v").sum.alias("s"), col("v").max, col("v").sum * 2),
+        t.group_by(col("k")).select((col("v").sum + col("w").sum) * 2, col("w").sum, lit(1)),
+        t.select(col("v").sum, col("w").sum.alias("x"), col("v").min + col("w").sum),
+        t.select(col("v") + 1, col("k"), col("w") * 2),
+    ]
+
+
+@program(2, modes=("BATCH",))
+def names_of_times_of_windows(env, t_env):
+    t_env.execute_sql("CREATE TEMPORARY VIEW rows_ AS SELECT * FROM (VALUES ('a', 1, TIMESTAMP '2020-01-01 00:00:01'), ('b', 2, TIMESTAMP '2020-01-01 00:00:02')) AS t (k, v, ts)")  # fmt: skip
+    t = t_env.from_path("rows_")
+    grouped = t.window(Tumble.over(lit(5).minutes).on(col("ts")).alias("w")).group_by(col("k"), col("w"))
+    return [
+        grouped.select(col("k"), col("w").start, col("w").end, col("v").sum.alias("d")),
+        grouped.select(col("v").sum, col("w").start, col("k")),
+        grouped.select(col("w").end, col("v").sum + 1, col("w").start, col("v").max.alias("m"), col("v").min),
+        grouped.select(col("w").end.alias("e"), col("w").start, col("v").max.alias("m"), col("v").min),
+        grouped.select(col("w").start.cast(DataTypes.STRING()), col("v").sum),
+    ]
+
+
+@program(1)
+def names_of_unnamed_expressions(env, t_env):
+    t = t_env.sql_query("SELECT k, v, ROW(2, k) AS r FROM (VALUES ('a', 1)) AS t (k, v)")
+    decimal = DataTypes.DECIMAL(10, 2)
+    return [
+        t.select(col("v").cast(DataTypes.STRING()), col("k").cast(DataTypes.STRING())),
+        t.select(col("v").sum.cast(decimal)),
+        t.select((col("v") + 1).cast(DataTypes.STRING()), col("v").try_cast(DataTypes.STRING()), col("r").get(0)),
+        t.select(
+            col("v").cast(DataTypes.STRING()).cast(DataTypes.INT()), col("r").get("EXPR$1").cast(DataTypes.BYTES())
+        ),
+        t.select(col("v").cast(DataTypes.STRING()).alias("x"), lit(1).cast(DataTypes.STRING())),
+    ]

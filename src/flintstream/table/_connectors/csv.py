@@ -1,0 +1,225 @@
+"""CSV in messages and files, as Flink's tables read and write it.
+
+Without a null literal, no field is NULL: an empty one is an empty text, FALSE, an empty array, or an error of a number.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common import _datatypes as t
+from flintstream.connectors.files.bad_records import BadRecords
+from flintstream.connectors.files.csv import CsvLayout, CsvReader
+from flintstream.connectors.formats.csv_reading import check_columns
+from flintstream.connectors.formats.csv_splitting import splitter
+from flintstream.connectors.formats.csv_writing import CsvWriter
+from flintstream.connectors.formats.errors import Misfit, reason
+from flintstream.connectors.formats.texts import fails
+from flintstream.datastream.connectors.file_system import StreamFormat
+from flintstream.datastream.formats._csv_files import column_reader, value_reader
+from flintstream.datastream.formats.csv import CsvSchema
+from flintstream.errors import shorten
+from flintstream.table._connectors.formats import Decoder, Encoder
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.time_helpers import from_instant, to_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from flintstream.common._datatypes import DataType
+    from flintstream.common.typeinfo import RowTypeInfo
+    from flintstream.connectors.source import SourceReader
+    from flintstream.table._connectors.formats import Decode, Encode
+    from flintstream.table._connectors.options import Options
+
+    Field = Callable[["str | None"], Any]
+
+_UNREADABLE = (ValueError, TypeError, ArithmeticError)
+_TIME = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
+_PLAIN_DECIMALS = "write-bigdecimal-in-scientific-notation"
+
+
+def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "csv.") -> CsvSchema:
+    """Return the columns and the special characters of a table."""
+    builder = CsvSchema.builder()
+    for name, kind in zip(names, types, strict=True):
+        builder._add(name, kind)  # noqa: SLF001 - any type that files support, not only the builder's
+    delimiter = options.text(f"{prefix}field-delimiter", ",") or ","
+    builder.set_column_separator(delimiter.replace("\\t", "\t"))
+    if options.flag(f"{prefix}disable-quote-character"):
+        builder.disable_quote_char()
+    quote, null, escape, within = (
+        options.text(f"{prefix}{key}")
+        for key in ("quote-character", "null-literal", "escape-character", "array-element-delimiter")
+    )
+    if quote is not None:
+        builder.set_quote_char(quote)
+    if escape is not None:
+        builder.set_escape_char(escape)
+    if null is not None:
+        builder.set_null_value(null)
+    if within is not None:
+        builder.set_array_element_separator(within)
+    if options.flag(f"{prefix}allow-comments"):
+        builder.set_allow_comments()
+    options.known(f"{prefix}{_PLAIN_DECIMALS}")
+    return builder.build()
+
+
+class _Fields:
+    """Reads the fields of a table; ``lenient``: what is missing or cannot be read is NULL."""
+
+    def __init__(self, schema: CsvSchema, *, lenient: bool) -> None:
+        self.separator, self.null, self.lenient = schema.dialect.array_delimiter, schema.dialect.null_literal, lenient
+
+    def column(self, kind: DataType) -> Callable[[list[str]], list[Any]]:
+        """Return what reads the texts of a column."""
+        if not self.lenient and not isinstance(kind, (t.ArrayType, t.RowType, t.TimeType)):
+            return column_reader(kind, self.null, self.separator)
+        field = self.field(kind)
+        return lambda texts: list(map(field, texts))
+
+    def field(self, kind: DataType) -> Field:
+        """Return what reads a text; a missing one is None."""
+        if isinstance(kind, t.ArrayType):
+            return self._safe(partial(self._array, self.field(kind.element_type)), None)
+        if isinstance(kind, t.RowType):
+            parts = [self.field(each) for each in kind.field_types()]
+            return self._safe(partial(self._row, tuple(kind.names), parts), None)
+        if isinstance(kind, t.TimeType):
+            return self._safe(_time, self.null)
+        read = value_reader(kind)
+        if isinstance(kind, t.LocalZonedTimestampType):
+            return self._safe(lambda text: from_instant(read(text)), self.null)
+        return self._safe(read, self.null)
+
+    def _safe(self, read: Callable[[str], Any], null: str | None) -> Field:
+        lenient = self.lenient
+
+        def field(text: str | None) -> Any:
+            if text is None or text == null:
+                return None
+            try:
+                return read(text)
+            except _UNREADABLE:
+                if lenient:
+                    return None
+                raise
+
+        return field
+
+    def _parts(self, text: str) -> list[str]:
+        return text.split(self.separator) if self.separator else [text]
+
+    def _array(self, element: Field, text: str) -> list[Any]:
+        return [element(part) for part in self._parts(text)] if text.strip() else []
+
+    def _row(self, names: tuple[str, ...], fields: Sequence[Field], text: str) -> Any:
+        if not text.strip():
+            return None
+        parts: list[Any] = self._parts(text)
+        if len(parts) != len(fields):
+            if not self.lenient:
+                raise Misfit(f"it has {len(parts)} parts instead of {len(fields)}")
+            parts = [*parts[: len(fields)], *[None] * (len(fields) - len(parts))]
+        return helpers.named_row(names, [read(part) for read, part in zip(fields, parts, strict=True)])
+
+
+class CsvFiles(StreamFormat[Any]):
+    """The records of CSV files. Fields of columns that a query does not ``need`` are not read, and are None."""
+
+    def __init__(
+        self, names: Sequence[str], types: Sequence[DataType], options: Options, need: Collection[str] | None = None
+    ) -> None:
+        self.schema = csv_schema(names, types, options)
+        self.lenient = options.flag("csv.ignore-parse-errors")
+        self.need = frozenset(names if need is None else need)
+        for kind in types:
+            _Fields(self.schema, lenient=self.lenient).column(kind)
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of whole files."""
+        fields = _Fields(self.schema, lenient=self.lenient)
+        columns = [fields.column(each.data_type) if each.name in self.need else _unread for each in self.schema.columns]
+        names = tuple(each.name for each in self.schema.columns)
+        layout = CsvLayout(self.schema.dialect, names, tuple(columns), allow_missing=self.lenient)
+        return CsvReader(layout, BadRecords.SKIP if self.lenient else BadRecords.FAIL)
+
+
+def _time(text: str) -> dt.time:
+    if not _TIME.fullmatch(text):
+        raise fails(text, "a time like 01:02:03")
+    return dt.time.fromisoformat(text[:12])
+
+
+def _unread(texts: list[str]) -> list[Any]:
+    return [None] * len(texts)
+
+
+class CsvDecoder(Decoder):
+    """Reads a line with a field for each column."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
+        self.types = tuple(types)
+        self.schema = csv_schema(names, types, options, prefix)
+        self.lenient = options.flag(f"{prefix}ignore-parse-errors")
+        for kind in types:
+            _Fields(self.schema, lenient=self.lenient).field(kind)
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message."""
+        fields = _Fields(self.schema, lenient=self.lenient)
+        readers = [fields.field(kind) for kind in self.types]
+        lenient, comments, width = self.lenient, self.schema.dialect.allow_comments, len(readers)
+        split = splitter(self.schema.dialect)
+
+        def decode(message: bytes) -> tuple[Any, ...] | None:
+            try:
+                text = message.decode()
+                if comments and text.startswith("#"):
+                    return None
+                if not text:
+                    raise Misfit("it is empty")
+                cells: list[Any] = split(text)
+                if len(cells) != width:
+                    if len(cells) == width + 1 and not cells[-1].strip():
+                        del cells[-1]  # the line ends with a delimiter
+                    elif len(cells) > width or not lenient:
+                        raise Misfit(f"Row length mismatch. {width} fields expected but was {len(cells)}.")
+                    cells += [None] * (width - len(cells))
+                return tuple([read(cell) for read, cell in zip(readers, cells, strict=True)])
+            except _UNREADABLE as error:
+                if lenient:
+                    return None
+                shown = shorten(message.decode("utf-8", "replace"))
+                raise ValueError(f"Failed to deserialize CSV row {shown}: {reason(error)}") from error
+
+        return decode
+
+
+class CsvEncoder(Encoder):
+    """Writes a line with a field for each column, in the same bytes as Flink."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
+        self.schema = csv_schema(names, types, options, prefix)
+        options.known(f"{prefix}ignore-parse-errors")
+        check_columns(self._type, f"table '{options.table}'")
+
+    @property
+    def _type(self) -> RowTypeInfo:
+        return self.schema.type_info  # type: ignore[return-value]  # the type of a row type
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row."""
+        dialect = replace(self.schema.dialect, line_delimiter="")
+        write = CsvWriter("csv", self._type, dialect, self.schema.separators()).write
+        moments = [isinstance(each.data_type, t.LocalZonedTimestampType) for each in self.schema.columns]
+        if not any(moments):
+            return lambda row: write(tuple(row[: len(moments)]))
+        return lambda row: write(
+            tuple([to_instant(v) if moment else v for v, moment in zip(row, moments, strict=False)])
+        )

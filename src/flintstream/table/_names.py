@@ -1,0 +1,58 @@
+"""The names of columns that expressions of the Table API get without ``alias()``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.types import sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+def named(
+    items: Sequence[s.Syntax], is_property: Callable[[s.Syntax], bool] = lambda each: isinstance(each, s.Aggregate)
+) -> list[s.Syntax]:
+    """Return columns of ``select()``, of which more have a name.
+
+    Different aggregates, and times of windows, are ``EXPR$0``, ``EXPR$1`` and so on, wherever they are. A cast of a
+    column ``v`` is ``v-INT``, and a field of a row ``r$field``. The others keep none: their position names them.
+    """
+    properties: list[s.Syntax] = []
+    for item in items:
+        properties += [each for each in dict.fromkeys(_within(item, is_property)) if each not in properties]
+
+    def name_of(syntax: s.Syntax) -> str | None:
+        if syntax in properties:
+            return f"EXPR${properties.index(syntax)}"
+        if isinstance(syntax, s.Name):
+            return syntax.parts[-1]
+        if isinstance(syntax, s.Convert) and not syntax.lenient:
+            inner = None if isinstance(syntax.argument, s.Convert) else name_of(syntax.argument)
+            return inner and f"{inner}-{sql_name(syntax.type)}"
+        if isinstance(syntax, s.Apply) and syntax.function == "GET":
+            row, field = syntax.arguments
+            inner = name_of(row)
+            value = getattr(field, "value", "")
+            return inner and f"{inner}${f'_{value}' if isinstance(value, int) else value}"
+        return None
+
+    def with_name(syntax: s.Syntax) -> s.Syntax:
+        name = None if isinstance(syntax, s.Name) else name_of(syntax)
+        return syntax if name is None else s.Alias(syntax.place, syntax, (name,))
+
+    return list(map(with_name, items))
+
+
+def _within(syntax: object, wanted: Callable[[s.Syntax], bool]) -> Iterator[s.Syntax]:
+    if isinstance(syntax, tuple):
+        for each in syntax:
+            yield from _within(each, wanted)
+    elif isinstance(syntax, s.Syntax):
+        if wanted(syntax):
+            yield syntax
+            return
+        for part in fields(syntax):
+            yield from _within(getattr(syntax, part.name), wanted)

@@ -1,0 +1,78 @@
+"""Sources read no columns that a query does not need.
+
+That is faster, and a field that cannot be read fails no query that does not read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._expressions.codegen import refs
+from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._plan.grouping import Windowed
+from flintstream.table._plan.joins import ANTI, SEMI, Join
+from flintstream.table._plan.nodes import Calc, Node, Scan, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flintstream.table._expressions.expr import Expr
+
+    Need = frozenset[int] | None
+    """Positions of columns; None for all."""
+
+
+def narrowed(node: Node, need: Need = None) -> Node:
+    """Return a plan whose sources read only what it needs."""
+    if isinstance(node, Scan):
+        if need is None or node.narrowed is None or len(need) == len(node.columns):
+            return node
+        return replace(node, open=node.narrowed(need))
+    if isinstance(node, Calc):
+        return _calc(node, need)
+    if isinstance(node, Windowed) and need is not None:
+        passed = frozenset(i for i in need if i < len(node.input.columns))
+        return replace(node, input=narrowed(node.input, passed | {*(node.spec.partition or ())}))
+    if isinstance(node, Union):
+        return replace(node, parts=tuple(narrowed(each, need) for each in node.parts))
+    if isinstance(node, Join) and node.version is None:
+        left, right = _sides(node, need)
+        return replace(node, left=narrowed(node.left, left), right=narrowed(node.right, right))
+    changed: dict[str, Any] = {}
+    for field in fields(node):
+        inside = getattr(node, field.name)
+        made = narrowed(inside) if isinstance(inside, Node) else inside
+        if made is not inside:
+            changed[field.name] = made
+    return replace(node, **changed) if changed else node
+
+
+def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
+    return frozenset(ref.index for each in expressions if each is not None for ref in refs(each))
+
+
+def _calc(node: Calc, need: Need) -> Node:
+    """Return a projection that computes only what is needed."""
+    if node.projection is None:
+        return replace(node, input=narrowed(node.input, None if need is None else need | _read([node.condition])))
+    projection = tuple(
+        each if need is None or i in need or isinstance(each, Ref) else Const(each.type.nullable(), None)
+        for i, each in enumerate(node.projection)
+    )
+    chosen = [each for i, each in enumerate(projection) if need is None or i in need]
+    below = narrowed(node.input, _read([*chosen, node.condition]))
+    return replace(node, input=below, projection=projection)
+
+
+def _sides(node: Join, need: Need) -> tuple[Need, Need]:
+    width = len(node.left.columns)
+    right: Need = frozenset() if node.kind in {SEMI, ANTI} else None
+    left: Need = None
+    if need is not None:
+        left, right = frozenset(i for i in need if i < width), frozenset(i - width for i in need if i >= width)
+    met = _read([node.condition])
+    return (
+        None if left is None else left | {i for i in met if i < width},
+        None if right is None else right | {i - width for i in met if i >= width},
+    )
