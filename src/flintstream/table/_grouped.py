@@ -267,7 +267,7 @@ class WindowGroupedTable:
         items = [changed(each, in_sql) for each in chosen]
         session = table._t_env._session  # noqa: SLF001
         timed, scope = table._node, table._scope()  # noqa: SLF001
-        position = scope.find(call.arguments[0])[0]  # type: ignore[arg-type]
+        position = scope.find(call.arguments[0])[0]
         if (
             is_batch(session)
             and not timed.columns[position].time
