@@ -165,7 +165,7 @@ def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_00
     from flintstream.runtime.exchange.blocks import unpack  # noqa: PLC0415
     from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner  # noqa: PLC0415
     from flintstream.runtime.exchange.sending import exchange_output  # noqa: PLC0415
-    from flintstream.runtime.operators.watermarks import TARGETS_PER_BLOCK  # noqa: PLC0415
+    from flintstream.runtime.operators.watermarks import RECORDS_PER_MARK, TARGETS_PER_MARK  # noqa: PLC0415
     from flintstream.runtime.plan import RECORDS_PER_BLOCK, ExchangeEdge  # noqa: PLC0415
 
     gc.set_threshold(*GC_THRESHOLDS)
@@ -179,7 +179,7 @@ def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_00
         for first in range(start, start + per_epoch, RECORDS_PER_BLOCK):
             last = min(first + RECORDS_PER_BLOCK, start + per_epoch)
             output.emit([(n * 7919 % KEYS, n) for n in range(first, last)], None)
-            if last // RECORDS_PER_BLOCK % max(1, targets // TARGETS_PER_BLOCK) == 0:
+            if last % (RECORDS_PER_MARK * max(1, targets // TARGETS_PER_MARK)) == 0:
                 output.emit_watermark(last)
         output.flush()
         for item in outbox:

@@ -17,7 +17,16 @@ from flintstream.runtime.exchange.partitioners import (
     RebalancePartitioner,
     RescalePartitioner,
 )
-from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, LocalEdge, NodePlan, Superstep
+from flintstream.runtime.plan import (
+    RECORDS_PER_BLOCK,
+    RECORDS_PER_LARGE_BLOCK,
+    ChainPlan,
+    ExchangeEdge,
+    JobPlan,
+    LocalEdge,
+    NodePlan,
+    Superstep,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,6 +303,7 @@ def _exchange(graph: StreamGraph, number: int, edge: StreamEdge, target_chain: i
         target_chain=target_chain,
         side_tag=edge.side_tag,
         priority=2 if keyed else 0 if broadcast else 1,
+        block=RECORDS_PER_LARGE_BLOCK if target.operator.groups_records else RECORDS_PER_BLOCK,
     )
 
 

@@ -20,8 +20,8 @@ LONGEST_WAIT_MS = 500
 """How long a slow function holds its results before its epoch ends."""
 
 
-def next_size(size: int, records: int, seconds: float) -> int:
-    """Return the number of records for the next block after a block of ``records`` took ``seconds``.
+def next_size(size: int, records: int, seconds: float, most: int = RECORDS_PER_BLOCK) -> int:
+    """Return the number of records for the next block, at ``most``, after a block of ``records`` took ``seconds``.
 
     >>> next_size(64, 64, 0.001), next_size(64, 64, 0.5), next_size(64, 64, 60), next_size(64, 3, 0.001)
     (128, 6, 1, 64)
@@ -29,7 +29,7 @@ def next_size(size: int, records: int, seconds: float) -> int:
     if not records:  # only watermarks
         return size
     if seconds < FAST_SECONDS:
-        return size if records < size else min(size * 2, RECORDS_PER_BLOCK)
+        return size if records < size else min(size * 2, most)
     if seconds > SLOW_SECONDS:
         return max(1, min(size, int(records * SLOW_SECONDS / seconds)))
     return size

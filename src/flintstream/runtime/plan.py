@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from flintstream.runtime.frozen import Frozen
     from flintstream.storage.file_store import FileStore
 
-RECORDS_PER_BLOCK = 4096
-"""Records in a full block of an exchange."""
+RECORDS_PER_BLOCK = 1024
+"""Records in a full block: few enough that they are still in the processor's caches when the next function runs."""
+
+RECORDS_PER_LARGE_BLOCK = 4096
+"""Records in a full block on the way to an operator that handles the records of a block in groups."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class ExchangeEdge:
     """Inputs of lower priority are consumed first: in BATCH mode broadcast (0), then regular (1), then keyed (2); in
     STREAMING mode broadcast, then all others.
     """
+    block: int = RECORDS_PER_BLOCK
+    """Records in a full block."""
 
 
 @dataclass(frozen=True)

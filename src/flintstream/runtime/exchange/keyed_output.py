@@ -21,7 +21,6 @@ from flintstream.runtime.keys import (
     thaw_key,
 )
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
-from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +34,9 @@ than a look-up among many keys, which misses the caches of the processor."""
 
 MOST_ROUTES = 1 << 18
 """The most distinct keys whose target is remembered."""
+
+MOST_BUFFERED = 1 << 16
+"""Records in the buckets of BATCH mode before all of them are sent."""
 
 BATCH_BUCKETS = 128
 """Key ranges per subtask into which BATCH input is sorted, so that only one range is in memory at a time."""
@@ -78,7 +80,7 @@ class KeyedOutput(ExchangeOutput):
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block of records."""
         super().emit(values, timestamps)
-        if self.buckets > 1 and sum(len(b.values) for b in self.buffers) >= RECORDS_PER_BLOCK * 16:
+        if self.buckets > 1 and sum(len(b.values) for b in self.buffers) >= MOST_BUFFERED:
             self.flush()
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:

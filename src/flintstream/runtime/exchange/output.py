@@ -10,7 +10,6 @@ from flintstream.runtime.exchange.blocks import pack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
     from flintstream.runtime.plan import ExchangeEdge
@@ -49,6 +48,7 @@ class ExchangeOutput:
         self.channel = channel
         self.outbox = outbox
         self.name = name
+        self.block = edge.block
         self.records = 0
         self.watermark = MIN_TIMESTAMP
         self.plain_keys = True
@@ -59,7 +59,7 @@ class ExchangeOutput:
         self.records += len(values)
         self.route(values, timestamps)
         for buffer in self.buffers:
-            if len(buffer.values) >= RECORDS_PER_BLOCK:
+            if len(buffer.values) >= self.block:
                 self.flush_buffer(buffer)
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:

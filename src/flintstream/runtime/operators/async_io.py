@@ -18,6 +18,7 @@ from flintstream.runtime.block_size import next_size
 from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.functions import CollectingOperator
+from flintstream.runtime.plan import RECORDS_PER_LARGE_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -200,7 +201,7 @@ class AsyncOperator(CollectingOperator):
             if is_interrupt(error):
                 raise
             raise self.failure(next(iter(self.events.failures), error), []) from error
-        self.size = next_size(self.size, len(values), time.monotonic() - started)
+        self.size = next_size(self.size, len(values), time.monotonic() - started, RECORDS_PER_LARGE_BLOCK)
         results: list[Any] = []
         stamps: list[int] = []
         for position, produced in finished:

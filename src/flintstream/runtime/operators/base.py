@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
 from flintstream.runtime.copies import ATOMS, frozen_classes
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.protocol import NodeReport
 from flintstream.runtime.watch import Watch
 
@@ -122,6 +123,8 @@ class OperatorContext:
     """A warning for the user from this epoch, shown once per operator."""
     node: int = 0
     """The operator's id in the plan."""
+    block: int = RECORDS_PER_BLOCK
+    """The most records in a block."""
     alternates: bool = False
     """The sources of this chain take turns at first, one record at a time."""
     broadcasts: bool = False
@@ -170,6 +173,9 @@ class Operator:
 
     method: ClassVar[str | None] = None
     """The function's method that does all the work, so that one loop can replace several operators in a row."""
+
+    groups_records: ClassVar[bool] = False
+    """Whether it handles the records of a block in groups, such as by key, so that larger blocks cost less."""
 
     gives_blocks: ClassVar[bool] = False
     """Whether it produces blocks, and emits again the part that the next function left (see :attr:`watch`)."""

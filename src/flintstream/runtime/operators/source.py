@@ -328,7 +328,7 @@ class SourceOperator(InputOperator):
             if self.singles > 0:
                 self.singles -= 1
             else:
-                self.size = next_size(self.size, done, time.monotonic() - began)
+                self.size = next_size(self.size, done, time.monotonic() - began, self.context.block)
             start += done
             if start < len(values) and over():
                 rest = values[start:] if self.reader.gives_away else copied_block(values[start:])

@@ -9,7 +9,6 @@ from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermark
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
-from flintstream.runtime.plan import RECORDS_PER_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -104,8 +103,11 @@ class Valve:
         self._restored(self.combined)
 
 
-TARGETS_PER_BLOCK = 16
-"""Number of targets up to which a watermark may follow each block. The interval in blocks grows with more targets."""
+RECORDS_PER_MARK = 4096
+"""Number of records after which a watermark comes early."""
+
+TARGETS_PER_MARK = 16
+"""Number of targets up to which that is so. With more targets, there are more records between watermarks."""
 
 
 class _Collected:
@@ -171,7 +173,7 @@ class TimestampsAndWatermarksOperator(Operator):
         """When the next periodic watermark is due, on the steady clock, as is :attr:`last_record`."""
         self.unmarked = 0
         """Number of records since the last watermark, for built-in strategies."""
-        self.most_unmarked = RECORDS_PER_BLOCK * max(1, context.parallelism // TARGETS_PER_BLOCK)
+        self.most_unmarked = RECORDS_PER_MARK * max(1, context.parallelism // TARGETS_PER_MARK)
         """Number of records after which a watermark comes early, so that finished windows do not pile up."""
         self.last_record = steady_clock()
 

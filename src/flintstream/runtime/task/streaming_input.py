@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
 from flintstream.runtime.exchange.blocks import pack
+from flintstream.runtime.plan import RECORDS_PER_LARGE_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ class StreamingInput:
                 tick()
                 ended = time.monotonic()
                 self.fed += done
-                self.block_size = next_size(self.block_size, done, ended - began)
+                self.block_size = next_size(self.block_size, done, ended - began, RECORDS_PER_LARGE_BLOCK)
                 yield
                 elapsed = ended - started
                 if may_leave and elapsed >= longest and is_slow(self.fed, elapsed) and gate.size <= MOST_LEFT_BYTES:

@@ -14,6 +14,7 @@ from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
 from flintstream.runtime.operators.contexts import create_runtime_context
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.operators.watermarks import Valve
+from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.task.channels import Fan, LocalChannel, NodeInput
 from flintstream.runtime.task.fused import fuse
 from flintstream.runtime.task.operator_metrics import OperatorMetrics
@@ -235,4 +236,5 @@ def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, al
         broadcasts=node.id in job.sources_of_broadcasts(),
         staging=job.settings.staging,
         commit_with_checkpoint=job.settings.commit_with_checkpoint,
+        block=max((edge.block for edge in chain.outputs), default=RECORDS_PER_BLOCK),
     )

@@ -40,6 +40,8 @@ LATE_RECORDS = "numLateRecordsDropped"
 class WindowOperator(TimerOperator):
     """``window(...)`` followed by ``reduce``, ``aggregate``, ``apply`` or ``process``."""
 
+    groups_records = True
+
     def __init__(
         self,
         selector: Callable[[Any], Any],
