@@ -1,8 +1,10 @@
 """Millions of keys in RocksDB: the worker's memory, and the cost of an access compared with the hash map.
 
-    python -m benchmarks.rocksdb_keys [--keys 10000000]
+    python -m benchmarks.rocksdb_keys [--keys 10000000] [--bytes 1000] [--reads 200000]
 
-A ``ValueState`` of int per key; the measurements include the deltas at the end of epochs.
+A ``ValueState`` per key, of int or of so many random bytes; the measurements include the deltas at the end of epochs.
+Times are of the processor, of all threads of this process: RocksDB compacts in threads of its own.
+``benchmarks/java/RocksDBKeys.java`` does the same in Flink's runtime, without Python.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import random
 import resource
 import tempfile
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Types
@@ -36,35 +38,41 @@ def resident() -> int:
     return int(fields["VmRSS"].split()[0]) >> 10
 
 
+def state_of(backend: Any, size: int = 0) -> Any:
+    """Return the state of all measurements."""
+    return backend.state(ValueStateDescriptor("value", Types.PRIMITIVE_ARRAY(Types.BYTE()) if size else Types.LONG()))
+
+
 def count(backend: Any, keys: Sequence[int]) -> float:
     """Add 1 to the state of each key, epoch by epoch; return the microseconds per key."""
-    state = backend.state(ValueStateDescriptor("count", Types.LONG()))
-    start = perf_counter()
+    state = state_of(backend)
+    start = process_time()
     for at in range(0, len(keys), EPOCH):
         for backend.key in keys[at : at + EPOCH]:
             state.update((state.value() or 0) + 1)
         backend.take_delta()
-    return (perf_counter() - start) / len(keys) * 1e6
+    return (process_time() - start) / len(keys) * 1e6
 
 
-def write(backend: Any, keys: Sequence[int]) -> float:
-    """Set the state of each key; return the microseconds per key."""
-    state = backend.state(ValueStateDescriptor("count", Types.LONG()))
-    start = perf_counter()
+def write(backend: Any, keys: Sequence[int], size: int = 0) -> float:
+    """Set the state of each key, to ``size`` bytes if that is given; return the microseconds per key."""
+    draw = random.Random(1)
+    state = state_of(backend, size)
+    start = process_time()
     for at in range(0, len(keys), EPOCH):
         for backend.key in keys[at : at + EPOCH]:
-            state.update(backend.key)
+            state.update(draw.randbytes(size) if size else backend.key)
         backend.take_delta()
-    return (perf_counter() - start) / len(keys) * 1e6
+    return (process_time() - start) / len(keys) * 1e6
 
 
-def read(backend: Any, keys: Sequence[int]) -> float:
+def read(backend: Any, keys: Sequence[int], size: int = 0) -> float:
     """Get the state of each key; return the microseconds per key."""
-    state = backend.state(ValueStateDescriptor("count", Types.LONG()))
-    start = perf_counter()
+    state = state_of(backend, size)
+    start = process_time()
     for backend.key in keys:
         state.value()
-    return (perf_counter() - start) / len(keys) * 1e6
+    return (process_time() - start) / len(keys) * 1e6
 
 
 def report(what: str, value: float, unit: str) -> None:
@@ -76,29 +84,33 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=10_000_000)
-    keys = parser.parse_args().keys
+    parser.add_argument("--bytes", type=int, default=0)
+    parser.add_argument("--reads", type=int, default=200_000)
+    options = parser.parse_args()
+    keys, size = options.keys, options.bytes
     draw = random.Random(1)
     hot = [draw.randrange(HOT) for _ in range(1_000_000)]
-    cold = [draw.randrange(keys) for _ in range(200_000)]
+    cold = [draw.randrange(keys) for _ in range(options.reads)]
     report("memory at the start", resident(), "MiB")
 
     with tempfile.TemporaryDirectory() as directory:
         backend = RocksDBStateBackend(f"{directory}/db", lambda key: key_group(key, 128))
         backend.tracking = True
-        report(f"RocksDB: set each of {keys:,} keys", write(backend, range(keys)), "us")
+        report(f"RocksDB: set each of {keys:,} keys", write(backend, range(keys), size), "us")
         report("memory", resident(), "MiB")
-        report("RocksDB: get random keys", read(backend, cold), "us")
-        report("RocksDB: get and set random keys", count(backend, cold), "us")
-        report("RocksDB: get new keys", read(backend, range(keys, keys + 200_000)), "us")
-        report(f"RocksDB: get and set random keys out of {HOT:,}", count(backend, hot), "us")
+        report("RocksDB: get random keys", read(backend, cold, size), "us")
+        report("RocksDB: get new keys", read(backend, range(keys, keys + options.reads), size), "us")
+        if not size:
+            report("RocksDB: get and set random keys", count(backend, cold), "us")
+            report(f"RocksDB: get and set random keys out of {HOT:,}", count(backend, hot), "us")
         start = perf_counter()
         backend.write_native(f"{directory}/files")
         report("RocksDB: files of a checkpoint", (perf_counter() - start) * 1e3, "ms")
-        start = perf_counter()
+        start = process_time()
         entries = sum(len(change.keys) for change in backend.take_snapshot())
-        report(f"RocksDB: full snapshot, {entries:,} entries", (perf_counter() - start) / entries * 1e6, "us each")
-        size = sum(file.stat().st_size for file in Path(directory, "files").iterdir()) >> 20
-        report("size of the files", size, "MiB")
+        report(f"RocksDB: full snapshot, {entries:,} entries", (process_time() - start) / entries * 1e6, "us each")
+        files = sum(file.stat().st_size for file in Path(directory, "files").iterdir()) >> 20
+        report("size of the files", files, "MiB")
         report("memory", resident(), "MiB")
         report("peak memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, "MiB")
         backend.close()

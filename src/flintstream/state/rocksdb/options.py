@@ -141,16 +141,16 @@ class RocksDBOptions:
         tables = rocksdict.BlockBasedOptions()
         shared = self.shared_memory
         cache_size = self.value(rocksdb.BLOCK_CACHE)
+        block_size, metadata_block_size = self.value(rocksdb.BLOCK_SIZE), self.value(rocksdb.METADATA_BLOCK_SIZE)
         if shared is not None:
-            cache, manager = _memory(shared, self.value(rocksdb.WRITE_BUFFER_RATIO))
+            cache, manager = _memory(shared, self.value(rocksdb.WRITE_BUFFER_RATIO), block_size)
             tables.set_block_cache(cache)
             # Otherwise they would be outside the shared memory.
             tables.set_cache_index_and_filter_blocks(True)
             tables.set_pin_l0_filter_and_index_blocks_in_cache(True)
             options.set_write_buffer_manager(manager)
         elif cache_size is not None:
-            tables.set_block_cache(rocksdict.Cache(cache_size))
-        block_size, metadata_block_size = self.value(rocksdb.BLOCK_SIZE), self.value(rocksdb.METADATA_BLOCK_SIZE)
+            tables.set_block_cache(_cache(cache_size, block_size))
         if block_size is not None:
             tables.set_block_size(block_size)
         if metadata_block_size is not None:
@@ -184,14 +184,27 @@ _SETTERS: dict[str, Callable[[Any, Any], None]] = {
 }
 
 
+USUAL_BLOCK = 4 * KB
+"""The block size of RocksDB if none is configured."""
+
+
+def _cache(size: int, block_size: int | None) -> Any:
+    """Return a cache of blocks.
+
+    Not an LRU cache, whose shards have 2 MiB of 128: when write buffers take their part of a shard, the index of a file
+    does not fit into the rest, and each read of a row reads it again.
+    """
+    return rocksdict.Cache.new_hyper_clock_cache(size, block_size or USUAL_BLOCK)
+
+
 _memories: dict[tuple[int, float], tuple[Any, Any]] = {}
 
 
-def _memory(size: int, write_buffer_ratio: float) -> tuple[Any, Any]:
+def _memory(size: int, write_buffer_ratio: float, block_size: int | None) -> tuple[Any, Any]:
     """Return the block cache and the write buffer manager that all databases of this process share."""
     found = _memories.get((size, write_buffer_ratio))
     if found is None:
-        cache = rocksdict.Cache(size)
+        cache = _cache(size, block_size)
         buffers = int(size * write_buffer_ratio)
         manager = rocksdict.WriteBufferManager.new_write_buffer_manager_with_cache(buffers, False, cache)
         found = _memories[size, write_buffer_ratio] = (cache, manager)
