@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 import uuid
@@ -37,6 +38,7 @@ def pytest_configure(config):
     if "FLINTSTREAM_HISTORY_DIR" not in os.environ:  # jobs of tests leave no record in the home directory
         os.environ["FLINTSTREAM_HISTORY_DIR"] = tempfile.mkdtemp(prefix="flintstream-history-")
         config.add_cleanup(partial(shutil.rmtree, os.environ["FLINTSTREAM_HISTORY_DIR"], ignore_errors=True))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for sessions that examples create themselves
     # After nohup, programs would inherit that these are ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -47,6 +49,8 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Mark tests that need a server, and keep tests that share an expensive fixture in one process."""
     for item in items:
+        if isinstance(item, pytest.DoctestItem) and "SparkSession" in (item.dtest.docstring or ""):
+            item.add_marker(pytest.mark.spark)
         called = item.callspec.params.values() if hasattr(item, "callspec") else ()
         fixtures = {*getattr(item, "fixturenames", ()), *(value for value in called if isinstance(value, str))}
         servers = SERVERS & fixtures

@@ -112,26 +112,72 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 class FlintstreamError(Exception):
-    """Base class of all errors that flintstream raises itself."""
+    """Base class of all errors that flintstream raises itself.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> try:
+    ...     StreamExecutionEnvironment.get_execution_environment().set_parallelism(0)
+    ... except (FlintstreamError, ValueError) as error:
+    ...     print(error)
+    The parallelism of the environment must be at least 1, but got 0
+    """
 
 
 class PlanError(FlintstreamError, ValueError):
-    """The program cannot be built as requested. Raised before anything runs."""
+    """The program cannot be built as requested. Raised before anything runs.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> env.execute("nothing to do")
+    Traceback (most recent call last):
+    flintstream.errors.PlanError: No operators defined in streaming topology. Cannot execute. Add at least one
+    operator or sink, such as ds.print(), before calling execute().
+    """
 
 
 class UnpicklableError(PlanError, TypeError):
-    """A function refers to something that cannot be sent to the tasks. PyFlink also raises a TypeError."""
+    """A function refers to something that cannot be sent to the tasks. PyFlink also raises a TypeError.
+
+    >>> from threading import Lock
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> lock = Lock()
+    >>> try:
+    ...     env.from_collection([1, 2]).map(lambda n: (lock, n))
+    ... except UnpicklableError as error:
+    ...     print(str(error).partition(":")[0])
+    the function of operator 'Map' cannot be pickled (its attribute 'map' of type function)
+    """
 
 
 class UnsupportedByDesignError(FlintstreamError, NotImplementedError):
     """The feature needs something that flintstream deliberately lacks (a JVM class, a Flink cluster).
 
     The message names an alternative.
+
+    >>> from flintstream.common import Types
+    >>> Types.INT().get_java_type_info()
+    Traceback (most recent call last):
+    flintstream.errors.UnsupportedByDesignError: Integer has no Java counterpart: types are pure Python in
+    flintstream
     """
 
 
 class AbsentNameError(UnsupportedByDesignError, AttributeError):
-    """The program uses a PyFlink or Java name that flintstream does not implement."""
+    """The program uses a PyFlink or Java name that flintstream does not implement.
+
+    >>> from flintstream.compat import pyflink
+    >>> before = pyflink.is_installed()
+    >>> pyflink.install()
+    >>> import pyflink.datastream.connectors as connectors
+    >>> try:
+    ...     connectors.PulsarSource.builder()
+    ... except AbsentNameError as error:
+    ...     print(str(error).partition(":")[0])
+    pyflink.datastream.connectors.PulsarSource.builder
+    >>> if not before:
+    ...     pyflink.uninstall()
+    """
 
 
 class MissingDependencyError(FlintstreamError, ImportError):
@@ -169,15 +215,27 @@ def optional_module(name: str, *, extra: str, purpose: str, package: str | None 
 
 
 class StateMigrationError(FlintstreamError):
-    """Saved state does not match the program's declaration. Raised on first use of the state."""
+    """Saved state does not match the program's declaration. Raised on first use of the state.
+
+    >>> issubclass(StateMigrationError, FlintstreamError)
+    True
+    """
 
 
 class CheckpointError(FlintstreamError):
-    """A checkpoint or savepoint could not be taken or restored."""
+    """A checkpoint or savepoint could not be taken or restored.
+
+    >>> issubclass(CorruptCheckpointError, CheckpointError)
+    True
+    """
 
 
 class CorruptCheckpointError(CheckpointError):
-    """A checkpoint or savepoint file is damaged, incomplete, or not such a file. Nothing has been deleted."""
+    """A checkpoint or savepoint file is damaged, incomplete, or not such a file. Nothing has been deleted.
+
+    >>> print(CorruptCheckpointError("/backup/chk-17/_metadata", "it ends after 512 bytes"))
+    /backup/chk-17/_metadata: it ends after 512 bytes
+    """
 
     def __init__(self, path: str, what: str) -> None:
         """Name the file and what is wrong with it."""
@@ -191,7 +249,11 @@ class CorruptCheckpointError(CheckpointError):
 
 
 class CorruptDataError(CheckpointError, ValueError):
-    """Bytes that the state codec did not write, or that need a class which cannot be imported."""
+    """Bytes that the state codec did not write, or that need a class which cannot be imported.
+
+    >>> issubclass(CorruptDataError, ValueError)
+    True
+    """
 
 
 class PickleRefusedError(CheckpointError):
@@ -202,6 +264,10 @@ class PickleRefusedError(CheckpointError):
     flintstream.errors.PickleRefusedError: state 'cart' of the operator 'count' holds a value of type shop.Cart, which
     needs pickle, but 'flintstream.security.pickle' is 'refuse': use plain data, such as tuples, dicts and rows, or set
     it to 'allow' if you trust everyone who can write the state
+
+    >>> print(PickleRefusedError("set").within("seen", "Count"))
+    seen of Count holds set, which needs pickle, but 'flintstream.security.pickle' is 'refuse': use plain data,
+    such as tuples, dicts and rows, or set it to 'allow' if you trust everyone who can write the state
     """
 
     def __init__(self, what: str, state: str = "the state", operator: str = "") -> None:
@@ -232,6 +298,10 @@ class UserCodeError(FlintstreamError):
     Attributes:
         operator: Name of the operator whose function raised.
         record: The record being processed, shortened; None outside of records (``open``, a timer).
+
+    >>> error = UserCodeError.of("Map", ZeroDivisionError("division by zero"), record=(1, 0))
+    >>> error.operator, error.record
+    ('Map', '(1, 0)')
     """
 
     def __init__(self, operator: str, message: str, record: str | None = None) -> None:
@@ -262,6 +332,9 @@ class ExecutorError(FlintstreamError):
 
     Attributes:
         final: Whether it is certain that a restart does not help.
+
+    >>> ExecutorError("the executors have Python 3.9", final=True).final
+    True
     """
 
     def __init__(self, message: str, *, final: bool = False) -> None:
@@ -270,8 +343,31 @@ class ExecutorError(FlintstreamError):
 
 
 class JobFailedError(FlintstreamError):
-    """The job failed permanently: its restart strategy gave up, or a restart cannot fix the failure."""
+    """The job failed permanently: its restart strategy gave up, or a restart cannot fix the failure.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.from_collection([4, 0]).map(lambda n: 4 // n).filter(lambda n: n > 9).print()
+    >>> try:
+    ...     env.execute()
+    ... except Exception as error:
+    ...     print(type(error).__name__, "from", type(error.__cause__).__name__)
+    ZeroDivisionError from UserCodeError
+    """
 
 
 class JobCancelledError(FlintstreamError):
-    """The job was cancelled before it finished. Also raised when waiting for its result."""
+    """The job was cancelled before it finished. Also raised when waiting for its result.
+
+    >>> import time
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.from_collection([0.001] * 1_000).map(time.sleep).filter(lambda nothing: False).print()
+    >>> client = env.execute_async("slow")
+    >>> client.cancel().result()
+    >>> try:
+    ...     client.get_job_execution_result().result()
+    ... except JobCancelledError as error:
+    ...     print(error)
+    the job 'slow' was cancelled
+    """

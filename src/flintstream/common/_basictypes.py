@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 
 class BasicType(Enum):
-    """The basic types. Each value is the name that Flink prints."""
+    """The basic types. Each value is the name that Flink prints.
+
+    >>> BasicType.LONG.value, BasicType("Integer").name
+    ('Long', 'INT')
+    """
 
     STRING = "String"
     BYTE = "Byte"
@@ -162,7 +166,20 @@ _SLOW: dict[BasicType, Callable[[BasicTypeInfo, Any], Any]] = {
 
 
 class BasicTypeInfo(TypeInformation[T_co]):
-    """The type of numbers, booleans, strings and instants."""
+    """The type of numbers, booleans, strings and instants.
+
+    >>> from flintstream.common import Types
+    >>> BasicTypeInfo.LONG_TYPE_INFO() == Types.LONG(), BasicTypeInfo.STRING_TYPE_INFO()
+    (True, String)
+    >>> BasicTypeInfo.BYTE_TYPE_INFO(), BasicTypeInfo.SHORT_TYPE_INFO(), BasicTypeInfo.INT_TYPE_INFO()
+    (Byte, Short, Integer)
+    >>> BasicTypeInfo.FLOAT_TYPE_INFO(), BasicTypeInfo.DOUBLE_TYPE_INFO(), BasicTypeInfo.BOOLEAN_TYPE_INFO()
+    (Float, Double, Boolean)
+    >>> BasicTypeInfo.BIG_INT_TYPE_INFO(), BasicTypeInfo.BIG_DEC_TYPE_INFO(), BasicTypeInfo.CHAR_TYPE_INFO()
+    (BigInteger, BigDecimal, Char)
+    >>> BasicTypeInfo.INSTANT_TYPE_INFO()
+    Instant
+    """
 
     def __init__(self, basic_type: BasicType) -> None:
         self._basic_type = basic_type
@@ -272,7 +289,12 @@ class BasicTypeInfo(TypeInformation[T_co]):
 
 
 class InstantTypeInfo(BasicTypeInfo[Instant]):
-    """The type of :class:`~flintstream.common.time.Instant`."""
+    """The type of :class:`~flintstream.common.time.Instant`.
+
+    >>> from flintstream.common import Types
+    >>> isinstance(Types.INSTANT(), InstantTypeInfo), Types.INSTANT().stringify(Instant.of_epoch_milli(1_500))
+    (True, '1970-01-01T00:00:01.500Z')
+    """
 
     def __init__(self, basic_type: BasicType = BasicType.INSTANT) -> None:
         super().__init__(basic_type)
@@ -288,7 +310,11 @@ _BASIC: dict[BasicType, BasicTypeInfo] = {
 
 
 class SqlTimeTypeInfo(TypeInformation[T_co]):
-    """Factory for the types of dates and times."""
+    """Factory for the types of dates and times.
+
+    >>> SqlTimeTypeInfo.DATE(), SqlTimeTypeInfo.TIME(), SqlTimeTypeInfo.TIMESTAMP()
+    (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo)
+    """
 
     @staticmethod
     def DATE() -> DateTypeInfo:
@@ -314,7 +340,13 @@ class SqlTimeTypeInfo(TypeInformation[T_co]):
 
 
 class DateTypeInfo(SqlTimeTypeInfo[dt.date]):
-    """The type of :class:`datetime.date`. Truncates a datetime to its date."""
+    """The type of :class:`datetime.date`. Truncates a datetime to its date.
+
+    >>> from datetime import datetime
+    >>> from flintstream.common import Types
+    >>> Types.SQL_DATE().converter()(datetime(2026, 5, 17, 8, 30))
+    datetime.date(2026, 5, 17)
+    """
 
     EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 
@@ -330,7 +362,13 @@ class DateTypeInfo(SqlTimeTypeInfo[dt.date]):
 
 
 class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
-    """The type of :class:`datetime.time` without time zone, with millisecond precision."""
+    """The type of :class:`datetime.time` without time zone, with millisecond precision.
+
+    >>> from datetime import time
+    >>> from flintstream.common import Types
+    >>> Types.SQL_TIME().converter()(time(8, 30, 0, 123_456))
+    datetime.time(8, 30, 0, 123000)
+    """
 
     EPOCH_ORDINAL = 0
 
@@ -352,7 +390,13 @@ class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
 
 
 class TimestampTypeInfo(SqlTimeTypeInfo[dt.datetime]):
-    """The type of :class:`datetime.datetime`. Converts values with a time zone to UTC."""
+    """The type of :class:`datetime.datetime`. Converts values with a time zone to UTC.
+
+    >>> from datetime import datetime, timedelta, timezone
+    >>> from flintstream.common import Types
+    >>> Types.SQL_TIMESTAMP().converter()(datetime(2026, 5, 17, 8, 30, tzinfo=timezone(timedelta(hours=2))))
+    datetime.datetime(2026, 5, 17, 6, 30)
+    """
 
     def __repr__(self) -> str:
         return "TimestampTypeInfo"
@@ -373,7 +417,12 @@ _DATE, _TIME, _TIMESTAMP = DateTypeInfo(), TimeTypeInfo(), TimestampTypeInfo()
 
 
 class LocalTimeTypeInfo(TypeInformation[dt.date | dt.time]):
-    """The type of ``java.time`` dates, times or datetimes: without time zone, with microsecond precision."""
+    """The type of ``java.time`` dates, times or datetimes: without time zone, with microsecond precision.
+
+    >>> from datetime import date
+    >>> LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE).converter()(date(2026, 5, 17))
+    datetime.date(2026, 5, 17)
+    """
 
     class TimeType(Enum):
         """Date, time or datetime."""

@@ -20,6 +20,12 @@ class DataType:
     """The type of the values in a column.
 
     Two types are equal if their class, parameters and nullability are equal.
+
+    >>> from flintstream.table import DataTypes
+    >>> DataTypes.TINYINT().type_name()
+    'TINYINT'
+    >>> DataTypes.INT().not_null(), DataTypes.INT().not_null().nullable() == DataTypes.INT()
+    (IntType(false), True)
     """
 
     def __init__(self, nullable: bool = True) -> None:
@@ -60,23 +66,48 @@ class DataType:
 
 
 class AtomicType(DataType):
-    """A type of values without parts."""
+    """A type of values without parts.
+
+    >>> from flintstream.table import DataTypes
+    >>> isinstance(DataTypes.DATE(), AtomicType), isinstance(DataTypes.ARRAY(DataTypes.DATE()), AtomicType)
+    (True, False)
+    """
 
 
 class NullType(AtomicType):
-    """The type of None."""
+    """The type of None.
+
+    >>> from flintstream.table import DataTypes
+    >>> NullType() == DataTypes.NULL()
+    True
+    """
 
 
 class NumericType(AtomicType):
-    """A type of numbers."""
+    """A type of numbers.
+
+    >>> from flintstream.table import DataTypes
+    >>> isinstance(DataTypes.DOUBLE(), NumericType), isinstance(DataTypes.STRING(), NumericType)
+    (True, False)
+    """
 
 
 class IntegralType(NumericType):
-    """A type of integers."""
+    """A type of integers.
+
+    >>> from flintstream.table import DataTypes
+    >>> isinstance(DataTypes.BIGINT(), IntegralType), isinstance(DataTypes.DOUBLE(), IntegralType)
+    (True, False)
+    """
 
 
 class FractionalType(NumericType):
-    """A type of fractional numbers."""
+    """A type of fractional numbers.
+
+    >>> from flintstream.table import DataTypes
+    >>> isinstance(DataTypes.DOUBLE(), FractionalType), isinstance(DataTypes.BIGINT(), FractionalType)
+    (True, False)
+    """
 
 
 class _WithLength(AtomicType):
@@ -88,51 +119,111 @@ class _WithLength(AtomicType):
 
 
 class CharType(_WithLength):
-    """Strings of a fixed length."""
+    """Strings of a fixed length.
+
+    >>> from flintstream.table import DataTypes
+    >>> CharType(2) == DataTypes.CHAR(2)
+    True
+    """
 
 
 class VarCharType(_WithLength):
-    """Strings."""
+    """Strings.
+
+    >>> from flintstream.table import DataTypes
+    >>> VarCharType(20) == DataTypes.VARCHAR(20)
+    True
+    """
 
 
 class BinaryType(_WithLength):
-    """Bytes of a fixed length."""
+    """Bytes of a fixed length.
+
+    >>> from flintstream.table import DataTypes
+    >>> BinaryType(4) == DataTypes.BINARY(4)
+    True
+    """
 
 
 class VarBinaryType(_WithLength):
-    """Bytes."""
+    """Bytes.
+
+    >>> from flintstream.table import DataTypes
+    >>> VarBinaryType(8) == DataTypes.VARBINARY(8)
+    True
+    """
 
 
 class BooleanType(AtomicType):
-    """True and False."""
+    """True and False.
+
+    >>> from flintstream.table import DataTypes
+    >>> BooleanType() == DataTypes.BOOLEAN()
+    True
+    """
 
 
 class TinyIntType(IntegralType):
-    """8-bit integers."""
+    """8-bit integers.
+
+    >>> from flintstream.table import DataTypes
+    >>> TinyIntType() == DataTypes.TINYINT()
+    True
+    """
 
 
 class SmallIntType(IntegralType):
-    """16-bit integers."""
+    """16-bit integers.
+
+    >>> from flintstream.table import DataTypes
+    >>> SmallIntType() == DataTypes.SMALLINT()
+    True
+    """
 
 
 class IntType(IntegralType):
-    """32-bit integers."""
+    """32-bit integers.
+
+    >>> from flintstream.table import DataTypes
+    >>> IntType() == DataTypes.INT()
+    True
+    """
 
 
 class BigIntType(IntegralType):
-    """64-bit integers."""
+    """64-bit integers.
+
+    >>> from flintstream.table import DataTypes
+    >>> BigIntType() == DataTypes.BIGINT()
+    True
+    """
 
 
 class FloatType(FractionalType):
-    """32-bit floating point numbers."""
+    """32-bit floating point numbers.
+
+    >>> from flintstream.table import DataTypes
+    >>> FloatType() == DataTypes.FLOAT()
+    True
+    """
 
 
 class DoubleType(FractionalType):
-    """64-bit floating point numbers."""
+    """64-bit floating point numbers.
+
+    >>> from flintstream.table import DataTypes
+    >>> DoubleType() == DataTypes.DOUBLE()
+    True
+    """
 
 
 class DecimalType(FractionalType):
-    """Decimal numbers with ``precision`` digits, ``scale`` of them after the point."""
+    """Decimal numbers with ``precision`` digits, ``scale`` of them after the point.
+
+    >>> from flintstream.table import DataTypes
+    >>> DecimalType(10, 2) == DataTypes.DECIMAL(10, 2)
+    True
+    """
 
     def __init__(self, precision: int = 10, scale: int = 0, nullable: bool = True) -> None:
         if not 1 <= precision <= MAX_PRECISION["DecimalType"]:
@@ -145,7 +236,12 @@ class DecimalType(FractionalType):
 
 
 class DateType(AtomicType):
-    """Dates."""
+    """Dates.
+
+    >>> from flintstream.table import DataTypes
+    >>> DateType() == DataTypes.DATE()
+    True
+    """
 
 
 class _WithPrecision(AtomicType):
@@ -158,22 +254,42 @@ class _WithPrecision(AtomicType):
 
 
 class TimeType(_WithPrecision):
-    """Times of day with ``precision`` fractional digits of a second."""
+    """Times of day with ``precision`` fractional digits of a second.
+
+    >>> from flintstream.table import DataTypes
+    >>> TimeType(3) == DataTypes.TIME(3)
+    True
+    """
 
     def __init__(self, precision: int = 0, nullable: bool = True) -> None:
         super().__init__(precision, nullable)
 
 
 class TimestampType(_WithPrecision):
-    """Dates with a time of day, with ``precision`` fractional digits of a second."""
+    """Dates with a time of day, with ``precision`` fractional digits of a second.
+
+    >>> from flintstream.table import DataTypes
+    >>> TimestampType(3) == DataTypes.TIMESTAMP(3)
+    True
+    """
 
 
 class LocalZonedTimestampType(_WithPrecision):
-    """Points in time, with ``precision`` fractional digits of a second."""
+    """Points in time, with ``precision`` fractional digits of a second.
+
+    >>> from flintstream.table import DataTypes
+    >>> LocalZonedTimestampType(3) == DataTypes.TIMESTAMP_LTZ(3)
+    True
+    """
 
 
 class ArrayType(DataType):
-    """Lists."""
+    """Lists.
+
+    >>> from flintstream.table import DataTypes
+    >>> isinstance(DataTypes.ARRAY(DataTypes.INT()), ArrayType)
+    True
+    """
 
     def __init__(self, element_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -181,7 +297,12 @@ class ArrayType(DataType):
 
 
 class MultisetType(DataType):
-    """Values with their number of occurrences."""
+    """Values with their number of occurrences.
+
+    >>> from flintstream.table import DataTypes
+    >>> MultisetType(DataTypes.STRING()) == DataTypes.MULTISET(DataTypes.STRING())
+    True
+    """
 
     def __init__(self, element_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -189,7 +310,12 @@ class MultisetType(DataType):
 
 
 class MapType(DataType):
-    """Dicts."""
+    """Dicts.
+
+    >>> from flintstream.table import DataTypes
+    >>> MapType(DataTypes.STRING(), DataTypes.INT()) == DataTypes.MAP(DataTypes.STRING(), DataTypes.INT())
+    True
+    """
 
     def __init__(self, key_type: DataType, value_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
@@ -198,7 +324,13 @@ class MapType(DataType):
 
 
 class RowField:
-    """A column: name and type."""
+    """A column: name and type.
+
+    >>> from flintstream.table import DataTypes
+    >>> field = RowField("id", DataTypes.BIGINT())
+    >>> field.name, field.data_type
+    ('id', BigIntType(true))
+    """
 
     def __init__(self, name: str, data_type: DataType, description: str | None = None) -> None:
         if not isinstance(name, str):
@@ -225,6 +357,11 @@ class RowType(DataType):
 
     >>> RowType([RowField("id", IntType())])["id"]
     RowField(id, IntType(true), ...)
+
+    >>> from flintstream.table import DataTypes
+    >>> row_type = RowType().add("id", DataTypes.BIGINT()).add(DataTypes.FIELD("name", DataTypes.STRING()))
+    >>> row_type.names, row_type.field_names(), row_type.field_types()[0], row_type["name"].name
+    (['id', 'name'], ['id', 'name'], BigIntType(true), 'name')
     """
 
     def __init__(self, fields: Sequence[RowField] | None = None, nullable: bool = True) -> None:

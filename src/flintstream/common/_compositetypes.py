@@ -67,7 +67,12 @@ def _attributes(value: Any) -> Mapping[str, Any] | None:
 
 
 class PickledBytesTypeInfo(TypeInformation[Any]):
-    """The type of any Python object. Streams without a declared type have it."""
+    """The type of any Python object. Streams without a declared type have it.
+
+    >>> from flintstream.common import Types
+    >>> Types.PICKLED_BYTE_ARRAY().stringify({"be": 2})
+    "{'be': 2}"
+    """
 
     def _signature(self) -> tuple[object, ...]:
         return ()
@@ -93,6 +98,12 @@ class RowTypeInfo(TypeInformation[Row]):
     >>> from flintstream.common import Types
     >>> Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()]).converter()((1, "a"))
     Row(id=1, name='a')
+
+    >>> people = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+    >>> people.get_field_names(), people.get_field_index("age")
+    (['name', 'age'], 1)
+    >>> people.get_field_types()
+    [String, Integer]
     """
 
     def __init__(self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None) -> None:
@@ -184,7 +195,12 @@ class RowTypeInfo(TypeInformation[Row]):
 
 
 class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
-    """The type of tuples with up to 25 fields. Accepts tuples, lists, rows and other ordered iterables."""
+    """The type of tuples with up to 25 fields. Accepts tuples, lists, rows and other ordered iterables.
+
+    >>> from flintstream.common import Types
+    >>> Types.TUPLE([Types.STRING(), Types.INT()]).get_field_types()
+    [String, Integer]
+    """
 
     def __init__(self, field_types: Sequence[TypeInformation]) -> None:
         self._field_types = _checked(field_types, "a TUPLE")
@@ -268,7 +284,13 @@ class _SequenceTypeInfo(TypeInformation[T_co]):
 
 
 class ListTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
-    """The type of lists. Accepts lists, tuples, arrays, sets, generators and other iterables."""
+    """The type of lists. Accepts lists, tuples, arrays, sets, generators and other iterables.
+
+    >>> from flintstream.common import Types
+    >>> numbers = Types.LIST(Types.LONG())
+    >>> numbers.elem_type, numbers.converter()(n * n for n in range(4))
+    (Long, [0, 1, 4, 9])
+    """
 
     _name = "ListTypeInfo"
 
@@ -282,7 +304,14 @@ class ListTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
 
 
 class PrimitiveArrayTypeInfo(_SequenceTypeInfo[Any]):
-    """The type of primitive arrays: a list of numbers or booleans in Python, or ``bytes`` for ``BYTE``."""
+    """The type of primitive arrays: a list of numbers or booleans in Python, or ``bytes`` for ``BYTE``.
+
+    >>> from flintstream.common import Types
+    >>> Types.PRIMITIVE_ARRAY(Types.FLOAT()).converter()([0.5, 110.1])
+    [0.5, 110.0999984741211]
+    >>> Types.PRIMITIVE_ARRAY(Types.BYTE()).converter()(b"be")
+    b'be'
+    """
 
     _name = "PrimitiveArrayTypeInfo"
 
@@ -316,7 +345,12 @@ _NOT_PRIMITIVE = {BasicType.STRING, BasicType.BIG_INT, BasicType.BIG_DEC, BasicT
 
 
 class BasicArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
-    """The type of arrays of basic values: a list in Python. Elements may be None."""
+    """The type of arrays of basic values: a list in Python. Elements may be None.
+
+    >>> from flintstream.common import Types
+    >>> Types.BASIC_ARRAY(Types.STRING()).stringify(["to", None])
+    '[to, null]'
+    """
 
     _name = "BasicArrayTypeInfo"
     _elements_may_be_none = True
@@ -328,7 +362,12 @@ class BasicArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
 
 
 class ObjectArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
-    """The type of arrays of any type: a list in Python. Elements may be None."""
+    """The type of arrays of any type: a list in Python. Elements may be None.
+
+    >>> from flintstream.common import Types
+    >>> Types.OBJECT_ARRAY(Types.TUPLE([Types.STRING(), Types.INT()])).converter()([["be", 2], None])
+    [('be', 2), None]
+    """
 
     _name = "ObjectArrayTypeInfo"
     _elements_may_be_none = True
@@ -338,7 +377,15 @@ class ObjectArrayTypeInfo(_SequenceTypeInfo[list[T]], Generic[T]):
 
 
 class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
-    """The type of dicts. Accepts a mapping or an object with attributes. Values may be None."""
+    """The type of dicts. Accepts a mapping or an object with attributes. Values may be None.
+
+    >>> from flintstream.common import Types
+    >>> ages = Types.MAP(Types.STRING(), Types.INT())
+    >>> ages.key_type, ages.value_type
+    (String, Integer)
+    >>> ages.converter()({"Alice": 11, "Bob": None})
+    {'Alice': 11, 'Bob': None}
+    """
 
     def __init__(self, key_type_info: TypeInformation[K], value_type_info: TypeInformation[V]) -> None:
         self._key_type_info, self._value_type_info = _checked([key_type_info, value_type_info], "a MAP")
@@ -386,7 +433,12 @@ class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
 
 
 class ExternalTypeInfo(TypeInformation[T_co]):
-    """A type wrapped by the Table API. Behaves like the wrapped type."""
+    """A type wrapped by the Table API. Behaves like the wrapped type.
+
+    >>> from flintstream.common import Types
+    >>> ExternalTypeInfo(Types.LONG()).stringify(17)
+    '17'
+    """
 
     def __init__(self, type_info: TypeInformation[T_co]) -> None:
         (self._type_info,) = _checked([type_info], "an ExternalTypeInfo")

@@ -87,6 +87,21 @@ class DataTypes:
 
     >>> DataTypes.ARRAY(DataTypes.INT())
     ArrayType(IntType(true), true)
+
+    >>> DataTypes.ROW(
+    ...     [DataTypes.FIELD("id", DataTypes.BIGINT().not_null()), DataTypes.FIELD("word", DataTypes.STRING())]
+    ... )
+    RowType(RowField(id, BigIntType(false), ...),RowField(word, VarCharType(2147483647, true), ...))
+    >>> DataTypes.MAP(DataTypes.CHAR(2), DataTypes.DECIMAL(10, 2)), DataTypes.MULTISET(DataTypes.VARCHAR(20))
+    (MapType(CharType(2, true), DecimalType(10, 2, true), true), MultisetType(VarCharType(20, true), true))
+    >>> DataTypes.TINYINT(), DataTypes.SMALLINT(), DataTypes.FLOAT(), DataTypes.DOUBLE(), DataTypes.BOOLEAN()
+    (TinyIntType(true), SmallIntType(true), FloatType(true), DoubleType(true), BooleanType(true))
+    >>> DataTypes.BINARY(4), DataTypes.VARBINARY(8), DataTypes.BYTES() == DataTypes.VARBINARY(2147483647)
+    (BinaryType(4, true), VarBinaryType(8, true), True)
+    >>> DataTypes.DATE(), DataTypes.TIME(), DataTypes.TIMESTAMP(3), DataTypes.NULL()
+    (DateType(true), TimeType(0, true), TimestampType(3, true), NullType(true))
+    >>> DataTypes.TIMESTAMP_LTZ(3) == DataTypes.TIMESTAMP_WITH_LOCAL_TIME_ZONE(3)
+    True
     """
 
     @staticmethod

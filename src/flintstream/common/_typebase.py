@@ -14,7 +14,23 @@ if TYPE_CHECKING:
 
 
 class TypeInformation(ABC, Generic[T_co]):
-    """The type of the records of a stream, a key or a state. Values of ``TypeInformation[int]`` are ``int``."""
+    """The type of the records of a stream, a key or a state. Values of ``TypeInformation[int]`` are ``int``.
+
+    >>> from flintstream.common import Types
+    >>> pairs = Types.TUPLE([Types.STRING(), Types.DOUBLE()])
+    >>> pairs.stringify(("be", 2.0)), pairs.to_text(("be", 2.0))
+    ('(be,2.0)', '(be,2.0)')
+    >>> Types.STRING().is_plain_text(), pairs.is_plain_text()
+    (True, False)
+    >>> Types.SQL_DATE().need_conversion(), Types.STRING().need_conversion()
+    (True, False)
+    >>> Types.FLOAT().to_internal_type(110.1), Types.FLOAT().from_internal_type(0.5)
+    (110.0999984741211, 0.5)
+    >>> Types.INT().get_java_type_info()
+    Traceback (most recent call last):
+    flintstream.errors.UnsupportedByDesignError: Integer has no Java counterpart: types are pure Python in
+    flintstream
+    """
 
     _converter: Converter | None
 

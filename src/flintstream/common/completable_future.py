@@ -18,6 +18,22 @@ class CompletableFuture(Generic[T]):
 
     >>> CompletableFuture.completed(5).result()
     5
+
+    Complete a future, and look at it without waiting:
+
+    >>> parcel = CompletableFuture()
+    >>> parcel.done(), parcel.exception()
+    (False, None)
+    >>> parcel.set_result("book")
+    >>> parcel.done(), parcel.result()
+    (True, 'book')
+    >>> lost = CompletableFuture()
+    >>> lost.set_exception(OSError("lost in the post"))
+    >>> lost.exception()
+    OSError('lost in the post')
+    >>> given_up = CompletableFuture()
+    >>> given_up.cancel(), given_up.cancelled()
+    (True, True)
     """
 
     def __init__(self, future: Future[T] | None = None) -> None:

@@ -20,6 +20,10 @@ class ConfigOption(Generic[T]):
         key: the key in a configuration.
         default: the value if none is set; None for no default.
         value_type: the type of the value: bool, int, float, str or :class:`~flintstream.common.time.Duration`.
+
+    >>> retries = ConfigOption("my.retries", int, 3)
+    >>> retries.key, retries.default
+    ('my.retries', 3)
     """
 
     def __init__(self, key: str, value_type: type[Any], default: T | None = None) -> None:

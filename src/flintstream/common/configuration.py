@@ -31,6 +31,31 @@ class Configuration:
     4
     >>> config.to_dict()
     {'parallelism.default': '4', 'pipeline.object-reuse': 'true'}
+
+    Each type has a setter and a getter, and a getter takes a default:
+
+    >>> config.set_integer("retries", 3).set_float("share", 0.5).set_bytearray("salt", bytearray(b"ab"))
+    Configuration({parallelism.default=4, pipeline.object-reuse=true, retries=3, salt=6162, share=0.5})
+    >>> config.get_string("retries", "none"), config.get_float("share", 1.0), config.get_bytearray("salt", bytearray())
+    ('3', 0.5, bytearray(b'ab'))
+    >>> config.get_boolean("verbose", False), config.get_duration("pause", Duration.of_seconds(5))
+    (False, Duration('5000 ms'))
+    >>> config.contains_key("share"), config.remove_config("share"), config.contains_key("share")
+    (True, True, False)
+
+    Options know their type and default, and configurations can be merged:
+
+    >>> from flintstream.common import ConfigOptions
+    >>> workers = ConfigOptions.key("workers").int_type().default_value(2)
+    >>> more = Configuration.from_dict({"color": "blue"}).set(workers, 4)
+    >>> more.get(workers), Configuration().get(workers)
+    (4, 2)
+    >>> sorted(Configuration().add_all(more, prefix="my.").key_set())
+    ['my.color', 'my.workers']
+    >>> entries = {}
+    >>> more.add_all_to_dict(entries)
+    >>> entries
+    {'color': 'blue', 'workers': 4}
     """
 
     def __init__(self, other: Configuration | None = None, j_configuration: JavaView | None = None) -> None:
@@ -221,6 +246,10 @@ class Configuration:
         """Return the key under which ``option`` is set and its value as text, or None if it is not set.
 
         PyFlink has no such method.
+
+        >>> from flintstream.options.checkpointing import INTERVAL
+        >>> Configuration.from_dict({"execution.checkpointing.interval": "3 min"}).find(INTERVAL)
+        ('execution.checkpointing.interval', '3 min')
         """
         key = option.key_in(self._values)
         return None if key is None else (key, _to_text(self._values[key]).strip())

@@ -29,6 +29,57 @@ class ExecutionConfig:
     >>> config = ExecutionConfig()
     >>> config.set_auto_watermark_interval(50).get_auto_watermark_interval()
     50
+
+    Parallelism and key groups:
+
+    >>> config = ExecutionConfig()
+    >>> config.set_parallelism(4).set_max_parallelism(256).get_parallelism(), config.get_max_parallelism()
+    (4, 256)
+
+    Whether every operator with state needs a ``uid(...)``:
+
+    >>> config.disable_auto_generated_uids().has_auto_generated_uids_enabled()
+    False
+    >>> config.enable_auto_generated_uids().has_auto_generated_uids_enabled()
+    True
+
+    Compression of checkpoints, and the restart strategy:
+
+    >>> config.set_use_snapshot_compression(True).is_use_snapshot_compression()
+    True
+    >>> config.set_restart_strategy(RestartStrategies.no_restart())
+    >>> config.get_restart_strategy().get_description()
+    'no restart'
+
+    Parameters for functions:
+
+    >>> config.set_global_job_parameters({"city": "Bern", "limit": 3}).get_global_job_parameters()
+    {'city': 'Bern', 'limit': '3'}
+
+    Settings for Flink's tasks and serializers are stored, so that programs run unchanged, and have no effect:
+
+    >>> config.disable_closure_cleaner().is_closure_cleaner_enabled(), config.enable_closure_cleaner() is config
+    (False, True)
+    >>> config.enable_object_reuse().is_object_reuse_enabled(), config.disable_object_reuse() is config
+    (True, True)
+    >>> config.enable_force_kryo().is_force_kryo_enabled(), config.disable_force_kryo() is config
+    (True, True)
+    >>> config.enable_force_avro().is_force_avro_enabled(), config.disable_force_avro() is config
+    (True, True)
+    >>> config.disable_generic_types().has_generic_types_disabled(), config.enable_generic_types() is config
+    (True, True)
+    >>> config.set_latency_tracking_interval(500).get_latency_tracking_interval()
+    500
+    >>> config.set_task_cancellation_interval(1_000).get_task_cancellation_interval()
+    1000
+    >>> config.set_task_cancellation_timeout(0).get_task_cancellation_timeout()
+    0
+    >>> config.set_execution_mode(ExecutionMode.BATCH).get_execution_mode().name
+    'BATCH'
+    >>> config.get_default_kryo_serializer_classes(), config.get_registered_kryo_types()
+    ({}, [])
+    >>> config.get_registered_pojo_types()
+    []
     """
 
     PARALLELISM_DEFAULT = execution.PARALLELISM.default

@@ -8,7 +8,11 @@ __all__ = ["ExecutionMode"]
 
 
 class ExecutionMode(Enum):
-    """How a DataSet program exchanges data. Unused; kept so that programs for Flink 1 can import it."""
+    """How a DataSet program exchanges data. Unused; kept so that programs for Flink 1 can import it.
+
+    >>> ExecutionMode["PIPELINED"].name
+    'PIPELINED'
+    """
 
     PIPELINED = 0
     PIPELINED_FORCED = 1

@@ -11,6 +11,9 @@ class InputDependencyConstraint(Enum):
     """Inputs that must have data before a task starts.
 
     Spark schedules tasks here; the enum is kept for programs that refer to it.
+
+    >>> [each.name for each in InputDependencyConstraint]
+    ['ANY', 'ALL']
     """
 
     ANY = 0

@@ -19,6 +19,21 @@ class InputFormat(ABC, Generic[T_co]):
     """An input for ``StreamExecutionEnvironment.create_input``.
 
     In PyFlink it wraps a Java object; here, users can implement it.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Squares(InputFormat):
+    ...     def create_splits(self, min_num_splits):
+    ...         return [range(0, 3), range(3, 5)]
+    ...
+    ...     def read(self, split):
+    ...         yield from (n * n for n in split)
+    ...
+    ...     def get_produced_type(self):
+    ...         return Types.LONG()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sorted(env.create_input(Squares()).execute_and_collect(limit=9))
+    [0, 1, 4, 9, 16]
     """
 
     @abstractmethod

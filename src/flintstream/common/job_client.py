@@ -26,6 +26,40 @@ class JobHandle(Protocol):
     """The operations that a coordinator offers on its job.
 
     Every method may block; :class:`JobClient` calls them from its own threads.
+
+    A :class:`JobClient` makes futures of what its handle returns:
+
+    >>> from flintstream.common import JobStatus
+    >>> class Done:
+    ...     @property
+    ...     def job_id(self):
+    ...         return "17"
+    ...
+    ...     def status(self):
+    ...         return JobStatus.FINISHED
+    ...
+    ...     def result(self):
+    ...         return "6 words"
+    ...
+    ...     def metrics(self):
+    ...         return []
+    ...
+    ...     def accumulators(self):
+    ...         return {"words": 6}
+    ...
+    ...     def cancel(self):
+    ...         print("too late")
+    ...
+    ...     def trigger_savepoint(self, savepoint_directory):
+    ...         return f"{savepoint_directory}/savepoint-17"
+    ...
+    ...     def stop_with_savepoint(self, advance_to_end_of_event_time, savepoint_directory):
+    ...         return self.trigger_savepoint(savepoint_directory)
+    >>> client = JobClient(Done())
+    >>> client.get_job_id(), client.get_job_status().result().name, client.get_accumulators().result()
+    ('17', 'FINISHED', {'words': 6})
+    >>> client.trigger_savepoint("saved").result(), client.stop_with_savepoint(False, "saved").result()
+    ('saved/savepoint-17', 'saved/savepoint-17')
     """
 
     @property
@@ -55,7 +89,18 @@ class JobHandle(Protocol):
 
 
 class JobClient:
-    """Client of a job that ``execute_async`` started. Every method returns a future immediately."""
+    """Client of a job that ``execute_async`` started. Every method returns a future immediately.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.set_parallelism(1).from_collection([1, 2, 3]).map(lambda n: n * n).filter(lambda n: n > 9).print()
+    >>> client = env.execute_async("squares")
+    >>> result = client.get_job_execution_result().result()
+    >>> client.get_job_status().result().name, client.get_job_id() == result.get_job_id()
+    ('FINISHED', True)
+    >>> client.get_accumulators().result()["numRecordsIn"], client.get_metrics().result()[1].operator
+    (3, 'Map')
+    """
 
     def __init__(self, handle: JobHandle) -> None:
         self._handle = handle
@@ -69,7 +114,17 @@ class JobClient:
         return _start(self._handle.status)
 
     def cancel(self) -> CompletableFuture[None]:
-        """Cancel the job without a savepoint."""
+        """Cancel the job without a savepoint.
+
+        >>> import time
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> _ = env.from_collection([0.001] * 1_000).map(time.sleep).filter(lambda nothing: False).print()
+        >>> client = env.execute_async("slow")
+        >>> client.cancel().result()
+        >>> client.get_job_status().result().name
+        'CANCELED'
+        """
         return _start(self._handle.cancel)
 
     def stop_with_savepoint(
@@ -82,11 +137,24 @@ class JobClient:
         Args:
             advance_to_end_of_event_time: Whether to fire all event-time timers first, as at the end of the input.
             savepoint_directory: Where to write the savepoint; the configured directory by default.
+
+        >>> class Waiting(JobHandle):  # stands for a running job
+        ...     def stop_with_savepoint(self, advance_to_end_of_event_time, savepoint_directory):
+        ...         return f"{savepoint_directory}/savepoint-17"
+        >>> JobClient(Waiting()).stop_with_savepoint(False, "/backup").result()
+        '/backup/savepoint-17'
         """
         return _start(lambda: self._handle.stop_with_savepoint(advance_to_end_of_event_time, savepoint_directory))
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
-        """Take a savepoint of the running job; the future returns its path."""
+        """Take a savepoint of the running job; the future returns its path.
+
+        >>> class Waiting(JobHandle):  # stands for a running job
+        ...     def trigger_savepoint(self, savepoint_directory):
+        ...         return f"{savepoint_directory}/savepoint-17"
+        >>> JobClient(Waiting()).trigger_savepoint("/backup").result()
+        '/backup/savepoint-17'
+        """
         return _start(lambda: self._handle.trigger_savepoint(savepoint_directory))
 
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:

@@ -14,7 +14,21 @@ __all__ = ["JobExecutionResult"]
 
 
 class JobExecutionResult:
-    """The id, the run time and the accumulators of a finished job."""
+    """The id, the run time and the accumulators of a finished job.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.set_parallelism(1).from_collection([1, 2]).print()
+    >>> result = env.execute("numbers")
+    1
+    2
+    >>> len(str(result.get_job_id())), result.get_net_runtime() >= 0
+    (32, True)
+    >>> result.get_all_accumulator_results()["numEpochs"], result.get_accumulator_result("numRecordsIn")
+    (1, 2)
+    >>> result.get_metrics()[0].operator
+    'Collection Source'
+    """
 
     def __init__(
         self,

@@ -15,7 +15,13 @@ __all__ = ["JobListener", "JobProgress"]
 
 @dataclass(frozen=True)
 class JobProgress:
-    """Totals of a job since it started."""
+    """Totals of a job since it started.
+
+    >>> from flintstream.common import JobStatus
+    >>> progress = JobProgress("0f3a", "words", JobStatus.RUNNING, 12, 0, 3, 4_096, 512, None)
+    >>> progress.job_name, progress.epochs, progress.records_in, progress.watermark
+    ('words', 12, 4096, None)
+    """
 
     job_id: str
     job_name: str
@@ -36,6 +42,24 @@ class JobListener:
     """Learns of the jobs of an environment; see ``StreamExecutionEnvironment.register_job_listener``.
 
     Methods do nothing by default. An exception of a listener is logged and changes nothing for the job.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class Log(JobListener):
+    ...     def on_job_submitted(self, job_client, error):
+    ...         print("submitted" if error is None else error)
+    ...
+    ...     def on_progress(self, progress):
+    ...         assert progress.epochs >= 1
+    ...
+    ...     def on_job_executed(self, progress, result, error):
+    ...         print(progress.job_name, progress.status.name, "after reading", progress.records_in, "records")
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> env.register_job_listener(Log())
+    >>> _ = env.set_parallelism(1).from_collection([1, 2, 3]).filter(lambda n: n > 2).print()
+    >>> _ = env.execute("filter")
+    submitted
+    3
+    filter FINISHED after reading 3 records
     """
 
     def on_job_submitted(self, job_client: JobClient | None, error: BaseException | None) -> None:

@@ -58,7 +58,20 @@ def _text(span: timedelta) -> str:
 
 
 class RestartStrategyConfiguration(ABC):
-    """The base class of restart strategies."""
+    """The base class of restart strategies.
+
+    >>> from flintstream.common import Configuration
+    >>> strategy = RestartStrategies.fixed_delay_restart(3, 10_000)
+    >>> strategy.get_description()
+    'up to 3 restarts, each after 10.0 s'
+    >>> strategy.to_dict()
+    {'restart-strategy.type': 'fixed-delay', 'restart-strategy.fixed-delay.attempts': '3',
+    'restart-strategy.fixed-delay.delay': '10000 ms'}
+    >>> configuration = Configuration()
+    >>> strategy.write_to(configuration)
+    >>> configuration.get_string("restart-strategy.type", "none")
+    'fixed-delay'
+    """
 
     @abstractmethod
     def get_description(self) -> str:
@@ -90,6 +103,14 @@ class RestartStrategies:
 
     >>> RestartStrategies.fixed_delay_restart(3, 1000).get_restart_attempts()
     3
+
+    >>> from datetime import timedelta
+    >>> RestartStrategies.no_restart().get_description()
+    'no restart'
+    >>> RestartStrategies.failure_rate_restart(3, timedelta(minutes=5), timedelta(seconds=10)).get_description()
+    'restarts after 10.0 s while there are at most 3 failures in 300.0 s'
+    >>> RestartStrategies.fall_back_restart().get_description()
+    'the configured restart strategy'
     """
 
     class NoRestartStrategyConfiguration(RestartStrategyConfiguration):

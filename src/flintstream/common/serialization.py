@@ -31,7 +31,14 @@ __all__ = [
 
 
 class SerializationSchema(ABC, Generic[T_contra], metaclass=Wrapper):
-    """Converts records to messages. In PyFlink it wraps a Java object; here, users can implement it."""
+    """Converts records to messages. In PyFlink it wraps a Java object; here, users can implement it.
+
+    >>> class Lines(SerializationSchema):
+    ...     def serialize(self, element):
+    ...         return None if element is None else f"{element};".encode()
+    >>> Lines().serialize(17), Lines().serialize(None)
+    (b'17;', None)
+    """
 
     @abstractmethod
     def serialize(self, element: T_contra) -> bytes | None:
@@ -39,7 +46,21 @@ class SerializationSchema(ABC, Generic[T_contra], metaclass=Wrapper):
 
 
 class DeserializationSchema(ABC, Generic[T_co], metaclass=Wrapper):
-    """Converts messages to records. In PyFlink it wraps a Java object; here, users can implement it."""
+    """Converts messages to records. In PyFlink it wraps a Java object; here, users can implement it.
+
+    >>> class Numbers(DeserializationSchema):
+    ...     def deserialize(self, message):
+    ...         return int(message) if message.isdigit() else None
+    ...
+    ...     def is_end_of_stream(self, element):
+    ...         return element == 0
+    ...
+    ...     def get_produced_type(self):
+    ...         return Types.LONG()
+    >>> numbers = Numbers()
+    >>> numbers.deserialize(b"17"), numbers.deserialize(b"?"), numbers.is_end_of_stream(0)
+    (17, None, True)
+    """
 
     @abstractmethod
     def deserialize(self, message: bytes) -> T_co | None:
@@ -85,7 +106,12 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
 
 
 class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
-    """Messages of raw bytes."""
+    """Messages of raw bytes.
+
+    >>> schema = ByteArraySchema()
+    >>> schema.serialize(b"to be"), schema.deserialize(b"or not")
+    (b'to be', b'or not')
+    """
 
     def serialize(self, element: Any) -> bytes:
         """Return the bytes.
@@ -134,7 +160,14 @@ class RowFieldExtractorSchema(SerializationSchema):
 
 
 class Encoder(ABC, Generic[T_contra], metaclass=Wrapper):
-    """Encodes records for the files of a row-format file sink."""
+    """Encodes records for the files of a row-format file sink.
+
+    >>> class Shouting(Encoder):
+    ...     def encode(self, value, type_info):
+    ...         return f"{value.upper()}!;".encode()
+    >>> Shouting().encode("be", None), Shouting().encode_all(["to", "be"], None)
+    (b'BE!;', b'TO!;BE!;')
+    """
 
     @abstractmethod
     def encode(self, value: T_contra, type_info: TypeInformation | None) -> bytes:
@@ -185,7 +218,30 @@ class _SimpleStringEncoder(Encoder[Any]):
 
 
 class BulkWriter(ABC, Generic[T_contra]):
-    """Writes records to one file that is only readable as a whole (Parquet, ORC, Avro)."""
+    """Writes records to one file that is only readable as a whole (Parquet, ORC, Avro).
+
+    >>> from io import BytesIO
+    >>> class Joined(BulkWriter):
+    ...     def __init__(self, stream):
+    ...         self.stream, self.elements = stream, []
+    ...
+    ...     def add_element(self, element):
+    ...         self.elements.append(element)
+    ...
+    ...     def flush(self):
+    ...         pass
+    ...
+    ...     def finish(self):
+    ...         self.stream.write("+".join(self.elements).encode())
+    >>> file = BytesIO()
+    >>> writer = Joined(file)
+    >>> writer.add_element("to")
+    >>> writer.add_elements(["be", "or"])
+    >>> writer.flush()
+    >>> writer.finish()
+    >>> file.getvalue()
+    b'to+be+or'
+    """
 
     @abstractmethod
     def add_element(self, element: T_contra) -> None:
@@ -206,7 +262,22 @@ class BulkWriter(ABC, Generic[T_contra]):
 
 
 class BulkWriterFactory(ABC, Generic[T_contra]):
-    """Factory for the writers of a bulk-format file sink."""
+    """Factory for the writers of a bulk-format file sink.
+
+    >>> from io import BytesIO
+    >>> from flintstream.datastream.formats.csv import CsvBulkWriters, CsvSchema
+    >>> from flintstream.table import DataTypes
+    >>> schema = CsvSchema.builder().add_number_column("id", DataTypes.INT()).add_string_column("word").build()
+    >>> factory = CsvBulkWriters.for_schema(schema)
+    >>> isinstance(factory, BulkWriterFactory)
+    True
+    >>> file = BytesIO()
+    >>> writer = factory.create(file)
+    >>> writer.add_element((1, "be"))
+    >>> writer.finish()
+    >>> file.getvalue().decode().strip()
+    '1,be'
+    """
 
     can_be_concatenated: bool = True
     """Whether concatenated files are a valid file of the format."""
@@ -217,7 +288,15 @@ class BulkWriterFactory(ABC, Generic[T_contra]):
 
 
 class RowDataBulkWriterFactory(BulkWriterFactory[Any]):
-    """Factory for writers of rows of a known type."""
+    """Factory for writers of rows of a known type.
+
+    >>> from flintstream.datastream.formats.parquet import ParquetBulkWriters
+    >>> from flintstream.table import DataTypes
+    >>> row_type = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING())])
+    >>> factory = ParquetBulkWriters.for_row_type(row_type)
+    >>> isinstance(factory, RowDataBulkWriterFactory), factory.get_row_type() == row_type
+    (True, True)
+    """
 
     def __init__(self, row_type: Any) -> None:
         self._row_type = row_type

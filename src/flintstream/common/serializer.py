@@ -17,7 +17,22 @@ void = b""
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """Converts values to bytes and back. Serializers with equal attributes are equal."""
+    """Converts values to bytes and back. Serializers with equal attributes are equal.
+
+    >>> from io import BytesIO
+    >>> class OneByte(TypeSerializer):
+    ...     def serialize(self, element, stream):
+    ...         stream.write(bytes([element]))
+    ...
+    ...     def deserialize(self, stream):
+    ...         return stream.read(1)[0]
+    >>> stream = BytesIO()
+    >>> OneByte().serialize(7, stream)
+    >>> OneByte().deserialize(BytesIO(stream.getvalue()))
+    7
+    >>> OneByte() == OneByte()
+    True
+    """
 
     @abstractmethod
     def serialize(self, element: T, stream: BytesIO) -> None:
@@ -40,7 +55,12 @@ class TypeSerializer(ABC, Generic[T]):
 
 
 class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """Serializes :data:`void`, its only value, as nothing."""
+    """Serializes :data:`void`, its only value, as nothing.
+
+    >>> from io import BytesIO
+    >>> VoidNamespaceSerializer().deserialize(BytesIO()) == void
+    True
+    """
 
     def serialize(self, element: bytes, stream: BytesIO) -> None:
         """Write nothing."""

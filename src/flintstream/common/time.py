@@ -22,6 +22,13 @@ class Duration:
     True
     >>> Duration.of_millis(1500)
     Duration('1500 ms')
+
+    >>> Duration.of_days(1) == Duration.of_hours(24)
+    True
+    >>> Duration.of_nanos(1_500_000).to_millis(), Duration.of_millis(2).to_nanos()
+    (1, 2000000)
+    >>> str(Duration.of_hours(36).to_timedelta())
+    '1 day, 12:00:00'
     """
 
     nanos: int
@@ -178,6 +185,9 @@ class Time:
     5000
     >>> str(Time.minutes(1))
     '60000 ms'
+
+    >>> Time.milliseconds(1_500), Time.hours(1), Time.days(1)
+    (Time('1500 ms'), Time('3600000 ms'), Time('86400000 ms'))
     """
 
     __slots__ = ("_milliseconds",)

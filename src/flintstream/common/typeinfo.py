@@ -70,6 +70,21 @@ class Types:
 
     >>> Types.TUPLE([Types.STRING(), Types.LONG()])
     TupleTypeInfo(String, Long)
+
+    >>> Types.MAP(Types.STRING(), Types.LIST(Types.INT()))
+    MapTypeInfo<String, ListTypeInfo<Integer>>
+    >>> Types.ROW([Types.LONG(), Types.BOOLEAN()])
+    RowTypeInfo(Long, Boolean)
+    >>> Types.ROW_NAMED(["day", "sum"], [Types.SQL_DATE(), Types.BIG_DEC()])
+    RowTypeInfo(day: DateTypeInfo, sum: BigDecimal)
+    >>> [str(each) for each in (Types.BYTE(), Types.SHORT(), Types.FLOAT(), Types.DOUBLE(), Types.CHAR())]
+    ['Byte', 'Short', 'Float', 'Double', 'Char']
+    >>> [str(each) for each in (Types.BIG_INT(), Types.INSTANT(), Types.SQL_TIME(), Types.SQL_TIMESTAMP())]
+    ['BigInteger', 'Instant', 'TimeTypeInfo', 'TimestampTypeInfo']
+    >>> [str(each(Types.INT())) for each in (Types.PRIMITIVE_ARRAY, Types.BASIC_ARRAY, Types.OBJECT_ARRAY)]
+    ['PrimitiveArrayTypeInfo<Integer>', 'BasicArrayTypeInfo<Integer>', 'ObjectArrayTypeInfo<Integer>']
+    >>> Types.PICKLED_BYTE_ARRAY()
+    PickledByteArrayTypeInfo
     """
 
     @staticmethod

@@ -14,7 +14,15 @@ __all__ = ["Row", "RowKind"]
 
 
 class RowKind(Enum):
-    """The kind of change to a table that a row describes. In a plain stream, every row is an ``INSERT``."""
+    """The kind of change to a table that a row describes. In a plain stream, every row is an ``INSERT``.
+
+    >>> [str(kind) for kind in RowKind]
+    ['+I', '-U', '+U', '-D']
+    >>> RowKind.INSERT.to_j_row_kind()
+    Traceback (most recent call last):
+    flintstream.errors.UnsupportedByDesignError: INSERT has no Java counterpart: rows are pure Python in
+    flintstream
+    """
 
     INSERT = 0
     UPDATE_BEFORE = 1
@@ -67,6 +75,16 @@ class Row:
 
     A row never equals a tuple. Rows with the same names in a different order are equal (and have the same hash, unlike
     in PyFlink). Set fields by index or name (``row["age"] = 12``), not as attributes.
+
+    The kind of change, and names given later:
+
+    >>> row.set_row_kind(RowKind.UPDATE_AFTER)
+    >>> row.get_row_kind().name
+    'UPDATE_AFTER'
+    >>> pair = Row("Carol", 7)
+    >>> pair.set_field_names(["name", "age"])
+    >>> pair.get_fields_by_names(["age"])
+    [7]
     """
 
     __slots__ = ("_fields", "_row_kind", "_values")  # so that assigning to a field's name is an error

@@ -8,7 +8,11 @@ __all__ = ["JavaObjectWrapper"]
 
 
 class JavaObjectWrapper:
-    """Holds a JVM object. Unused; kept for programs that refer to the class."""
+    """Holds a JVM object. Unused; kept for programs that refer to the class.
+
+    >>> JavaObjectWrapper("anything").get_java_object()
+    'anything'
+    """
 
     def __init__(self, j_object: Any) -> None:
         self._j_object = j_object

@@ -33,7 +33,11 @@ PYFLINK_VERSION = __version__
 
 
 class PyflinkModuleError(ModuleNotFoundError):
-    """A PyFlink module that flintstream does not implement. The message names an alternative."""
+    """A PyFlink module that flintstream does not implement. The message names an alternative.
+
+    >>> issubclass(PyflinkModuleError, ModuleNotFoundError)
+    True
+    """
 
 
 class _PyflinkFinder:
@@ -78,7 +82,16 @@ _metadata = _MetadataFinder()
 
 
 def is_installed() -> bool:
-    """Tell whether flintstream serves ``import pyflink``."""
+    """Tell whether flintstream serves ``import pyflink``.
+
+    >>> from flintstream.compat import pyflink
+    >>> before = pyflink.is_installed()
+    >>> pyflink.install()
+    >>> pyflink.is_installed()
+    True
+    >>> if not before:
+    ...     pyflink.uninstall()
+    """
     return _finder in sys.meta_path
 
 
@@ -92,6 +105,14 @@ def install() -> None:
 
     Raises:
         FlintstreamError: PyFlink itself is already imported.
+
+    >>> before = is_installed()
+    >>> install()
+    >>> from pyflink.common import Types
+    >>> Types.LONG().__module__.partition(".")[0], is_installed()
+    ('flintstream', True)
+    >>> if not before:
+    ...     uninstall()
     """
     if is_installed():
         return
@@ -107,7 +128,17 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo :func:`install`."""
+    """Undo :func:`install`.
+
+    >>> from flintstream.compat import pyflink
+    >>> before = pyflink.is_installed()
+    >>> pyflink.install()
+    >>> pyflink.uninstall()
+    >>> pyflink.is_installed()
+    False
+    >>> if before:
+    ...     pyflink.install()
+    """
     if not is_installed():
         return
     sys.meta_path.remove(_finder)

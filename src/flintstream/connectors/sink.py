@@ -45,7 +45,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WriterContext:
-    """The surroundings of a sink writer."""
+    """The surroundings of a sink writer.
+
+    >>> context = WriterContext(subtask=0, parallelism=2, attempt="7f3a")
+    >>> f"part-{context.subtask}-{context.attempt}", context.with_checkpoints
+    ('part-0-7f3a', False)
+    """
 
     subtask: int
     parallelism: int
@@ -68,7 +73,52 @@ class WriterContext:
 
 
 class SinkWriter(ABC, Generic[T_contra]):
-    """Writes records inside a task."""
+    """Writes records inside a task.
+
+    >>> class Batches(SinkWriter):
+    ...     def __init__(self):
+    ...         self.open, self.watermark = [], None
+    ...
+    ...     def write(self, values, timestamps):
+    ...         self.open += values
+    ...
+    ...     def on_watermark(self, timestamp):
+    ...         self.watermark = timestamp
+    ...
+    ...     def prepare_commit(self, *, end_of_input, checkpoint=True):
+    ...         if len(self.open) < 3 and not end_of_input:
+    ...             return []
+    ...         ready, self.open = self.open, []
+    ...         return [ready]
+    ...
+    ...     def prepare_savepoint(self, *, end_of_input, checkpoint=True):
+    ...         return self.prepare_commit(end_of_input=True)  # leave nothing open for two jobs
+    ...
+    ...     def next_prepare_commit(self):
+    ...         return 60_000 if self.open else None
+    ...
+    ...     def snapshot(self):
+    ...         return self.open
+    ...
+    ...     def sync(self):
+    ...         pass  # the state is in memory
+    ...
+    ...     def restore(self, state):
+    ...         self.open = list(state)
+    ...
+    ...     def recover(self, states):
+    ...         self.open = [value for state in states for value in state]
+    ...
+    ...     def close(self):
+    ...         self.open = []
+    >>> writer = Batches()
+    >>> writer.recover([["to"], ["be"]])
+    >>> writer.prepare_commit(end_of_input=False), writer.snapshot(), writer.next_prepare_commit()
+    ([], ['to', 'be'], 60000)
+    >>> writer.write(["or"], None)
+    >>> writer.prepare_commit(end_of_input=False), writer.snapshot()
+    ([['to', 'be', 'or']], [])
+    """
 
     @abstractmethod
     def write(self, values: list[T_contra], timestamps: list[int] | None) -> None:
@@ -160,7 +210,11 @@ class CommitRetry:
 
 
 def run_in_place(functions: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run functions one after the other, in this thread."""
+    """Run functions one after the other, in this thread.
+
+    >>> run_in_place([lambda: 1, lambda: 2])
+    [1, 2]
+    """
     return [function() for function in functions]
 
 
@@ -169,6 +223,22 @@ class Committer(ABC):
 
     It may receive committables that are already committed: a job that is restored from a checkpoint, perhaps in another
     process, does not know which commits had succeeded.
+
+    >>> class Renamed(Committer):
+    ...     def __init__(self):
+    ...         self.visible = set()
+    ...
+    ...     def commit(self, committables):
+    ...         self.run_tasks([lambda name=name: self.visible.add(name) for name in committables])
+    ...         return []
+    ...
+    ...     def close(self):
+    ...         print("the job has written", sorted(self.visible))
+    >>> committer = Renamed()
+    >>> committer.commit(["a", "b"]), committer.commit(["b"])  # again after a restart
+    ([], [])
+    >>> committer.close()
+    the job has written ['a', 'b']
     """
 
     retry: CommitRetry = CommitRetry()
@@ -245,7 +315,11 @@ class Sink(ABC, Generic[T_contra]):
 
 
 class Outcome(Enum):
-    """The result of committing one committable."""
+    """The result of committing one committable.
+
+    >>> [outcome.value for outcome in Outcome]
+    ['committed', 'already committed', 'retry later']
+    """
 
     COMMITTED = "committed"
     ALREADY_COMMITTED = "already committed"
@@ -253,7 +327,23 @@ class Outcome(Enum):
 
 
 class TwoPhaseWriter(SinkWriter[T_contra]):
-    """Writes records that stay invisible until they are committed."""
+    """Writes records that stay invisible until they are committed.
+
+    >>> class Rows(TwoPhaseWriter):
+    ...     def __init__(self):
+    ...         self.rows = []
+    ...
+    ...     def write(self, values, timestamps):
+    ...         self.rows += values
+    ...
+    ...     def precommit(self):
+    ...         rows, self.rows = self.rows, []
+    ...         return [rows] if rows else []
+    >>> writer = Rows()
+    >>> writer.write(["to", "be"], None)
+    >>> writer.prepare_commit(end_of_input=False), writer.prepare_commit(end_of_input=True)
+    ([['to', 'be']], [])
+    """
 
     @abstractmethod
     def precommit(self) -> Sequence[Any]:
@@ -275,6 +365,12 @@ class TwoPhaseCommitter(Committer):
     Set the attribute ``retry`` to a :class:`CommitRetry` to limit the retries. When they are used up, the job fails
     with :class:`~flintstream.errors.CommitError`, and the restart strategy decides. No prepared output is lost, because
     the checkpoint holds it until it is committed.
+
+    >>> class Rows(TwoPhaseCommitter):
+    ...     def commit_one(self, committable):
+    ...         return Outcome.RETRY_LATER if committable == "locked" else Outcome.COMMITTED
+    >>> Rows().commit(["a", "locked", "b"])
+    ['locked']
     """
 
     @abstractmethod

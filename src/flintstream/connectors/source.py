@@ -41,7 +41,12 @@ if TYPE_CHECKING:
 
 
 class Boundedness(enum.Enum):
-    """Whether a source ends by itself."""
+    """Whether a source ends by itself.
+
+    >>> from flintstream.datastream.connectors import NumberSequenceSource
+    >>> NumberSequenceSource(1, 3).get_boundedness() is Boundedness.BOUNDED
+    True
+    """
 
     BOUNDED = "BOUNDED"
     CONTINUOUS_UNBOUNDED = "CONTINUOUS_UNBOUNDED"
@@ -50,7 +55,14 @@ class Boundedness(enum.Enum):
 @record
 @dataclass
 class SourceSplit:
-    """A part of the input that one subtask reads. Subclasses add the position. Instances must be picklable."""
+    """A part of the input that one subtask reads. Subclasses add the position. Instances must be picklable.
+
+    >>> @dataclass
+    ... class Part(SourceSplit):
+    ...     position: int = 0
+    >>> Part("orders-0", position=17)
+    Part(split_id='orders-0', position=17)
+    """
 
     split_id: str
 
@@ -58,7 +70,11 @@ class SourceSplit:
 @record
 @dataclass
 class Timestamped:
-    """A batch of records with one timestamp each (ms since the epoch)."""
+    """A batch of records with one timestamp each (ms since the epoch).
+
+    >>> Timestamped(["to", "be"], [1_000, 1_500]).timestamps
+    [1000, 1500]
+    """
 
     values: list[Any]
     timestamps: list[int]
@@ -70,6 +86,9 @@ class SourceWatermark:
     """Yielded between batches: all further records of the split are later than ``timestamp`` (ms since the epoch).
 
     For sources that know event time themselves, in streams without a watermark strategy.
+
+    >>> SourceWatermark(1_500).timestamp
+    1500
     """
 
     timestamp: int
@@ -77,14 +96,53 @@ class SourceWatermark:
 
 @dataclass
 class Fetch:
-    """The engine's request for the next batch; a reader may check it before each ``yield``."""
+    """The engine's request for the next batch; a reader may check it before each ``yield``.
+
+    >>> Fetch().size, Fetch(size=10).size
+    (1024, 10)
+    """
 
     size: int = 1024
     """Number of records in a batch: a hint, not a limit. It starts small and grows while downstream keeps up."""
 
 
 class SourceReader(ABC):
-    """Reads splits inside a task."""
+    """Reads splits inside a task.
+
+    >>> @dataclass
+    ... class Part(SourceSplit):
+    ...     position: int = 0
+    >>> class Words(SourceReader):
+    ...     def open(self, runtime_context):
+    ...         self.words = ["to", "be", "or"]
+    ...
+    ...     def read(self, split, fetch):
+    ...         while split.position < len(self.words):
+    ...             batch = self.words[split.position : split.position + fetch.size]
+    ...             split.position += len(batch)
+    ...             yield batch
+    ...         return True
+    ...
+    ...     def set_aside(self, split):
+    ...         print(split.split_id, "must wait")
+    ...
+    ...     def progress(self, splits):
+    ...         return {split.split_id: split.position for split in splits}
+    ...
+    ...     def pending_records(self, splits):
+    ...         return sum(len(self.words) - split.position for split in splits)
+    ...
+    ...     def close(self):
+    ...         self.words = []
+    >>> reader, part = Words(), Part("hamlet")
+    >>> reader.open(None)
+    >>> batches = reader.read(part, Fetch(size=2))
+    >>> next(batches), reader.progress([part]), reader.pending_records([part])
+    (['to', 'be'], {'hamlet': 2}, 1)
+    >>> next(batches)
+    ['or']
+    >>> reader.close()
+    """
 
     gives_away: bool = False
     """Whether the reader keeps no reference to yielded objects, so that mutable records need not be copied."""
@@ -128,7 +186,49 @@ class SourceReader(ABC):
 
 
 class SplitEnumerator(ABC):
-    """Discovers splits; runs in the driver."""
+    """Discovers splits; runs in the driver.
+
+    >>> class Folder(SplitEnumerator):
+    ...     def __init__(self):
+    ...         self.seen, self.done = set(), False
+    ...
+    ...     def start(self, *, checkpoints, batch):
+    ...         self.files = ["a", "b"] if batch else ["a"]
+    ...
+    ...     def discover(self):
+    ...         new = [name for name in self.files if name not in self.seen]
+    ...         self.seen.update(new)
+    ...         return [SourceSplit(name) for name in new]
+    ...
+    ...     def is_finished(self):
+    ...         return self.done
+    ...
+    ...     def snapshot(self):
+    ...         return sorted(self.seen)
+    ...
+    ...     def restore(self, state):
+    ...         self.seen = set(state)
+    ...
+    ...     def epoch_ended(self, *, all_read):
+    ...         self.done = all_read
+    ...
+    ...     def epoch_read(self, progress):
+    ...         print("read", progress)
+    ...
+    ...     def checkpoint_completed(self, progress):
+    ...         print("safe", progress)
+    ...
+    ...     def close(self):
+    ...         self.files = []
+    >>> enumerator = Folder()
+    >>> enumerator.restore(["a"])
+    >>> enumerator.start(checkpoints=False, batch=True)
+    >>> enumerator.discover(), enumerator.snapshot()
+    ([SourceSplit(split_id='b')], ['a', 'b'])
+    >>> enumerator.epoch_ended(all_read=True)
+    >>> enumerator.is_finished()
+    True
+    """
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
         """Start; called once, before the first :meth:`discover` and after :meth:`restore` if there is state.
@@ -232,7 +332,12 @@ class Source(ABC, Generic[T_co]):
 
 
 class StaticEnumerator(SplitEnumerator):
-    """Returns a fixed list of splits once."""
+    """Returns a fixed list of splits once.
+
+    >>> enumerator = StaticEnumerator([SourceSplit("0"), SourceSplit("1")])
+    >>> [split.split_id for split in enumerator.discover()], enumerator.discover(), enumerator.is_finished()
+    (['0', '1'], [], True)
+    """
 
     def __init__(self, splits: Sequence[SourceSplit]) -> None:
         """Take the splits; the engine distributes them to the subtasks in this order."""

@@ -9,7 +9,11 @@ __all__ = ["TimeDomain", "TimerService"]
 
 
 class TimeDomain(enum.Enum):
-    """The kind of time of a timer: event time or processing time."""
+    """The kind of time of a timer: event time or processing time.
+
+    >>> [each.name for each in TimeDomain]
+    ['EVENT_TIME', 'PROCESSING_TIME']
+    """
 
     EVENT_TIME = 0
     PROCESSING_TIME = 1

@@ -65,7 +65,7 @@ class DataFrames:
         trigger: str = "1 second",
         retention_ms: int | None = DAY_MS,
     ) -> DataStream:
-        """Create a stream of the rows of a Spark DataFrame, as ``Row``s with its column names.
+        """Create a stream of the rows of a Spark DataFrame, as rows with its column names.
 
         A batch DataFrame is computed once, when the job starts, and becomes a bounded stream. A streaming DataFrame
         runs as a Spark query beside the job, which reads each micro-batch exactly once, even across restarts.
@@ -86,6 +86,14 @@ class DataFrames:
             PlanError: The type of a column has no counterpart; the message names both.
             TypeError: ``df`` is not a DataFrame.
             MissingDependencyError: pyarrow is not installed.
+
+        >>> from pyspark.sql import SparkSession
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> fruit = env.from_dataframe(spark.createDataFrame([("pear", 3)], "name string, price int"))
+        >>> list(fruit.map(lambda row: (row.name, row.price * 2)).execute_and_collect(limit=9))
+        [('pear', 6)]
         """
         from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
 
@@ -131,6 +139,14 @@ class AsDataFrame:
             PlanError: The stream is unbounded or has no type, or Spark has no counterpart for the type of a field.
             MissingDependencyError: pyarrow is not installed.
             Exception: The cause, if the job fails.
+
+        >>> from pyspark.sql import SparkSession
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> fruit = env.from_collection([("pear", 3), ("apple", 2)])
+        >>> fruit.to_dataframe("name string, price int").orderBy("name").collect()
+        [Row(name='apple', price=2), Row(name='pear', price=3)]
         """
         from flintstream.datastream.connectors.data_frame import DataFrameSink  # noqa: PLC0415
         from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark

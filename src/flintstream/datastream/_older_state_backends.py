@@ -22,7 +22,14 @@ class _BackendWithStorage(HashMapStateBackend):
     _asynchronous: bool
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Return the constructor's argument, True by default. It has no effect."""
+        """Return the constructor's argument, True by default. It has no effect.
+
+        >>> import warnings
+        >>> from flintstream.datastream.state_backend import FsStateBackend
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> FsStateBackend("file:///backup", using_asynchronous_snapshots=False).is_using_asynchronous_snapshots()
+        False
+        """
         return self._asynchronous
 
     def write_to(self, configuration: Configuration) -> None:
@@ -35,6 +42,11 @@ class MemoryStateBackend(_BackendWithStorage):
     """State and checkpoints in memory, from PyFlink 1. Deprecated.
 
     Newer programs use :class:`HashMapStateBackend` with ``JobManagerCheckpointStorage``.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", DeprecationWarning)
+    >>> MemoryStateBackend(max_state_size=1_048_576).get_max_state_size()
+    1048576
     """
 
     DEFAULT_MAX_STATE_SIZE = JobManagerCheckpointStorage.DEFAULT_MAX_STATE_SIZE
@@ -66,6 +78,12 @@ class FsStateBackend(_BackendWithStorage):
     """State in memory, checkpoints in a directory, from PyFlink 1. Deprecated.
 
     Newer programs use :class:`HashMapStateBackend` with ``FileSystemCheckpointStorage``.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", DeprecationWarning)
+    >>> backend = FsStateBackend("file:///backup", file_state_size_threshold=1_024, write_buffer_size=8_192)
+    >>> backend.get_checkpoint_path(), backend.get_min_file_size_threshold(), backend.get_write_buffer_size()
+    ('file:/backup', 1024, 8192)
     """
 
     def __init__(
@@ -108,6 +126,15 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
     """State in RocksDB, checkpoints in the storage of another backend, from PyFlink 1. Deprecated.
 
     Newer programs use :class:`EmbeddedRocksDBStateBackend` with ``FileSystemCheckpointStorage``.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", DeprecationWarning)
+    >>> backend = RocksDBStateBackend("file:///backup")
+    >>> backend.get_checkpoint_backend().get_checkpoint_path()
+    'file:/backup'
+    >>> backend.set_number_of_transfering_threads(8)
+    >>> backend.get_number_of_transfering_threads()
+    8
     """
 
     def __init__(

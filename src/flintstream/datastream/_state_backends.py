@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
 
 class StateBackend(Settings, ABC):
-    """Base class of state backends."""
+    """Base class of state backends.
+
+    A backend is a few keys of the configuration:
+
+    >>> from flintstream.common import Configuration
+    >>> configuration = Configuration()
+    >>> HashMapStateBackend().write_to(configuration)
+    >>> configuration.get_string("state.backend.type", "none")
+    'hashmap'
+    >>> type(StateBackend.from_configuration(configuration)).__name__
+    'HashMapStateBackend'
+    """
 
     kind: ClassVar[str]
     """The value of ``state.backend.type`` for this backend."""
@@ -117,11 +128,20 @@ class CustomStateBackend(StateBackend):
 
         Raises:
             UnsupportedByDesignError: the name does not refer to a Python callable.
+
+        >>> backend = CustomStateBackend.named("flintstream.state.hash_map:HashMapStateBackend")
+        >>> type(backend).__name__
+        'CustomStateBackend'
         """
         return CustomStateBackend(load_callable(name, f"'{key}'", "or use 'hashmap' or 'rocksdb'"))
 
     def get_factory(self) -> CheckedFactory:
-        """Return the factory, which checks the backends that it creates. PyFlink has no such method."""
+        """Return the factory, which checks the backends that it creates. PyFlink has no such method.
+
+        >>> from flintstream.state.hash_map import HashMapStateBackend as HashMap
+        >>> callable(CustomStateBackend(HashMap).get_factory())
+        True
+        """
         return CheckedFactory(self._factory)
 
     def write_to(self, configuration: Configuration) -> None:
@@ -130,7 +150,11 @@ class CustomStateBackend(StateBackend):
 
 
 class PredefinedOptions(Enum):
-    """Sets of RocksDB options for kinds of disks."""
+    """Sets of RocksDB options for kinds of disks.
+
+    >>> [each.name for each in PredefinedOptions]
+    ['DEFAULT', 'SPINNING_DISK_OPTIMIZED', 'SPINNING_DISK_OPTIMIZED_HIGH_MEM', 'FLASH_SSD_OPTIMIZED']
+    """
 
     DEFAULT = 0
     """RocksDB's own defaults, without syncing: checkpoints make state durable."""
@@ -152,6 +176,14 @@ class EmbeddedRocksDBStateBackend(StateBackend):
     >>> backend.set_db_storage_paths("file:///disk1/state", "/disk2/state")
     >>> backend.get_db_storage_paths(), backend.is_incremental_checkpoints_enabled()
     (['/disk1/state', '/disk2/state'], True)
+
+    >>> backend = EmbeddedRocksDBStateBackend(enable_incremental_checkpointing=True)
+    >>> backend.set_predefined_options(PredefinedOptions.SPINNING_DISK_OPTIMIZED)
+    >>> backend.get_predefined_options().name
+    'SPINNING_DISK_OPTIMIZED'
+    >>> backend.set_number_of_transfer_threads(8)
+    >>> backend.get_number_of_transfer_threads()
+    8
     """
 
     kind = "rocksdb"
@@ -210,6 +242,11 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
         Raises:
             UnsupportedByDesignError: there is nothing of that name that Python can call.
+
+        >>> backend = EmbeddedRocksDBStateBackend()
+        >>> backend.set_options("operator:pos")
+        >>> backend.get_options(), backend.get_options_factory().__name__
+        ('_operator:pos', 'pos')
         """
         if isinstance(options_factory_class_name, str):
             self._options_factory = load_callable(
@@ -224,11 +261,19 @@ class EmbeddedRocksDBStateBackend(StateBackend):
             )
 
     def get_options(self) -> str | None:
-        """Return the name of the RocksDB options factory; None if there is none."""
+        """Return the name of the RocksDB options factory; None if there is none.
+
+        >>> EmbeddedRocksDBStateBackend().get_options() is None
+        True
+        """
         return None if self._options_factory is None else name_of(self._options_factory)
 
     def get_options_factory(self) -> Callable[..., Any] | None:
-        """Return the RocksDB options factory. PyFlink has no such method."""
+        """Return the RocksDB options factory. PyFlink has no such method.
+
+        >>> EmbeddedRocksDBStateBackend().get_options_factory() is None
+        True
+        """
         return self._options_factory
 
     def get_number_of_transfer_threads(self) -> int:

@@ -17,7 +17,11 @@ def empty_result_predicate(result: list[Any] | None) -> bool:
 
 
 def has_exception_predicate(error: BaseException | None) -> bool:
-    """Return whether there was an exception."""
+    """Return whether there was an exception.
+
+    >>> has_exception_predicate(OSError("timeout")), has_exception_predicate(None)
+    (True, False)
+    """
     return error is not None
 
 

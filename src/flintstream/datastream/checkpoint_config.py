@@ -50,6 +50,54 @@ class CheckpointConfig:
     Traceback (most recent call last):
     ValueError: the checkpoint interval in ms must be at least 10, got 5; leave the interval unset to run without
     checkpoints
+
+    The mode is AT_LEAST_ONCE while no interval turns checkpoints on:
+
+    >>> config = CheckpointConfig()
+    >>> config.is_checkpointing_enabled(), config.get_checkpointing_mode().name
+    (False, 'AT_LEAST_ONCE')
+    >>> config.set_checkpoint_interval(10_000).set_checkpointing_mode(CheckpointingMode.EXACTLY_ONCE) is config
+    True
+    >>> config.is_checkpointing_enabled(), config.get_checkpointing_mode().name
+    (True, 'EXACTLY_ONCE')
+
+    Times (ms), and how many checkpoints may run or fail:
+
+    >>> config.set_checkpoint_timeout(60_000).get_checkpoint_timeout()
+    60000
+    >>> config.set_min_pause_between_checkpoints(500).get_min_pause_between_checkpoints()
+    500
+    >>> config.set_max_concurrent_checkpoints(2).get_max_concurrent_checkpoints()
+    2
+    >>> config.set_tolerable_checkpoint_failure_number(3).get_tolerable_checkpoint_failure_number()
+    3
+    >>> config.set_fail_on_checkpointing_errors(True).is_fail_on_checkpointing_errors()
+    True
+
+    Where checkpoints are, and what becomes of them when the job is cancelled:
+
+    >>> directory = Configuration.from_dict({"execution.checkpointing.dir": "file:///backup/words"})
+    >>> CheckpointConfig(directory).storage().get_checkpoint_path()
+    'file:/backup/words'
+    >>> retain = ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION
+    >>> config.set_externalized_checkpoint_retention(retain).get_externalized_checkpoint_retention().name
+    'RETAIN_ON_CANCELLATION'
+    >>> config.is_externalized_checkpoints_enabled()
+    True
+
+    Settings for Flink's barriers are stored, and have no effect:
+
+    >>> config.enable_unaligned_checkpoints().is_unaligned_checkpoints_enabled()
+    True
+    >>> config.disable_unaligned_checkpoints().is_unaligned_checkpoints_enabled()
+    False
+    >>> config.set_aligned_checkpoint_timeout(Duration.of_seconds(5)).get_aligned_checkpoint_timeout()
+    Duration('5000 ms')
+    >>> config.set_alignment_timeout(Duration.of_seconds(6)).get_alignment_timeout()
+    Duration('6000 ms')
+    >>> config.set_force_unaligned_checkpoints().is_force_unaligned_checkpoints()
+    True
+    >>> config.validate()
     """
 
     DEFAULT_MODE = CheckpointingMode[MODE.default]
@@ -283,21 +331,43 @@ class CheckpointConfig:
     # -- removed in PyFlink 2 --------------------------------------------------------------------------------------
 
     def enable_externalized_checkpoints(self, cleanup_mode: ExternalizedCheckpointRetention) -> Self:
-        """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
+        """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> config = CheckpointConfig()
+        >>> retain = ExternalizedCheckpointCleanup.RETAIN_ON_CANCELLATION
+        >>> config.enable_externalized_checkpoints(retain).get_externalized_checkpoint_retention() is retain
+        True
+        """
         warn_removed(
             "CheckpointConfig.enable_externalized_checkpoints()", "set_externalized_checkpoint_retention() instead"
         )
         return self.set_externalized_checkpoint_retention(cleanup_mode)
 
     def set_externalized_checkpoint_cleanup(self, cleanup_mode: ExternalizedCheckpointRetention) -> Self:
-        """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated."""
+        """Do the same as :meth:`set_externalized_checkpoint_retention`. Deprecated.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> delete = ExternalizedCheckpointCleanup.DELETE_ON_CANCELLATION
+        >>> config = CheckpointConfig().set_externalized_checkpoint_cleanup(delete)
+        >>> config.get_externalized_checkpoint_cleanup() is delete
+        True
+        """
         warn_removed(
             "CheckpointConfig.set_externalized_checkpoint_cleanup()", "set_externalized_checkpoint_retention() instead"
         )
         return self.set_externalized_checkpoint_retention(cleanup_mode)
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointRetention:
-        """Return the same as :meth:`get_externalized_checkpoint_retention`. Deprecated."""
+        """Return the same as :meth:`get_externalized_checkpoint_retention`. Deprecated.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> CheckpointConfig().get_externalized_checkpoint_cleanup().name
+        'NO_EXTERNALIZED_CHECKPOINTS'
+        """
         warn_removed(
             "CheckpointConfig.get_externalized_checkpoint_cleanup()", "get_externalized_checkpoint_retention() instead"
         )
@@ -310,6 +380,12 @@ class CheckpointConfig:
 
         Raises:
             TypeError: ``storage`` is not a :class:`CheckpointStorage`.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> config = CheckpointConfig().set_checkpoint_storage(FileSystemCheckpointStorage("file:///backup/words"))
+        >>> config.get_checkpoint_storage().get_checkpoint_path()
+        'file:/backup/words'
         """
         warn_removed(
             "CheckpointConfig.set_checkpoint_storage()", "the key 'execution.checkpointing.dir' of the configuration"
@@ -330,6 +406,11 @@ class CheckpointConfig:
 
         Raises:
             ValueError: the path is not the URI of a directory.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> CheckpointConfig().set_checkpoint_storage_dir("file:///backup/words").storage().get_checkpoint_path()
+        'file:/backup/words'
         """
         warn_removed(
             "CheckpointConfig.set_checkpoint_storage_dir()",
@@ -339,7 +420,13 @@ class CheckpointConfig:
         return self
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
-        """Return the checkpoint storage, as set by method or key; None if neither was used. Deprecated."""
+        """Return the checkpoint storage, as set by method or key; None if neither was used. Deprecated.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> CheckpointConfig().get_checkpoint_storage() is None
+        True
+        """
         warn_removed("CheckpointConfig.get_checkpoint_storage()", "CheckpointStorage.from_configuration() instead")
         return self.storage()
 

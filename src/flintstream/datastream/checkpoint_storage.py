@@ -91,7 +91,22 @@ def _size(configuration: Configuration, option: Option[int]) -> int:
 
 
 class CheckpointStorage(Settings, ABC):
-    """Base class of checkpoint storages. The working state of a program is in the state backend."""
+    """Base class of checkpoint storages. The working state of a program is in the state backend.
+
+    A storage is a few keys of the configuration:
+
+    >>> from flintstream.common import Configuration
+    >>> storage = FileSystemCheckpointStorage("file:///backup/words")
+    >>> storage.set_savepoint_path("file:///backup/saved")
+    >>> storage.get_savepoint_path()
+    'file:/backup/saved'
+    >>> configuration = Configuration()
+    >>> storage.write_to(configuration)
+    >>> configuration.get_string("execution.checkpointing.dir", "none")
+    'file:/backup/words'
+    >>> CheckpointStorage.from_configuration(configuration).get_savepoint_path()
+    'file:/backup/saved'
+    """
 
     _checkpoint_path: str | None
 
@@ -196,7 +211,11 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         self._max_state_size = check_for(MAX_STATE_SIZE, size, "max_state_size (bytes)")
 
     def get_checkpoint_path(self) -> str | None:
-        """Return the directory for the metadata of checkpoints."""
+        """Return the directory for the metadata of checkpoints.
+
+        >>> JobManagerCheckpointStorage("file:///backup").get_checkpoint_path()
+        'file:/backup'
+        """
         return self._checkpoint_path
 
     def get_max_state_size(self) -> int:
@@ -260,7 +279,11 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return INLINE_THRESHOLD.default if self._threshold < 0 else self._threshold
 
     def get_write_buffer_size(self) -> int:
-        """Return the size of the write buffer (bytes)."""
+        """Return the size of the write buffer (bytes).
+
+        >>> FileSystemCheckpointStorage("file:///backup", write_buffer_size=8_192).get_write_buffer_size()
+        8192
+        """
         return WRITE_BUFFER.default if self._write_buffer_size < 0 else self._write_buffer_size
 
     def write_to(self, configuration: Configuration) -> None:
@@ -327,6 +350,12 @@ class CustomCheckpointStorage(CheckpointStorage):
 
         Raises:
             UnsupportedByDesignError: the name does not refer to a Python callable.
+
+        >>> CustomCheckpointStorage.named("my_job.storage:Store")
+        Traceback (most recent call last):
+        flintstream.errors.UnsupportedByDesignError: 'execution.checkpointing.storage' is 'my_job.storage:Store',
+        which is not the name of a Python function or class (No module named 'my_job'); Java classes cannot be used:
+        write 'module:function', or use 'filesystem' or 'jobmanager'
         """
         return CustomCheckpointStorage(load_callable(name, f"'{key}'", "or use 'filesystem' or 'jobmanager'")())
 

@@ -8,7 +8,11 @@ __all__ = ["CheckpointingMode"]
 
 
 class CheckpointingMode(Enum):
-    """How often a record counts in state after a failure. The key is ``execution.checkpointing.mode``."""
+    """How often a record counts in state after a failure. The key is ``execution.checkpointing.mode``.
+
+    >>> [mode.name for mode in CheckpointingMode]
+    ['EXACTLY_ONCE', 'AT_LEAST_ONCE']
+    """
 
     EXACTLY_ONCE = 0
     """State is the same as without a failure. This is the default."""

@@ -8,7 +8,11 @@ __all__ = ["RuntimeExecutionMode"]
 
 
 class RuntimeExecutionMode(Enum):
-    """How a program is executed. Set it with ``env.set_runtime_mode`` or the key ``execution.runtime-mode``."""
+    """How a program is executed. Set it with ``env.set_runtime_mode`` or the key ``execution.runtime-mode``.
+
+    >>> [mode.name for mode in RuntimeExecutionMode]
+    ['STREAMING', 'BATCH', 'AUTOMATIC']
+    """
 
     STREAMING = 0
     """Results appear and are updated as records arrive. This is the default."""

@@ -11,6 +11,9 @@ class ExternalizedCheckpointRetention(Enum):
     """Whether the last checkpoint of a job outlives it.
 
     The key is ``execution.checkpointing.externalized-checkpoint-retention``.
+
+    >>> [each.name for each in ExternalizedCheckpointRetention]
+    ['DELETE_ON_CANCELLATION', 'RETAIN_ON_CANCELLATION', 'NO_EXTERNALIZED_CHECKPOINTS']
     """
 
     DELETE_ON_CANCELLATION = 0

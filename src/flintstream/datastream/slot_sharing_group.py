@@ -21,6 +21,12 @@ class MemorySize:
     >>> size = MemorySize.of_mebi_bytes(5)
     >>> size.get_kibi_bytes(), str(size), MemorySize.parse("5 mb") == size
     (5120, '5 mb', True)
+
+    >>> size = MemorySize.of_mebi_bytes(3_000_000)
+    >>> size.get_bytes(), size.get_mebi_bytes(), size.get_gibi_bytes(), size.get_tebi_bytes()
+    (3145728000000, 3000000, 2929, 2)
+    >>> size.get_java_memory_size() is size
+    True
     """
 
     __slots__ = ("_bytes",)
@@ -106,6 +112,19 @@ class SlotSharingGroup(Settings):
     >>> group = SlotSharingGroup.builder("heavy").set_cpu_cores(1.5).set_task_heap_memory_mb(512).build()
     >>> group.get_name(), group.get_cpu_cores(), group.get_managed_memory()
     ('heavy', 1.5, MemorySize('0 bytes'))
+
+    >>> group = (
+    ...     SlotSharingGroup.builder("gpu")
+    ...     .set_cpu_cores(2)
+    ...     .set_task_heap_memory_mb(512)
+    ...     .set_task_off_heap_memory(MemorySize.of_mebi_bytes(64))
+    ...     .set_external_resource("gpu", 1)
+    ...     .build()
+    ... )
+    >>> group.get_task_heap_memory().get_mebi_bytes(), group.get_task_off_heap_memory().get_mebi_bytes()
+    (512, 64)
+    >>> group.get_external_resources(), group.get_java_slot_sharing_group() is group
+    ({'gpu': 1.0}, True)
     """
 
     def __init__(

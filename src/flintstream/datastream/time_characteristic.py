@@ -11,6 +11,9 @@ class TimeCharacteristic(Enum):
     """The kind of time that a program uses. PyFlink 2 has no such setting.
 
     Windows and timers name their time domain instead, and a ``WatermarkStrategy`` gives event time.
+
+    >>> [each.name for each in TimeCharacteristic]
+    ['ProcessingTime', 'IngestionTime', 'EventTime']
     """
 
     ProcessingTime = 0

@@ -15,7 +15,15 @@ __all__ = ["ResultTypeQueryable"]
 
 
 class ResultTypeQueryable(ABC):
-    """The interface of formats and schemas that know the type of the records they produce."""
+    """The interface of formats and schemas that know the type of the records they produce.
+
+    >>> from flintstream.common import Types
+    >>> class Numbers(ResultTypeQueryable):
+    ...     def get_produced_type(self):
+    ...         return Types.LONG()
+    >>> Numbers().get_produced_type()
+    Long
+    """
 
     @abstractmethod
     def get_produced_type(self) -> TypeInformation:

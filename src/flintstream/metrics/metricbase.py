@@ -23,7 +23,14 @@ __all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
 
 
 class Metric:
-    """Base class of metric objects."""
+    """Base class of metric objects.
+
+    >>> from flintstream.metrics import MetricGroup
+    >>> errors = MetricGroup().counter("errors")
+    >>> errors.inc(2)
+    >>> isinstance(errors, Metric), errors.values(), errors.take()
+    (True, {'': 2}, Counted(count=2))
+    """
 
     def values(self) -> dict[str, float]:
         """Return the current values by name suffix; empty for the metric's name itself."""
@@ -74,7 +81,13 @@ class Counter(Metric):
 
 
 class Meter(Metric):
-    """Counts events and measures their recent rate per second."""
+    """Counts events and measures their recent rate per second.
+
+    >>> orders = Meter(time_span_in_seconds=60)
+    >>> orders.mark_event(3)
+    >>> orders.get_count(), orders.get_rate() > 0
+    (3, True)
+    """
 
     __slots__ = ("_clock", "_count", "_samples", "_span", "_taken")
 
@@ -118,7 +131,14 @@ class Meter(Metric):
 
 
 class Distribution(Metric):
-    """Tracks count, sum, minimum and maximum of the given numbers."""
+    """Tracks count, sum, minimum and maximum of the given numbers.
+
+    >>> sizes = Distribution()
+    >>> sizes.update(3)
+    >>> sizes.update(5)
+    >>> sizes.values()
+    {'.count': 2, '.sum': 8, '.min': 3, '.max': 5, '.mean': 4.0}
+    """
 
     __slots__ = ("_count", "_max", "_min", "_sum", "_taken")
 
@@ -194,6 +214,12 @@ class MetricGroup:
     >>> group.gauge("open_windows", lambda: 3)
     >>> group.values()
     {'open_windows': 3, 'parser.errors': 1}
+
+    >>> group = MetricGroup()
+    >>> group.meter("orders").mark_event(3)
+    >>> group.distribution("sizes").update(5)
+    >>> sorted(group.take())
+    ['orders', 'sizes']
     """
 
     def __init__(self) -> None:

@@ -18,7 +18,12 @@ PROCESSING_TIME = "processing time"
 
 
 class StateEntry(NamedTuple):
-    """The value of one key in a keyed state; for a map state, one entry of its map."""
+    """The value of one key in a keyed state; for a map state, one entry of its map.
+
+    >>> entry = StateEntry("ann", None, "apple", 0.5, None)
+    >>> entry.key, entry.map_key, entry.value
+    ('ann', 'apple', 0.5)
+    """
 
     key: Any
     namespace: Any
@@ -34,7 +39,11 @@ class StateEntry(NamedTuple):
 
 
 class Timer(NamedTuple):
-    """A registered timer."""
+    """A registered timer.
+
+    >>> Timer(time_ms=60_000, key="ann", namespace=None, domain="event time").time_ms
+    60000
+    """
 
     time_ms: int
     key: Any
@@ -45,7 +54,11 @@ class Timer(NamedTuple):
 
 
 class OperatorValue(NamedTuple):
-    """State of an operator other than keyed state."""
+    """State of an operator other than keyed state.
+
+    >>> OperatorValue("splits", subtask=0, value=["orders-0"]).value
+    ['orders-0']
+    """
 
     name: str
     """``operator`` (the operator's own state, such as the splits of a source, or broadcast state), ``watermark``,
@@ -59,7 +72,11 @@ class OperatorValue(NamedTuple):
 
 @dataclass(frozen=True)
 class StateSummary:
-    """One keyed state of an operator."""
+    """One keyed state of an operator.
+
+    >>> StateSummary("visits", "value", "Long", ttl=False, namespaced=False, entries=2, bytes=64).entries
+    2
+    """
 
     name: str
     kind: str
@@ -76,7 +93,11 @@ class StateSummary:
 
 @dataclass(frozen=True)
 class OperatorSummary:
-    """One operator."""
+    """One operator.
+
+    >>> OperatorSummary("count", "Count", 2, 128, True, (), timers=0, bytes=0).uid
+    'count'
+    """
 
     uid: str
     name: str

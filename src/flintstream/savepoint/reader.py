@@ -39,6 +39,32 @@ class Savepoint:
 
     The reader shows the state that a job would start with, whichever backend wrote it, also if it is incremental or a
     changelog. Only one piece of state at a time is in memory.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.state import ValueStateDescriptor
+    >>> from flintstream.savepoint import SavepointWriter
+    >>> visits = ValueStateDescriptor("visits", Types.LONG())
+    >>> with TemporaryDirectory() as directory:
+    ...     writer = SavepointWriter.new(max_parallelism=128).with_state("shop", visits, [("ann", 3), ("bob", 1)])
+    ...     savepoint = Savepoint.load(writer.write(f"{directory}/first"))
+    ...     print([operator.uid for operator in savepoint.operators()], savepoint.operator("shop").keyed)
+    ...     print(savepoint.state("shop", "visits").entries)
+    ...     print(sorted((entry.key, entry.value) for entry in savepoint.read("shop", "visits")))
+    ...     print([entry.value for entry in savepoint.read("shop", "visits", key="ann")])
+    ...     print({name for name, entry in savepoint.entries("shop")})
+    ...     print(list(savepoint.timers("shop")), savepoint.values("shop"))
+    ...     chain, info = savepoint.find("shop")
+    ...     print(len(savepoint.subtasks(chain)), info.uid)
+    ...     print(savepoint.where == f"{directory}/first", len(savepoint.metadata.chains))
+    ['shop'] True
+    2
+    [('ann', 3), ('bob', 1)]
+    [3]
+    {'visits'}
+    [] []
+    1 shop
+    True 1
     """
 
     def __init__(self, completed: Completed, *, allow_pickle: bool = False) -> None:
@@ -245,6 +271,20 @@ class Savepoint:
 
         Raises:
             CheckpointError: The operator or state does not exist.
+
+        >>> from pyspark.sql import SparkSession
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream.state import ValueStateDescriptor
+        >>> from flintstream.savepoint import SavepointWriter
+        >>> spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        >>> visits = ValueStateDescriptor("visits", Types.LONG())
+        >>> with TemporaryDirectory() as directory:
+        ...     writer = SavepointWriter.new(max_parallelism=128).with_state("shop", visits, [("ann", 3)])
+        ...     savepoint = Savepoint.load(writer.write(f"{directory}/first"))
+        ...     frame = savepoint.to_dataframe("shop", "visits", key_type=Types.STRING(), value_type=Types.LONG())
+        ...     frame.select("key", "value").collect()
+        [Row(key='ann', value=3)]
         """
         from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
 

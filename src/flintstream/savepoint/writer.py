@@ -45,6 +45,25 @@ class SavepointWriter:
     """Collects changes and writes them as a new savepoint. The original savepoint does not change.
 
     Keys are assigned to subtasks as in a running job, so that a job can start from the result at any parallelism.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.state import ValueStateDescriptor
+    >>> from flintstream.savepoint import Savepoint
+    >>> visits = ValueStateDescriptor("visits", Types.LONG())
+    >>> spent = ValueStateDescriptor("spent", Types.DOUBLE())
+    >>> with TemporaryDirectory() as directory:
+    ...     first = SavepointWriter.new(max_parallelism=128)
+    ...     first = first.with_state("shop", visits, [("ann", 3)]).with_state("shop", spent, [("ann", 0.5)])
+    ...     first = first.with_state("till", spent, [(1, 17.0)])
+    ...     path = first.write(f"{directory}/first")
+    ...     changed = SavepointWriter.from_existing(path).remove_operator("till").remove_state("shop", "spent")
+    ...     changed = changed.transform_state("shop", "visits", lambda entry: entry.value + 1)
+    ...     second = Savepoint.load(changed.rename_operator("shop", "store").write(f"{directory}/second"))
+    ...     print([operator.uid for operator in second.operators()])
+    ...     print([(entry.key, entry.value) for entry in second.read("store", "visits")])
+    ['store']
+    [('ann', 4)]
     """
 
     def __init__(self, source: Savepoint | None, max_parallelism: int | None) -> None:

@@ -137,7 +137,17 @@ class Declarations:
     # -- functions -----------------------------------------------------------------------------------------------------
 
     def create_temporary_function(self, path: str, function: Any) -> None:
-        """Give a name to a function: to what ``udf`` or another decorator made, or to an ``AggregateFunction``."""
+        """Give a name to a function: to what ``udf`` or another decorator made, or to an ``AggregateFunction``.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.udf import udf
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.register_function(
+        ...     "up", udf(str.upper, result_type=DataTypes.STRING())
+        ... )  # an older name of this method
+        >>> t_env.list_user_defined_functions()
+        ['up']
+        """
         made = function
         if isinstance(function, AggregateFunction):
             made = udtaf(function) if isinstance(function, TableAggregateFunction) else udaf(function)
@@ -147,7 +157,13 @@ class Declarations:
     register_function = create_temporary_function
 
     def drop_temporary_function(self, path: str) -> bool:
-        """Remove a function, and return whether there was one."""
+        """Remove a function, and return whether there was one.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.drop_function("up")  # an older name of this method
+        False
+        """
         return self._session.catalog.functions.pop(path_of(path)[-1].lower(), None) is not None
 
     drop_temporary_system_function = drop_temporary_function
@@ -158,6 +174,14 @@ class Declarations:
 
         Raises:
             UnsupportedClauseError: Always.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.create_java_temporary_function("up", "com.shop.Upper")
+        Traceback (most recent call last):
+        flintstream.table._errors.UnsupportedClauseError: the Java function com.shop.Upper ('up') is not supported
+        yet: write it in Python, with @udf. For bounded data, Spark SQL can run the query: env.to_dataframe() and
+        env.from_dataframe() are the bridge
         """
         raise unsupported(f"the Java function {function_class_name} ('{path}')", None, "write it in Python, with @udf")
 
@@ -216,13 +240,39 @@ class Declarations:
     # -- dependencies of the tasks -------------------------------------------------------------------------------------
 
     def add_python_file(self, file_path: str) -> None:
-        """Ship a Python file, package or zip archive to the tasks."""
+        """Ship a Python file, package or zip archive to the tasks.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> with TemporaryDirectory() as directory:
+        ...     t_env.add_python_file(directory)
+        """
         self._env.add_python_file(file_path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
-        """Name the packages that tasks need."""
+        """Name the packages that tasks need.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> with TemporaryDirectory() as directory:
+        ...     _ = Path(directory, "requirements.txt").write_text("numpy>=2")
+        ...     t_env.set_python_requirements(f"{directory}/requirements.txt")
+        """
         self._env.set_python_requirements(requirements_file_path, requirements_cache_dir)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
-        """Ship an archive to the tasks."""
+        """Ship an archive to the tasks.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> import zipfile
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> with TemporaryDirectory() as directory:
+        ...     with zipfile.ZipFile(f"{directory}/model.zip", "w") as archive:
+        ...         archive.writestr("weights.txt", "0.5 0.25")
+        ...     t_env.add_python_archive(f"{directory}/model.zip", "model")
+        """
         self._env.add_python_archive(archive_path, target_dir)

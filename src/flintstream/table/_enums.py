@@ -17,7 +17,12 @@ __all__ = [
 
 
 class TimeIntervalUnit(Enum):
-    """The units of ``extract()``, ``floor()`` and ``ceil()``."""
+    """The units of ``extract()``, ``floor()`` and ``ceil()``.
+
+    >>> from flintstream.table.expressions import col
+    >>> col("time").extract(TimeIntervalUnit.HOUR)
+    Expression(EXTRACT('HOUR', time))
+    """
 
     YEAR = 0
     YEAR_TO_MONTH = 1
@@ -37,7 +42,12 @@ class TimeIntervalUnit(Enum):
 
 
 class TimePointUnit(Enum):
-    """The units of ``timestamp_diff()``."""
+    """The units of ``timestamp_diff()``.
+
+    >>> from flintstream.table.expressions import col, timestamp_diff
+    >>> timestamp_diff(TimePointUnit.DAY, col("a"), col("b"))
+    Expression(TIMESTAMPDIFF('DAY', a, b))
+    """
 
     YEAR = 0
     MONTH = 1
@@ -52,7 +62,12 @@ class TimePointUnit(Enum):
 
 
 class JsonType(Enum):
-    """What ``is_json()`` tests for."""
+    """What ``is_json()`` tests for.
+
+    >>> from flintstream.table.expressions import lit
+    >>> lit("{}").is_json(JsonType.OBJECT)
+    Expression(IS JSON OBJECT('{}'))
+    """
 
     VALUE = 0
     SCALAR = 1
@@ -61,7 +76,12 @@ class JsonType(Enum):
 
 
 class JsonExistsOnError(Enum):
-    """What ``json_exists()`` gives for a text that is no JSON, or a strict path that does not fit."""
+    """What ``json_exists()`` gives for a text that is no JSON, or a strict path that does not fit.
+
+    >>> from flintstream.table.expressions import lit
+    >>> lit('{"a": 1}').json_exists("lax $.a", JsonExistsOnError.FALSE)
+    Expression(JSON_EXISTS('{"a": 1}', 'lax $.a', 'FALSE'))
+    """
 
     TRUE = 0
     FALSE = 1
@@ -70,7 +90,12 @@ class JsonExistsOnError(Enum):
 
 
 class JsonValueOnEmptyOrError(Enum):
-    """What ``json_value()`` gives if nothing is there, or something is wrong."""
+    """What ``json_value()`` gives if nothing is there, or something is wrong.
+
+    >>> from flintstream.table.expressions import lit
+    >>> lit("{}").json_value("$.a", on_empty=JsonValueOnEmptyOrError.NULL)
+    Expression(JSON_VALUE('{}', '$.a', None, 'NULL', None, 'NULL', None))
+    """
 
     NULL = 0
     ERROR = 1
@@ -78,7 +103,12 @@ class JsonValueOnEmptyOrError(Enum):
 
 
 class JsonQueryWrapper(Enum):
-    """When ``json_query()`` puts its result into an array."""
+    """When ``json_query()`` puts its result into an array.
+
+    >>> from flintstream.table.expressions import lit
+    >>> lit('{"a": 1}').json_query("$.a", wrapping_behavior=JsonQueryWrapper.UNCONDITIONAL_ARRAY)
+    Expression(JSON_QUERY('{"a": 1}', '$.a', None, 'UNCONDITIONAL_ARRAY', 'NULL', 'NULL'))
+    """
 
     WITHOUT_ARRAY = 0
     CONDITIONAL_ARRAY = 1
@@ -86,7 +116,13 @@ class JsonQueryWrapper(Enum):
 
 
 class JsonQueryOnEmptyOrError(Enum):
-    """What ``json_query()`` gives if nothing is there, or something is wrong."""
+    """What ``json_query()`` gives if nothing is there, or something is wrong.
+
+    >>> from flintstream.table.expressions import lit
+    >>> on_empty = JsonQueryOnEmptyOrError.EMPTY_ARRAY
+    >>> lit("{}").json_query("$.a", on_empty=on_empty)
+    Expression(JSON_QUERY('{}', '$.a', None, 'WITHOUT_ARRAY', 'EMPTY_ARRAY', 'NULL'))
+    """
 
     NULL = 0
     EMPTY_ARRAY = 1
@@ -95,7 +131,12 @@ class JsonQueryOnEmptyOrError(Enum):
 
 
 class JsonOnNull(Enum):
-    """What becomes of None in an object or array of JSON."""
+    """What becomes of None in an object or array of JSON.
+
+    >>> from flintstream.table.expressions import json_object
+    >>> json_object(JsonOnNull.ABSENT, "a", 1)
+    Expression(JSON_OBJECT('ABSENT', 'a', 1))
+    """
 
     NULL = 0
     ABSENT = 1

@@ -137,7 +137,18 @@ def row_of(node: Node, columns: Sequence[Column]) -> Expr:
 
 
 class GroupedTable:
-    """The groups of a table; mirrors PyFlink's class of this name."""
+    """The groups of a table; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.common import Configuration
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> orders = TableEnvironment.create(settings).from_elements([("ann", 3), ("bob", 5), ("ann", 4)], ["name", "n"])
+    >>> totals = orders.group_by(col("name")).select(col("name"), col("n").sum.alias("total"))
+    >>> sorted(tuple(row) for row in totals.execute().collect())
+    [('ann', 7), ('bob', 5)]
+    """
 
     def __init__(self, table: Table, keys: list[s.Syntax]) -> None:
         """Hold the keys; :meth:`Table.group_by` makes them."""
@@ -158,6 +169,25 @@ class GroupedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
 
         A function of ``udaf`` that is not called gets a row with all columns.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import AggregateFunction, udaf
+        >>> class Total(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return [0]
+        ...
+        ...     def accumulate(self, accumulator, n):
+        ...         accumulator[0] += n
+        ...
+        ...     def get_value(self, accumulator):
+        ...         return accumulator[0]
+        >>> total = udaf(Total(), result_type=DataTypes.BIGINT(), accumulator_type=DataTypes.ARRAY(DataTypes.BIGINT()))
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> orders = t_env.from_elements([("ann", 3), ("ann", 4)], ["name", "n"])
+        >>> found = orders.group_by(col("name")).aggregate(total(col("n")).alias("total"))
+        >>> found.select(col("name"), col("total")).get_schema().get_field_names()
+        ['name', 'total']
         """
         call = Call(self._table, func)
         keys = [Expression(each) for each in self._keys]
@@ -169,6 +199,25 @@ class GroupedTable:
 
         Raises:
             SqlError: The function is none of ``udtaf``.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import TableAggregateFunction, udtaf
+        >>> class Each(TableAggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return []
+        ...
+        ...     def accumulate(self, accumulator, n):
+        ...         accumulator.append(n)
+        ...
+        ...     def emit_value(self, accumulator):
+        ...         yield from accumulator
+        >>> each = udtaf(Each(), result_type=DataTypes.ROW([DataTypes.FIELD("one", DataTypes.BIGINT())]))
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> orders = t_env.from_elements([("ann", 3), ("ann", 4)], ["name", "n"])
+        >>> found = orders.group_by(col("name")).flat_aggregate(each(col("n")))
+        >>> found.select(col("name"), col("one")).get_schema().get_field_names()
+        ['name', 'one']
         """
         call = Call(self._table, func)
         aggregate = call.syntax
@@ -187,7 +236,29 @@ class GroupedTable:
 
 
 class AggregatedTable:
-    """The keys and an aggregate of each group; mirrors PyFlink's class of this name."""
+    """The keys and an aggregate of each group; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.common import Configuration
+    >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col
+    >>> from flintstream.table.udf import AggregateFunction, udaf
+    >>> class Longest(AggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return [""]
+    ...
+    ...     def accumulate(self, accumulator, word):
+    ...         accumulator[0] = max(accumulator[0], word, key=len)
+    ...
+    ...     def get_value(self, accumulator):
+    ...         return accumulator[0]
+    >>> longest = udaf(Longest(), result_type=DataTypes.STRING(), accumulator_type=DataTypes.ARRAY(DataTypes.STRING()))
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> words = TableEnvironment.create(settings).from_elements([(1, "to"), (1, "not")], ["id", "word"])
+    >>> found = words.group_by(col("id")).aggregate(longest(col("word")).alias("longest"))
+    >>> list(found.select(col("id"), col("longest")).execute().collect())
+    [Row(id=1, longest='not')]
+    """
 
     def __init__(self, table: Table, rewrite: Callable[[s.Syntax], s.Syntax] | None = None) -> None:
         """Hold the result; :meth:`GroupedTable.aggregate` makes it."""
@@ -201,11 +272,44 @@ class AggregatedTable:
 
 
 class FlatAggregateTable(AggregatedTable):
-    """The keys and the rows of a function for each group; mirrors PyFlink's class of this name."""
+    """The keys and the rows of a function for each group; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.common import Configuration
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.table import DataTypes, StreamTableEnvironment
+    >>> from flintstream.table.expressions import col
+    >>> from flintstream.table.udf import TableAggregateFunction, udtaf
+    >>> class TwoLargest(TableAggregateFunction):
+    ...     def create_accumulator(self):
+    ...         return []
+    ...
+    ...     def accumulate(self, accumulator, n):
+    ...         accumulator[:] = sorted([*accumulator, n])[-2:]
+    ...
+    ...     def emit_value(self, accumulator):
+    ...         yield from accumulator
+    >>> two = udtaf(TwoLargest(), result_type=DataTypes.ROW([DataTypes.FIELD("large", DataTypes.BIGINT())]))
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> env = StreamExecutionEnvironment.get_execution_environment(inline)
+    >>> table = StreamTableEnvironment.create(env).from_elements([("a", 3), ("a", 8), ("a", 5)], ["k", "n"])
+    >>> found = table.group_by(col("k")).flat_aggregate(two(col("n")))
+    >>> type(found).__name__, found.select(col("k"), col("large")).get_schema().get_field_names()
+    ('FlatAggregateTable', ['k', 'large'])
+    """
 
 
 class GroupWindowedTable:
-    """A table with a window; mirrors PyFlink's class of this name."""
+    """A table with a window; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Session
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> clicks = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann'), ('bob')) AS T(name)")
+    >>> windowed = clicks.window(Session.with_gap(lit(10).minutes).on(col("p")).alias("w"))
+    >>> type(windowed.group_by(col("w"), col("name"))).__name__
+    'WindowGroupedTable'
+    """
 
     def __init__(self, table: Table, window: GroupWindow) -> None:
         """Hold the window; :meth:`Table.window` makes it."""
@@ -239,7 +343,20 @@ def _may_be_null(syntax: s.Syntax) -> bool:
 
 
 class WindowGroupedTable:
-    """The groups of a window; mirrors PyFlink's class of this name."""
+    """The groups of a window; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Tumble
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> clicks = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann'), ('bob')) AS T(name)")
+    >>> windowed = clicks.window(Tumble.over(lit(10).minutes).on(col("p")).alias("w"))
+    >>> counts = windowed.group_by(col("w"), col("name")).select(
+    ...     col("name"), col("w").start.alias("since"), col("name").count.alias("n")
+    ... )
+    >>> counts.get_schema().get_field_names()
+    ['name', 'since', 'n']
+    """
 
     def __init__(self, table: Table, keys: list[s.Syntax], window: GroupWindow) -> None:
         """Hold keys and window; :meth:`GroupWindowedTable.group_by` makes them."""
@@ -287,6 +404,27 @@ class WindowGroupedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.
 
         A function of ``udaf`` that is not called gets a row with all columns but the time of the window.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col, lit
+        >>> from flintstream.table.udf import AggregateFunction, udaf
+        >>> from flintstream.table.window import Tumble
+        >>> class Total(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return [0]
+        ...
+        ...     def accumulate(self, accumulator, n):
+        ...         accumulator[0] += n
+        ...
+        ...     def get_value(self, accumulator):
+        ...         return accumulator[0]
+        >>> total = udaf(Total(), result_type=DataTypes.BIGINT(), accumulator_type=DataTypes.ARRAY(DataTypes.BIGINT()))
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> orders = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann', 3)) AS T(name, n)")
+        >>> windows = orders.window(Tumble.over(lit(1).hours).on(col("p")).alias("w")).group_by(col("w"), col("name"))
+        >>> sums = windows.aggregate(total(col("n")).alias("total")).select(col("name"), col("total"))
+        >>> sums.get_schema().get_field_names()
+        ['name', 'total']
         """
         whole = s.Name(None, (self._window._name,))  # noqa: SLF001 - one layer
         time = syntax_of(self._window._time)  # noqa: SLF001

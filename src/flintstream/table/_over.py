@@ -27,7 +27,17 @@ _CURRENT = {"CURRENT_ROW": True, "CURRENT_RANGE": False}
 
 
 class OverWindowedTable:
-    """A table with windows over the rows around each row; mirrors PyFlink's class of this name."""
+    """A table with windows over the rows around each row; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col
+    >>> from flintstream.table.window import Over
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> orders = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann', 3), ('ann', 4)) AS T(name, n)")
+    >>> running = orders.over_window(Over.partition_by(col("name")).order_by(col("p")).alias("w"))
+    >>> running.select(col("name"), col("n").sum.over(col("w")).alias("total")).get_schema().get_field_names()
+    ['name', 'total']
+    """
 
     def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
         """Hold the windows; :meth:`Table.over_window` makes it."""

@@ -17,6 +17,9 @@ class ChangelogMode:
 
     >>> ChangelogMode.upsert()
     ChangelogMode([INSERT, UPDATE_AFTER, DELETE])
+
+    >>> ChangelogMode.insert_only() == ChangelogMode.all()
+    False
     """
 
     def __init__(self, kinds: Iterable[RowKind]) -> None:

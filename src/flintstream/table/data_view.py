@@ -11,7 +11,15 @@ __all__ = ["DataView", "ListView", "MapView"]
 
 
 class DataView:
-    """Base of collections in an accumulator."""
+    """Base of collections in an accumulator.
+
+    >>> from flintstream.table.data_view import ListView
+    >>> view = ListView()
+    >>> view.add(17)
+    >>> view.clear()
+    >>> isinstance(view, DataView), list(view.get())
+    (True, [])
+    """
 
     def clear(self) -> None:
         """Remove everything."""
@@ -25,6 +33,15 @@ class ListView(DataView):
     >>> view.add(1)
     >>> list(view)
     [1]
+
+    >>> view = ListView()
+    >>> view.add("to")
+    >>> view.add_all(["be", "or"])
+    >>> list(view.get())
+    ['to', 'be', 'or']
+    >>> view.clear()
+    >>> list(view.get())
+    []
     """
 
     def __init__(self) -> None:
@@ -65,6 +82,15 @@ class MapView(DataView):
     >>> view["a"] = 1
     >>> "a" in view, view.get("a")
     (True, 1)
+
+    >>> view = MapView()
+    >>> view.put("to", 1)
+    >>> view.put_all({"be": 2, "or": 1})
+    >>> view.get("be"), view.contains("or"), view.is_empty()
+    (2, True, False)
+    >>> view.remove("or")
+    >>> sorted(view.keys()), sorted(view.values()), sorted(view.items())
+    (['be', 'to'], [1, 2], [('be', 2), ('to', 1)])
     """
 
     def __init__(self) -> None:

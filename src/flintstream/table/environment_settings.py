@@ -16,6 +16,15 @@ class EnvironmentSettings:
 
     >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
     False
+
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> settings.is_streaming_mode(), EnvironmentSettings.in_streaming_mode().is_streaming_mode()
+    (False, True)
+    >>> settings.get_configuration().get_string("flintstream.engine", "spark")
+    'inline'
+    >>> settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
+    ('default_catalog', 'default_database')
     """
 
     class Builder:

@@ -108,6 +108,44 @@ class Expression(JsonMethods):
     >>> from flintstream.table.expressions import col
     >>> (col("a") + 1).alias("b")
     Expression(a + 1 AS b)
+
+    In a query:
+
+    >>> from datetime import date
+    >>> from flintstream.common import Configuration
+    >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import array, lit
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> table = TableEnvironment.create(settings).from_elements([("  To be", "17", 2.5)], ["text", "digits", "x"])
+    >>> def values(*expressions):
+    ...     (row,) = table.select(*expressions).execute().collect()
+    ...     return tuple(row)
+    >>> values(col("digits").cast(DataTypes.INT()), col("text").try_cast(DataTypes.INT()))
+    (17, None)
+    >>> values(col("text").trim(), col("text").trim_leading(), col("digits").trim_trailing("7"))
+    ('To be', 'To be', '1')
+    >>> values(col("text").like("%be"), col("digits").in_("16", "17"), lit(8).log(2))
+    (True, True, 3.0)
+    >>> values(col("x").floor(), col("x").ceil(), col("x").between(1, 3), col("x").not_between(1, 3))
+    (2.0, 3.0, True, False)
+    >>> values((col("x") > 2).then("many", "few"), array(7, 8).at(1), lit("2026-05-17").to_date)
+    ('many', 7, datetime.date(2026, 5, 17))
+    >>> values(lit("08:30:00").to_time, lit("2026-05-17 08:30:00").to_timestamp)
+    (datetime.time(8, 30), datetime.datetime(2026, 5, 17, 8, 30))
+    >>> values(lit(date(2026, 5, 17)).extract(TimeIntervalUnit.MONTH), col("digits").list_agg("+"))
+    (5, '17')
+
+    As keys of ``order_by()``, and fields of a row:
+
+    >>> numbers = TableEnvironment.create(settings).from_elements([(1,), (3,), (2,)], ["n"])
+    >>> [row.n for row in numbers.order_by(col("n").desc).execute().collect()]
+    [3, 2, 1]
+    >>> [row.n for row in numbers.order_by(col("n").asc).execute().collect()]
+    [1, 2, 3]
+    >>> from flintstream.table.expressions import row
+    >>> values(row(1, "be").get(1))
+    ('be',)
     """
 
     def __init__(self, syntax: s.Syntax) -> None:
@@ -239,7 +277,17 @@ class Expression(JsonMethods):
         return self.cast(t.TimestampType(3))
 
     def over(self, alias: Expression) -> Expression:
-        """Return an aggregate of the rows of a window: ``col("n").sum.over(col("w"))``."""
+        """Return an aggregate of the rows of a window: ``col("n").sum.over(col("w"))``.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.window import Over
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> orders = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann', 3), ('ann', 4)) AS T(name, n)")
+        >>> running = orders.over_window(Over.partition_by(col("name")).order_by(col("p")).alias("w"))
+        >>> running.select(col("name"), col("n").sum.over(col("w")).alias("total")).get_schema().get_field_names()
+        ['name', 'total']
+        """
         return apply("OVER", self, alias)
 
     @property

@@ -6,7 +6,14 @@ __all__ = ["SqlDialect"]
 
 
 class SqlDialect:
-    """Dialects of SQL; there is only Flink's."""
+    """Dialects of SQL; there is only Flink's.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> SqlDialect.DEFAULT == TableEnvironment.create(
+    ...     EnvironmentSettings.in_streaming_mode()
+    ... ).get_config().get_sql_dialect()
+    True
+    """
 
     DEFAULT = 0
     HIVE = 1

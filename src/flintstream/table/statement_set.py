@@ -33,6 +33,21 @@ class StatementSet:
     >>> _ = statements.add_insert_sql("INSERT INTO numbers SELECT 1")
     >>> statements.execute().wait()
     +I[1]
+
+    >>> from flintstream.common import Configuration
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> t_env = TableEnvironment.create(settings)
+    >>> for name in ("a", "b", "c"):
+    ...     _ = t_env.execute_sql(f"CREATE TABLE {name} (n BIGINT) WITH ('connector' = 'blackhole')")
+    >>> numbers = t_env.from_elements([(1,), (2,)], ["n"])
+    >>> inserts = t_env.create_statement_set()
+    >>> inserts = (
+    ...     inserts.add_insert_sql("INSERT INTO a SELECT 1").add_insert("b", numbers).add(numbers.insert_into("c"))
+    ... )
+    >>> len(inserts.explain()) > 0
+    True
+    >>> inserts.execute().wait()
     """
 
     def __init__(self, t_env: TableEnvironment) -> None:
@@ -71,7 +86,13 @@ class StatementSet:
         )
 
     def print_explain(self, *extra_details: object) -> None:
-        """Print the plans."""
+        """Print the plans.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.create_statement_set().print_explain()
+        == Optimized Execution Plan ==
+        """
         print(self.explain(*extra_details))  # noqa: T201 - what it is for
 
     def compile_plan(self) -> NoReturn:
@@ -79,6 +100,14 @@ class StatementSet:
 
         Raises:
             UnsupportedClauseError: Always.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.create_statement_set().compile_plan()
+        Traceback (most recent call last):
+        flintstream.table._errors.UnsupportedClauseError: compile_plan() is not supported yet: run the statements with
+        execute(). For bounded data, Spark SQL can run the query: env.to_dataframe() and env.from_dataframe() are the
+        bridge
         """
         raise unsupported("compile_plan()", None, "run the statements with execute()")
 
@@ -88,7 +117,18 @@ class StatementSet:
         return self._t_env._inserted(inserts)  # noqa: SLF001
 
     def attach_as_datastream(self) -> None:
-        """Add all inserts to the environment of streams, whose ``execute()`` runs them."""
+        """Add all inserts to the environment of streams, whose ``execute()`` runs them.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.table import StreamTableEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> t_env = StreamTableEnvironment.create(env)
+        >>> _ = t_env.execute_sql("CREATE TABLE out (n INT) WITH ('connector' = 'print')")
+        >>> inserts = t_env.create_statement_set().add_insert_sql("INSERT INTO out SELECT 1")
+        >>> inserts.attach_as_datastream()
+        >>> _ = env.set_parallelism(1).execute("one insert")
+        +I[1]
+        """
         inserts, self._inserts = self._inserts, []
         for node, name, columns in inserts:
             self._t_env._session.insert(node, name, columns)  # noqa: SLF001

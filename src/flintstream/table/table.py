@@ -67,6 +67,75 @@ class Table:
     >>> table = t_env.sql_query("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS T(id, name)")
     >>> table.filter(col("id") > 1).select(col("name")).get_schema().get_field_names()
     ['name']
+
+    The examples below run queries in BATCH mode:
+
+    >>> from flintstream.common import Configuration
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> t_env = TableEnvironment.create(settings)
+    >>> fruit = t_env.from_elements([(1, "pear"), (2, "apple"), (2, "apple")], ["id", "name"])
+    >>> more = t_env.from_elements([(2, "apple"), (3, "fig")], ["id", "name"])
+    >>> def rows(table):
+    ...     return sorted(map(tuple, table.execute().collect()), key=str)
+    >>> rows(fruit.where(col("id") > 1).distinct())
+    [(2, 'apple')]
+    >>> fruit.get_resolved_schema().get_field_names()
+    ['id', 'name']
+    >>> more.print_schema()
+    (
+      `id` BIGINT,
+      `name` STRING
+    )
+
+    Columns:
+
+    >>> rows(more.alias("number", "fruit").select(col("fruit")))
+    [('apple',), ('fig',)]
+    >>> rows(more.add_columns((col("id") * 10).alias("price")).drop_columns(col("name")))
+    [(2, 20), (3, 30)]
+    >>> rows(more.add_or_replace_columns((col("id") * 10).alias("id")))
+    [(20, 'apple'), (30, 'fig')]
+    >>> more.rename_columns(col("name").alias("fruit")).get_schema().get_field_names()
+    ['id', 'fruit']
+
+    Two tables as sets:
+
+    >>> rows(fruit.union(more)), len(rows(fruit.union_all(more)))
+    ([(1, 'pear'), (2, 'apple'), (3, 'fig')], 5)
+    >>> rows(fruit.intersect(more)), rows(fruit.intersect_all(more))
+    ([(2, 'apple')], [(2, 'apple')])
+    >>> rows(fruit.minus(more)), rows(fruit.minus_all(more))
+    ([(1, 'pear')], [(1, 'pear'), (2, 'apple')])
+
+    Joins:
+
+    >>> stock = t_env.from_elements([(2, 7), (4, 9)], ["key", "left"])
+    >>> same = col("id") == col("key")
+    >>> rows(more.join(stock, same)), rows(more.left_outer_join(stock, same))
+    ([(2, 'apple', 2, 7)], [(2, 'apple', 2, 7), (3, 'fig', None, None)])
+    >>> rows(more.right_outer_join(stock, same)), len(rows(more.full_outer_join(stock, same)))
+    ([(2, 'apple', 2, 7), (None, None, 4, 9)], 3)
+
+    Order and limits:
+
+    >>> by_name = fruit.order_by(col("name"))
+    >>> [row.name for row in by_name.execute().collect()]
+    ['apple', 'apple', 'pear']
+    >>> [row.name for row in by_name.offset(1).fetch(1).execute().collect()], len(rows(by_name.limit(2)))
+    (['apple'], 2)
+
+    Groups, and results:
+
+    >>> rows(fruit.group_by(col("name")).select(col("name"), col("id").sum))
+    [('apple', 4), ('pear', 1)]
+    >>> more.to_pandas()["name"].tolist()
+    ['apple', 'fig']
+    >>> len(more.explain()) > 0
+    True
+    >>> _ = t_env.execute_sql("CREATE TABLE nowhere (id BIGINT, name STRING) WITH ('connector' = 'blackhole')")
+    >>> more.execute_insert("nowhere").wait()
+    >>> more.insert_into("nowhere").execute().wait()
     """
 
     def __init__(self, node: Node, t_env: TableEnvironment, declared: DeclaredTable | None = None) -> None:
@@ -279,17 +348,60 @@ class Table:
         """Return each row joined with the rows that a table function returns for it.
 
         A function of ``udtf`` that is not called gets a row with all columns.
+
+        >>> from flintstream.common import Configuration
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import udtf
+        >>> @udtf(result_types=[DataTypes.STRING()])
+        ... def words(line):
+        ...     yield from line.split()
+        >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+        >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+        >>> lines = TableEnvironment.create(settings).from_elements([(1, "to be"), (2, "")], ["id", "line"])
+        >>> sorted(tuple(row) for row in lines.join_lateral(words(col("line")).alias("word")).execute().collect())
+        [(1, 'to be', 'be'), (1, 'to be', 'to')]
         """
         return self._lateral(table_function_call, outer=False)
 
     def left_outer_join_lateral(self, table_function_call: Any) -> Table:
-        """Return the same, and rows without any with None."""
+        """Return the same, and rows without any with None.
+
+        >>> from flintstream.common import Configuration
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import udtf
+        >>> @udtf(result_types=[DataTypes.STRING()])
+        ... def words(line):
+        ...     yield from line.split()
+        >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+        >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+        >>> lines = TableEnvironment.create(settings).from_elements([(1, "be"), (2, "")], ["id", "line"])
+        >>> sorted(
+        ...     tuple(row)
+        ...     for row in lines.left_outer_join_lateral(words(col("line")).alias("word")).execute().collect()
+        ... )
+        [(1, 'be', 'be'), (2, '', None)]
+        """
         return self._lateral(table_function_call, outer=True)
 
     def flat_map(self, func: Any) -> Table:
         """Return the rows that a table function returns for each row.
 
         A function of ``udtf`` that is not called gets a row with all columns.
+
+        >>> from flintstream.common import Configuration
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import udtf
+        >>> @udtf(result_types=[DataTypes.STRING()])
+        ... def words(line):
+        ...     yield from line.split()
+        >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+        >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+        >>> lines = TableEnvironment.create(settings).from_elements([(1, "to be")], ["id", "line"])
+        >>> sorted(tuple(row) for row in lines.flat_map(words(col("line"))).execute().collect())
+        [('be',), ('to',)]
         """
         call = Call(self, func)
         return call.table._produced(call)  # noqa: SLF001 - same class
@@ -305,6 +417,19 @@ class Table:
         """Return what a function returns for each row: a column, or the fields of a row.
 
         A function of ``udf`` that is not called gets a row with all columns.
+
+        >>> from flintstream.common import Configuration
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import udf
+        >>> @udf(result_type=DataTypes.STRING())
+        ... def upper(text):
+        ...     return text.upper()
+        >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+        >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+        >>> lines = TableEnvironment.create(settings).from_elements([(1, "to be")], ["id", "line"])
+        >>> list(lines.map(upper(col("line"))).execute().collect())
+        [Row(_c0='TO BE')]
         """
         call = Call(self, func)
         return call.table._mapped(call)  # noqa: SLF001 - same class
@@ -343,19 +468,79 @@ class Table:
         return GroupedTable(self, [syntax_of(each) for each in fields])
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
-        """Return the table with a window, for ``group_by()``."""
+        """Return the table with a window, for ``group_by()``.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col, lit
+        >>> from flintstream.table.window import Tumble
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> clicks = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann'), ('bob')) AS T(name)")
+        >>> windowed = clicks.window(Tumble.over(lit(10).minutes).on(col("p")).alias("w")).group_by(col("w"))
+        >>> windowed.select(col("w").end.alias("until"), col("name").count.alias("n")).get_schema().get_field_names()
+        ['until', 'n']
+        """
         return GroupWindowedTable(self, window)
 
     def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
-        """Return the table with windows over the rows around each row, for ``select()``."""
+        """Return the table with windows over the rows around each row, for ``select()``.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.window import Over
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> orders = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann', 3), ('ann', 4)) AS T(name, n)")
+        >>> running = orders.over_window(Over.partition_by(col("name")).order_by(col("p")).alias("w"))
+        >>> running.select(col("name"), col("n").max.over(col("w")).alias("best")).get_schema().get_field_names()
+        ['name', 'best']
+        """
         return OverWindowedTable(self, over_windows)
 
     def aggregate(self, func: Any) -> AggregatedTable:
-        """Aggregate all rows; ``select()`` chooses among the results."""
+        """Aggregate all rows; ``select()`` chooses among the results.
+
+        >>> from flintstream.common import Configuration
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import AggregateFunction, udaf
+        >>> class Total(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return [0]
+        ...
+        ...     def accumulate(self, accumulator, n):
+        ...         accumulator[0] += n
+        ...
+        ...     def get_value(self, accumulator):
+        ...         return accumulator[0]
+        >>> total = udaf(Total(), result_type=DataTypes.BIGINT(), accumulator_type=DataTypes.ARRAY(DataTypes.BIGINT()))
+        >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+        >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+        >>> numbers = TableEnvironment.create(settings).from_elements([(3,), (4,)], ["n"])
+        >>> list(numbers.aggregate(total(col("n")).alias("total")).select(col("total")).execute().collect())
+        [Row(total=7)]
+        """
         return GroupedTable(self, []).aggregate(func)
 
     def flat_aggregate(self, func: Any) -> FlatAggregateTable:
-        """Pass all rows to a function of ``udtaf``; ``select()`` chooses among the columns of its rows."""
+        """Pass all rows to a function of ``udtaf``; ``select()`` chooses among the columns of its rows.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.udf import TableAggregateFunction, udtaf
+        >>> class Each(TableAggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return []
+        ...
+        ...     def accumulate(self, accumulator, n):
+        ...         accumulator.append(n)
+        ...
+        ...     def emit_value(self, accumulator):
+        ...         yield from accumulator
+        >>> each = udtaf(Each(), result_type=DataTypes.ROW([DataTypes.FIELD("one", DataTypes.BIGINT())]))
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> numbers = t_env.from_elements([(3,), (4,)], ["n"])
+        >>> numbers.flat_aggregate(each(col("n"))).select(col("one")).get_schema().get_field_names()
+        ['one']
+        """
         return GroupedTable(self, []).flat_aggregate(func)
 
     def distinct(self) -> Table:
@@ -375,7 +560,15 @@ class Table:
         return data_frame(self._node.columns, self.execute())
 
     def print_explain(self, *extra_details: object) -> None:
-        """Print the plan."""
+        """Print the plan.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.sql_query("SELECT 1 AS n").print_explain()
+        == Optimized Execution Plan ==
+        Calc(select=[1 AS n])
+        +- Values(tuples=[1], fields=[])
+        """
         print(self.explain(*extra_details))  # noqa: T201 - what it is for
 
     def execute_insert(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TableResult:

@@ -18,6 +18,28 @@ class TableConfig:
 
     >>> TableConfig().set("table.local-time-zone", "UTC").get_local_timezone()
     'UTC'
+
+    >>> from datetime import timedelta
+    >>> config = TableConfig.get_default()
+    >>> config.set_local_timezone("Europe/Zurich")
+    >>> config.get("table.local-time-zone", "UTC"), config.get_local_timezone()
+    ('Europe/Zurich', 'Europe/Zurich')
+    >>> config.set_idle_state_retention(timedelta(hours=1))
+    >>> config.get_idle_state_retention() == timedelta(hours=1)
+    True
+    >>> config.add_configuration(Configuration.from_dict({"parallelism.default": "2"}))
+    >>> sorted(config.to_map()), config.get_configuration().get_integer("parallelism.default", 1)
+    (['parallelism.default', 'table.exec.state.ttl', 'table.local-time-zone'], 2)
+    >>> config.set_python_executable("/opt/python/bin/python3")
+    >>> config.get_python_executable()
+    '/opt/python/bin/python3'
+
+    Two settings have no effect:
+
+    >>> config.set_max_generated_code_length(5_000)
+    >>> config.get_max_generated_code_length()
+    5000
+    >>> config.set_sql_dialect(config.get_sql_dialect())
     """
 
     def __init__(self, configuration: Configuration | None = None) -> None:

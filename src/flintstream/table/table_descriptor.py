@@ -28,6 +28,12 @@ class TableDescriptor:
     >>> schema = Schema.new_builder().column("id", DataTypes.BIGINT()).build()
     >>> TableDescriptor.for_connector("datagen").schema(schema).option("number-of-rows", 3).build().get_options()
     {'connector': 'datagen', 'number-of-rows': '3'}
+
+    >>> schema = Schema.new_builder().column("day", DataTypes.DATE()).column("n", DataTypes.BIGINT()).build()
+    >>> builder = TableDescriptor.for_connector("filesystem").schema(schema).option("path", "/data").format("json")
+    >>> descriptor = builder.partitioned_by("day").comment("sales").build()
+    >>> descriptor.get_schema() == schema, descriptor.get_partition_keys(), descriptor.get_comment()
+    (True, ['day'], 'sales')
     """
 
     def __init__(
@@ -148,6 +154,9 @@ class FormatDescriptor:
 
     >>> FormatDescriptor.for_format("json").option("ignore-parse-errors", True).build().get_options()
     {'ignore-parse-errors': 'true'}
+
+    >>> FormatDescriptor.for_format("json").option("ignore-parse-errors", "true").build().get_format()
+    'json'
     """
 
     def __init__(self, format: str, options: dict[str, str]) -> None:

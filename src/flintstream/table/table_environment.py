@@ -54,6 +54,70 @@ class TableEnvironment(Declarations):
     >>> t_env.sql_query("SELECT 1 AS n").get_schema()
     root
      |-- n: INT NOT NULL
+
+    >>> from flintstream.table import DataTypes, TableDescriptor
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> t_env = TableEnvironment.create(settings)
+    >>> t_env.get_config().get("flintstream.engine", "spark")
+    'inline'
+    >>> _ = t_env.execute_sql("CREATE VIEW fruit AS SELECT * FROM (VALUES (1, 'pear'), (2, 'apple')) AS T(id, name)")
+    >>> list(t_env.execute_sql("SELECT COUNT(*) AS n FROM fruit").collect())
+    [Row(n=2)]
+    >>> t_env.from_path("fruit").get_schema().get_field_names()
+    ['id', 'name']
+    >>> list(t_env.from_elements([(1, "pear")], ["id", "name"]).execute().collect())
+    [Row(id=1, name='pear')]
+    >>> generated = TableDescriptor.for_connector("datagen").option("number-of-rows", "3")
+    >>> generated = generated.schema(Schema.new_builder().column("n", DataTypes.INT()).build()).build()
+    >>> len(list(t_env.from_descriptor(generated).execute().collect()))
+    3
+    >>> len(t_env.explain_sql("SELECT id FROM fruit")) > 0
+    True
+    >>> type(t_env.create_statement_set()).__name__
+    'StatementSet'
+
+    Tables and views, declared and dropped:
+
+    >>> from flintstream.table.udf import udf
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> schema = Schema.new_builder().column("n", DataTypes.INT()).build()
+    >>> nowhere = TableDescriptor.for_connector("blackhole").schema(schema).build()
+    >>> t_env.create_table("sink", nowhere), t_env.create_table("sink", nowhere, ignore_if_exists=True)
+    (True, False)
+    >>> _ = t_env.create_temporary_table("other", nowhere)
+    >>> one = t_env.sql_query("SELECT 1 AS n")
+    >>> t_env.create_temporary_view("one", one)
+    >>> t_env.create_view("uno", one), t_env.register_table("eins", one)
+    (True, None)
+    >>> t_env.list_tables(), t_env.list_temporary_tables(), t_env.list_views(), t_env.list_temporary_views()
+    (['eins', 'one', 'other', 'sink', 'uno'], ['eins', 'one', 'other', 'sink', 'uno'], ['eins', 'one', 'uno'],
+    ['eins', 'one', 'uno'])
+    >>> t_env.drop_table("sink"), t_env.drop_temporary_table("other"), t_env.list_materialized_tables()
+    (True, True, [])
+    >>> t_env.drop_view("uno"), t_env.drop_temporary_view("one"), t_env.list_views()
+    (True, True, ['eins'])
+
+    Functions:
+
+    >>> @udf(result_type=DataTypes.STRING())
+    ... def upper(text):
+    ...     return text.upper()
+    >>> t_env.create_temporary_function("up", upper)
+    >>> t_env.create_temporary_system_function("loud", upper)
+    >>> t_env.list_user_defined_functions(), "up" in t_env.list_functions()
+    (['loud', 'up'], True)
+    >>> t_env.drop_temporary_function("up"), t_env.drop_temporary_system_function("loud")
+    (True, True)
+
+    There is one catalog:
+
+    >>> t_env.use_catalog("default_catalog")
+    >>> t_env.use_database("default_database")
+    >>> t_env.get_current_catalog(), t_env.get_current_database()
+    ('default_catalog', 'default_database')
+    >>> t_env.list_catalogs(), t_env.list_databases(), t_env.list_modules()
+    (['default_catalog'], ['default_database'], ['core'])
     """
 
     def __init__(self, env: StreamExecutionEnvironment, settings: EnvironmentSettings | None = None) -> None:
@@ -111,7 +175,12 @@ class TableEnvironment(Declarations):
         return Table(node, self).explain()
 
     def create_statement_set(self) -> StatementSet:
-        """Return an empty set of inserts."""
+        """Return an empty set of inserts.
+
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> type(t_env.create_stream_statement_set()).__name__
+        'StatementSet'
+        """
         return StatementSet(self)
 
     create_stream_statement_set = create_statement_set
@@ -171,7 +240,13 @@ class TableEnvironment(Declarations):
         schema: Any = None,
         split_num: int = 1,  # noqa: ARG002 - the engine divides rows
     ) -> Table:
-        """Return a table with the rows of a DataFrame of pandas."""
+        """Return a table with the rows of a DataFrame of pandas.
+
+        >>> import pandas as pd
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.from_pandas(pd.DataFrame({"id": [1, 2], "name": ["pear", "apple"]})).get_schema().get_field_names()
+        ['id', 'name']
+        """
         if schema is None:
             schema = [str(name) for name in pdf.columns]
         rows = [tuple(map(_plain, row)) for row in pdf.itertuples(index=False, name=None)]
@@ -211,6 +286,24 @@ class StreamTableEnvironment(TableEnvironment):
     >>> with t_env.to_data_stream(table).map(lambda row: row.n + 1).execute_and_collect() as results:
     ...     list(results)
     [2]
+
+    Tables of streams, and streams of tables:
+
+    >>> from flintstream.common import Row
+    >>> words = env.from_collection([("to", 1), ("be", 2)], Types.TUPLE([Types.STRING(), Types.INT()]))
+    >>> table = t_env.from_data_stream(words).alias("word", "n")
+    >>> rows = t_env.to_append_stream(table, Types.ROW([Types.STRING(), Types.INT()]))
+    >>> sorted(tuple(row) for row in rows.execute_and_collect(limit=9))
+    [('be', 2), ('to', 1)]
+    >>> changes = env.from_collection(
+    ...     [Row("be", 2), Row.of_kind(RowKind.DELETE, "be", 2)], Types.ROW([Types.STRING(), Types.INT()])
+    ... )
+    >>> counted = t_env.from_changelog_stream(changes)
+    >>> [str(row.get_row_kind()) for row in t_env.to_changelog_stream(counted).execute_and_collect(limit=9)]
+    ['+I', '-D']
+    >>> pairs = t_env.to_retract_stream(counted, Types.ROW([Types.STRING(), Types.INT()]))
+    >>> [added for added, row in pairs.execute_and_collect(limit=9)]
+    [True, False]
     """
 
     @staticmethod

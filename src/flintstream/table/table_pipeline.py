@@ -16,7 +16,19 @@ __all__ = ["TablePipeline"]
 
 
 class TablePipeline:
-    """The rows of a table on their way into another one: what ``insert_into`` returns."""
+    """The rows of a table on their way into another one: what ``insert_into`` returns.
+
+    >>> from flintstream.common import Configuration
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> t_env = TableEnvironment.create(settings)
+    >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n BIGINT) WITH ('connector' = 'blackhole')")
+    >>> pipeline = t_env.from_elements([(1,), (2,)], ["n"]).insert_into("nowhere")
+    >>> pipeline.get_sink_identifier(), len(pipeline.explain()) > 0
+    ('`default_catalog`.`default_database`.`nowhere`', True)
+    >>> pipeline.execute().wait()
+    """
 
     def __init__(self, table: Table, path: tuple[str, ...]) -> None:
         """Hold the parts; programs call ``Table.insert_into``."""
@@ -32,7 +44,16 @@ class TablePipeline:
         return self._table.explain(*extra_details)
 
     def print_explain(self, *extra_details: object) -> None:
-        """Print the plan."""
+        """Print the plan.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
+        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").print_explain()
+        == Optimized Execution Plan ==
+        Calc(select=[1 AS n])
+        +- Values(tuples=[1], fields=[])
+        """
         print(self.explain(*extra_details))  # noqa: T201 - what it is for
 
     def get_sink_identifier(self) -> str:
@@ -44,5 +65,14 @@ class TablePipeline:
 
         Raises:
             UnsupportedClauseError: Always.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
+        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").compile_plan()
+        Traceback (most recent call last):
+        flintstream.table._errors.UnsupportedClauseError: compile_plan() is not supported yet: run the statement with
+        execute(). For bounded data, Spark SQL can run the query: env.to_dataframe() and env.from_dataframe() are the
+        bridge
         """
         raise unsupported("compile_plan()", None, "run the statement with execute()")

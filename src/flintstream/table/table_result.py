@@ -29,6 +29,14 @@ class CloseableIterator:
     >>> with t_env.execute_sql("SELECT 1 AS n").collect() as rows:
     ...     list(rows)
     [Row(n=1)]
+
+    >>> from flintstream.common import Configuration
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> rows = TableEnvironment.create(settings).from_elements([(1,), (2,)], ["n"]).execute().collect()
+    >>> rows.next()
+    Row(n=1)
+    >>> rows.close()
     """
 
     def __init__(self, rows: Iterator[Any], close: Any) -> None:
@@ -73,6 +81,20 @@ class TableResult:
     |      default_database |
     +-----------------------+
     1 row in set
+
+    >>> from flintstream.common import Configuration
+    >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
+    >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
+    >>> t_env = TableEnvironment.create(settings)
+    >>> result = t_env.from_elements([(1, "pear")], ["id", "name"]).execute()
+    >>> result.get_resolved_schema().get_field_names(), result.get_table_schema().get_field_count()
+    (['id', 'name'], 2)
+    >>> result.get_result_kind().name, list(result.collect())
+    ('SUCCESS_WITH_CONTENT', [Row(id=1, name='pear')])
+    >>> inserted = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
+    >>> inserted.get_result_kind().name, inserted.get_job_client() is None
+    ('SUCCESS', True)
+    >>> t_env.execute_sql("INSERT INTO nowhere SELECT 1").wait(60_000)
     """
 
     def __init__(

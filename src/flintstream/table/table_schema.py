@@ -21,6 +21,14 @@ class TableSchema:
     >>> from flintstream.table import DataTypes
     >>> TableSchema(["id"], [DataTypes.INT()]).get_field_names()
     ['id']
+
+    >>> schema = TableSchema(["id", "name"], [DataTypes.BIGINT(), DataTypes.STRING()])
+    >>> schema.get_field_count(), schema.get_field_name(1), schema.get_field_data_type("id")
+    (2, 'name', BigIntType(true))
+    >>> schema.get_field_data_types() == [schema.get_field_data_type(0), schema.get_field_data_type(1)]
+    True
+    >>> schema.to_row_data_type().field_names()
+    ['id', 'name']
     """
 
     def __init__(

@@ -34,7 +34,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class GroupWindow:
-    """A window with a name: ``Table.window()`` takes it."""
+    """A window with a name: ``Table.window()`` takes it.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Tumble
+    >>> window = Tumble.over(lit(10).minutes).on(col("time")).alias("w")
+    >>> isinstance(window, GroupWindow)
+    True
+    """
 
     _kind: str
     _sizes: tuple[Expression, ...]
@@ -62,20 +69,44 @@ class _OnTime:
 
 
 class TumbleWithSizeOnTime(_OnTime):
-    """A tumbling window that needs a name."""
+    """A tumbling window that needs a name.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Tumble
+    >>> type(Tumble.over(lit(10).minutes).on(col("time")).alias("w")).__name__
+    'GroupWindow'
+    """
 
 
 class SlideWithSizeAndSlideOnTime(_OnTime):
-    """A sliding window that needs a name."""
+    """A sliding window that needs a name.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Slide
+    >>> type(Slide.over(lit(10).minutes).every(lit(5).minutes).on(col("time")).alias("w")).__name__
+    'GroupWindow'
+    """
 
 
 class SessionWithGapOnTime(_OnTime):
-    """A session window that needs a name."""
+    """A session window that needs a name.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Session
+    >>> type(Session.with_gap(lit(10).minutes).on(col("time")).alias("w")).__name__
+    'GroupWindow'
+    """
 
 
 @dataclass(frozen=True)
 class TumbleWithSize:
-    """A tumbling window that needs a time attribute."""
+    """A tumbling window that needs a time attribute.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Tumble
+    >>> type(Tumble.over(lit(10).minutes).on(col("time"))).__name__
+    'TumbleWithSizeOnTime'
+    """
 
     _size: Expression
 
@@ -99,7 +130,13 @@ class Tumble:
 
 @dataclass(frozen=True)
 class SlideWithSizeAndSlide:
-    """A sliding window that needs a time attribute."""
+    """A sliding window that needs a time attribute.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Slide
+    >>> type(Slide.over(lit(10).minutes).every(lit(5).minutes).on(col("time"))).__name__
+    'SlideWithSizeAndSlideOnTime'
+    """
 
     _size: Expression
     _slide: Expression
@@ -111,7 +148,13 @@ class SlideWithSizeAndSlide:
 
 @dataclass(frozen=True)
 class SlideWithSize:
-    """A sliding window that needs its slide."""
+    """A sliding window that needs its slide.
+
+    >>> from flintstream.table.expressions import lit
+    >>> from flintstream.table.window import Slide
+    >>> type(Slide.over(lit(10).minutes).every(lit(5).minutes)).__name__
+    'SlideWithSizeAndSlide'
+    """
 
     _size: Expression
 
@@ -121,7 +164,12 @@ class SlideWithSize:
 
 
 class Slide:
-    """Windows of a fixed size that overlap."""
+    """Windows of a fixed size that overlap.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> type(Slide.over(lit(10).minutes).every(lit(5).minutes).on(col("time")).alias("w")).__name__
+    'GroupWindow'
+    """
 
     @classmethod
     def over(cls, size: Expression) -> SlideWithSize:
@@ -131,7 +179,13 @@ class Slide:
 
 @dataclass(frozen=True)
 class SessionWithGap:
-    """A session window that needs a time attribute."""
+    """A session window that needs a time attribute.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Session
+    >>> type(Session.with_gap(lit(10).minutes).on(col("time"))).__name__
+    'SessionWithGapOnTime'
+    """
 
     _gap: Expression
 
@@ -141,7 +195,12 @@ class SessionWithGap:
 
 
 class Session:
-    """Windows that end after a time without rows."""
+    """Windows that end after a time without rows.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> type(Session.with_gap(lit(10).minutes).on(col("time")).alias("w")).__name__
+    'GroupWindow'
+    """
 
     @classmethod
     def with_gap(cls, gap: Expression) -> SessionWithGap:
@@ -154,7 +213,13 @@ class Session:
 
 @dataclass(frozen=True)
 class OverWindow:
-    """The rows around each row, with a name: ``Table.over_window()`` takes it."""
+    """The rows around each row, with a name: ``Table.over_window()`` takes it.
+
+    >>> from flintstream.table.expressions import col
+    >>> from flintstream.table.window import Over
+    >>> isinstance(Over.order_by(col("time")).alias("w"), OverWindow)
+    True
+    """
 
     _partition: tuple[Expression, ...]
     _order: Expression
@@ -176,7 +241,14 @@ class _Ordered:
 
 
 class OverWindowPartitionedOrderedPreceding(_Ordered):
-    """The rows before each row, which need a name."""
+    """The rows before each row, which need a name.
+
+    >>> from flintstream.table.expressions import CURRENT_ROW, col, lit
+    >>> from flintstream.table.window import Over
+    >>> last = Over.partition_by(col("name")).order_by(col("time")).preceding(lit(5).rows).following(CURRENT_ROW)
+    >>> type(last.alias("w")).__name__
+    'OverWindow'
+    """
 
     def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
         """Set the end: ``CURRENT_ROW`` or ``CURRENT_RANGE``."""
@@ -184,7 +256,14 @@ class OverWindowPartitionedOrderedPreceding(_Ordered):
 
 
 class OverWindowPartitionedOrdered(_Ordered):
-    """An order of rows, which needs a name; all rows up to the current one count."""
+    """An order of rows, which needs a name; all rows up to the current one count.
+
+    >>> from flintstream.table.expressions import col, lit
+    >>> from flintstream.table.window import Over
+    >>> ordered = Over.partition_by(col("name")).order_by(col("time"))
+    >>> type(ordered.alias("w")).__name__, type(ordered.preceding(lit(10).minutes)).__name__
+    ('OverWindow', 'OverWindowPartitionedOrderedPreceding')
+    """
 
     def preceding(self, preceding: Expression) -> OverWindowPartitionedOrderedPreceding:
         """Set the begin: a time such as ``lit(5).minutes``, rows such as ``lit(5).rows``, or ``UNBOUNDED_RANGE``."""
@@ -193,7 +272,13 @@ class OverWindowPartitionedOrdered(_Ordered):
 
 @dataclass(frozen=True)
 class OverWindowPartitioned:
-    """Rows with equal keys, which need an order."""
+    """Rows with equal keys, which need an order.
+
+    >>> from flintstream.table.expressions import col
+    >>> from flintstream.table.window import Over
+    >>> type(Over.partition_by(col("name")).order_by(col("time"))).__name__
+    'OverWindowPartitionedOrdered'
+    """
 
     _partition: tuple[Expression, ...]
 

@@ -41,6 +41,14 @@ class CollectSink(Sink):
     []
 
     Use it as ``stream.add_sink(sink)``, and call :meth:`get_results` after ``env.execute()``.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> _ = env.from_collection([1, 2]).sink_to(sink)
+    >>> _ = env.execute()
+    >>> sink.get_results()
+    ['1', '2']
+    >>> sink.clear()
     """
 
     def __init__(self) -> None:

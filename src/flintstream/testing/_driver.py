@@ -39,7 +39,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of a harness's operators, from which another harness can start."""
+    """The state of a harness's operators, from which another harness can start.
+
+    >>> from flintstream.testing.harness import KeyedHarness
+    >>> def sums(numbers):
+    ...     return numbers.key_by(lambda n: n % 2).reduce(lambda a, b: a + b)
+    >>> with KeyedHarness(sums) as harness:
+    ...     harness.process_element(1)
+    ...     snapshot = harness.snapshot()
+    >>> harness = KeyedHarness(sums)
+    >>> harness.initialize_state(snapshot)
+    >>> with harness:
+    ...     harness.process_element(3)
+    ...     harness.extract_output_values()
+    [4]
+    """
 
     completed: Completed
     watermarks: tuple[int, ...]
@@ -49,7 +63,14 @@ class Snapshot:
 
 
 class HarnessSettings(TypedDict, total=False):
-    """Settings of the environment in which the operators of a harness run."""
+    """Settings of the environment in which the operators of a harness run.
+
+    >>> from flintstream.testing.harness import OneInputHarness
+    >>> with OneInputHarness(lambda numbers: numbers.map(lambda n: n * n), max_parallelism=16) as harness:
+    ...     harness.process_element(3)
+    ...     harness.extract_output_values()
+    [9]
+    """
 
     parallelism: int
     """The number of subtasks (1 by default); records are distributed to them as in a job."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamRecord:
-    """A record and its timestamp (ms), None if it has none."""
+    """A record and its timestamp (ms), None if it has none.
+
+    >>> StreamRecord("be", 1_000).timestamp
+    1000
+    """
 
     value: Any
     timestamp: int | None = None
@@ -24,14 +28,22 @@ class StreamRecord:
 
 @dataclass(frozen=True)
 class Watermark:
-    """A promise that no record older than ``timestamp`` (ms) follows."""
+    """A promise that no record older than ``timestamp`` (ms) follows.
+
+    >>> Watermark(1_000) == Watermark(1_000)
+    True
+    """
 
     timestamp: int
 
 
 @dataclass(frozen=True)
 class WatermarkStatus:
-    """A stream becomes idle, so that operators do not wait for its watermark, or active again."""
+    """A stream becomes idle, so that operators do not wait for its watermark, or active again.
+
+    >>> WatermarkStatus(idle=True).idle
+    True
+    """
 
     idle: bool
 

@@ -68,6 +68,18 @@ class Harness:
 
         Raises:
             RuntimeError: The harness is closed, its input has ended, or a function has failed.
+
+        >>> from flintstream.datastream.functions import MapFunction
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> class Doubling(MapFunction):
+        ...     def open(self, runtime_context):
+        ...         print("opened")
+        ...
+        ...     def map(self, value):
+        ...         return value * 2
+        >>> with OneInputHarness(lambda numbers: numbers.map(Doubling())) as harness:
+        ...     harness.open()
+        opened
         """
         self._driver.check_usable()
         if not self._driver.opened:
@@ -82,20 +94,53 @@ class Harness:
         Raises:
             RuntimeError: The harness is already open.
             CheckpointError: The snapshot has state of operators that are not here, or the path has no savepoint.
+
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> def sums(numbers):
+        ...     return numbers.key_by(lambda n: n % 2).reduce(lambda a, b: a + b)
+        >>> with KeyedHarness(sums) as harness:
+        ...     harness.process_element(1)
+        ...     snapshot = harness.snapshot()
+        >>> harness = KeyedHarness(sums)
+        >>> harness.initialize_state(snapshot)
+        >>> harness.num_keyed_state_entries()
+        1
         """
         self._driver.restore(snapshot)
 
     def snapshot(self) -> Snapshot:
-        """Return the state of the operators, as in a savepoint, for ``initialize_state`` of another harness."""
+        """Return the state of the operators, as in a savepoint, for ``initialize_state`` of another harness.
+
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> with KeyedHarness(lambda numbers: numbers.key_by(lambda n: n).reduce(max)) as harness:
+        ...     harness.set_processing_time(1_000)
+        ...     harness.snapshot().processing_time
+        1000
+        """
         self.open()
         return self._driver.snapshot()
 
     def end_input(self) -> None:
-        """End all inputs: event time reaches its end, all timers and windows fire, and the functions are closed."""
+        """End all inputs: event time reaches its end, all timers and windows fire, and the functions are closed.
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.end_input()
+        ...     harness.extract_watermarks()
+        [9223372036854775807]
+        """
         self._driver.run(drain=True)
 
     def close(self) -> None:
-        """Close the functions, even before the end of the input; nothing fires. A second call has no effect."""
+        """Close the functions, even before the end of the input; nothing fires. A second call has no effect.
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> harness = OneInputHarness(lambda numbers: numbers.map(str))
+        >>> harness.process_element(1)
+        >>> harness.close()
+        >>> harness.extract_output_values()
+        ['1']
+        """
         self._driver.close()
 
     # -- time --------------------------------------------------------------------------------------------------------
@@ -105,6 +150,12 @@ class Harness:
 
         Raises:
             ValueError: Processing time would move back.
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.set_processing_time(1_000)
+        ...     harness.get_processing_time()
+        1000
         """
         _check_time(timestamp, "processing time")
         if timestamp < self._driver.now:
@@ -114,7 +165,13 @@ class Harness:
         self._driver.run()
 
     def get_processing_time(self) -> int:
-        """Return the processing time (ms since the epoch)."""
+        """Return the processing time (ms since the epoch).
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.get_processing_time()
+        0
+        """
         return self._driver.now
 
     # -- output ------------------------------------------------------------------------------------------------------
@@ -123,15 +180,36 @@ class Harness:
         """Return the output: records, watermarks and changes of idleness, in order.
 
         Each of several subtasks emits every watermark.
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.process_element(17, 1_000)
+        ...     harness.process_watermark(2_000)
+        ...     harness.get_output()
+        [StreamRecord(value='17', timestamp=1000), Watermark(timestamp=2000)]
         """
         return list(self._driver.output)
 
     def extract_output_values(self) -> list[Any]:
-        """Return the values of all records in the output."""
+        """Return the values of all records in the output.
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.process_element(17)
+        ...     harness.extract_output_values()
+        ['17']
+        """
         return [event.value for event in self._driver.output if isinstance(event, StreamRecord)]
 
     def extract_watermarks(self) -> list[int]:
-        """Return all watermarks in the output (ms)."""
+        """Return all watermarks in the output (ms).
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.process_watermark(2_000)
+        ...     harness.extract_watermarks()
+        [2000]
+        """
         return [event.timestamp for event in self._driver.output if isinstance(event, Watermark)]
 
     def get_side_output(self, tag: OutputTag) -> list[StreamRecord]:
@@ -139,6 +217,19 @@ class Harness:
 
         Raises:
             ValueError: The tag is not in ``side_outputs``, so the harness does not collect its records.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream.functions import ProcessFunction
+        >>> from flintstream.datastream.output_tag import OutputTag
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> odd = OutputTag("odd", Types.LONG())
+        >>> class Even(ProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         yield (odd, value) if value % 2 else value
+        >>> with OneInputHarness(lambda numbers: numbers.process(Even()), side_outputs=[odd]) as harness:
+        ...     harness.process_element(17)
+        ...     harness.get_side_output(odd)
+        [StreamRecord(value=17, timestamp=None)]
         """
         mailbox = self._driver.sides.get(tag.tag_id)
         if mailbox is None:
@@ -148,12 +239,35 @@ class Harness:
         return [event for event in mailbox if isinstance(event, StreamRecord)]
 
     def clear_output(self) -> None:
-        """Drop the output, including side outputs."""
+        """Drop the output, including side outputs.
+
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> with OneInputHarness(lambda numbers: numbers.map(str)) as harness:
+        ...     harness.process_element(17)
+        ...     harness.clear_output()
+        ...     harness.get_output()
+        []
+        """
         for mailbox in (self._driver.output, *self._driver.sides.values()):
             mailbox.clear()
 
     def get_metrics(self) -> dict[str, Any]:
-        """Return the operator's metrics by name: the user's, and the engine's such as ``numLateRecordsDropped``."""
+        """Return the operator's metrics by name: the user's, and the engine's such as ``numLateRecordsDropped``.
+
+        >>> from flintstream.datastream.functions import MapFunction
+        >>> from flintstream.testing.harness import OneInputHarness
+        >>> class Counting(MapFunction):
+        ...     def open(self, runtime_context):
+        ...         self.seen = runtime_context.get_metrics_group().counter("seen")
+        ...
+        ...     def map(self, value):
+        ...         self.seen.inc()
+        ...         return value
+        >>> with OneInputHarness(lambda numbers: numbers.map(Counting())) as harness:
+        ...     harness.process_element(17)
+        ...     {name: value for name, value in harness.get_metrics().items() if "seen" in name}
+        {'seen': 1}
+        """
         return self._driver.metrics.values().get(self._driver.tested.name, {})
 
     # -- for subclasses ----------------------------------------------------------------------------------------------
@@ -212,6 +326,22 @@ class KeyedState(Harness):
 
         Raises:
             ValueError: The operator has not declared a state of this name.
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream.functions import KeyedProcessFunction
+        >>> from flintstream.datastream.state import ValueStateDescriptor
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> total = ValueStateDescriptor("total", Types.LONG())
+        >>> class Total(KeyedProcessFunction):
+        ...     def open(self, runtime_context):
+        ...         self.total = runtime_context.get_state(total)
+        ...
+        ...     def process_element(self, value, ctx):
+        ...         self.total.update((self.total.value() or 0) + value[1])
+        >>> with KeyedHarness(lambda orders: orders.key_by(lambda order: order[0]).process(Total())) as harness:
+        ...     harness.process_elements([("ann", 3), ("ann", 4)])
+        ...     harness.get_state(total, "ann")
+        7
         """
         owner = key_group(freeze_key(key), self._driver.chain.max_parallelism)
         parallelism = self._driver.chain.parallelism
@@ -232,15 +362,42 @@ class KeyedState(Harness):
             return _content(backend.state(descriptor, scope), descriptor)
 
     def num_keyed_state_entries(self) -> int:
-        """Return the number of keys with an entry, summed over all states; each window of a key counts."""
+        """Return the number of keys with an entry, summed over all states; each window of a key counts.
+
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> with KeyedHarness(lambda numbers: numbers.key_by(lambda n: n % 2).reduce(max)) as harness:
+        ...     harness.process_elements([1, 2, 3])
+        ...     harness.num_keyed_state_entries()
+        2
+        """
         return sum(len(_entries(operator.context.state)) for operator in self._driver.operators())
 
     def num_event_time_timers(self) -> int:
-        """Return the number of event-time timers, including those that end windows."""
+        """Return the number of event-time timers, including those that end windows.
+
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> def largest(numbers):
+        ...     return numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(10)).reduce(max)
+        >>> with KeyedHarness(largest) as harness:
+        ...     harness.process_element(17, 4)
+        ...     harness.num_event_time_timers(), harness.num_processing_time_timers()
+        (1, 0)
+        """
         return sum(len(timers.event.registered) for timers in self._timers())
 
     def num_processing_time_timers(self) -> int:
-        """Return the number of processing-time timers, including those that end windows."""
+        """Return the number of processing-time timers, including those that end windows.
+
+        >>> from flintstream.datastream.window import TumblingProcessingTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> def largest(numbers):
+        ...     return numbers.key_by(lambda n: 0).window(TumblingProcessingTimeWindows.of(10)).reduce(max)
+        >>> with KeyedHarness(largest) as harness:
+        ...     harness.process_element(17)
+        ...     harness.num_event_time_timers(), harness.num_processing_time_timers()
+        (0, 1)
+        """
         return sum(len(timers.processing.registered) for timers in self._timers())
 
     def _timers(self) -> list[InternalTimerService]:

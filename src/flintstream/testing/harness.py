@@ -99,7 +99,13 @@ class OneInputHarness(Harness):
         self._send(0, [value], timestamp)
 
     def process_elements(self, values: Iterable[Any], timestamp: int | None = None) -> None:
-        """Process several records, all of the same timestamp (ms)."""
+        """Process several records, all of the same timestamp (ms).
+
+        >>> with OneInputHarness(lambda numbers: numbers.filter(lambda n: n > 1)) as harness:
+        ...     harness.process_elements([1, 2, 3], 1_000)
+        ...     harness.extract_output_values()
+        [2, 3]
+        """
         self._send(0, values, timestamp)
 
     def process_watermark(self, timestamp: int) -> None:
@@ -111,7 +117,13 @@ class OneInputHarness(Harness):
         self._advance(timestamp, 0)
 
     def process_watermark_status(self, *, idle: bool) -> None:
-        """Declare the input idle, or active again."""
+        """Declare the input idle, or active again.
+
+        >>> with OneInputHarness(lambda numbers: numbers.map(lambda n: n)) as harness:
+        ...     harness.process_watermark_status(idle=True)
+        ...     harness.get_output()
+        [WatermarkStatus(idle=True)]
+        """
         self._set_idle(0, idle=idle)
 
 
@@ -186,20 +198,82 @@ class TwoInputHarness(Harness):
         self._advance(timestamp, 1)
 
     def process_both_watermarks(self, timestamp: int) -> None:
-        """Advance the event time of both inputs (ms)."""
+        """Advance the event time of both inputs (ms).
+
+        >>> from flintstream.datastream.functions import CoMapFunction
+        >>> class Labels(CoMapFunction):
+        ...     def map1(self, value):
+        ...         return "left", value
+        ...
+        ...     def map2(self, value):
+        ...         return "right", value
+        >>> with TwoInputHarness(lambda left, right: left.connect(right).map(Labels())) as harness:
+        ...     harness.process_both_watermarks(1_000)
+        ...     harness.get_output()
+        [Watermark(timestamp=1000)]
+        """
         self._advance(timestamp, 0, 1)
 
     def process_watermark_status1(self, *, idle: bool) -> None:
-        """Declare the first input idle, so that its watermark is ignored, or active again."""
+        """Declare the first input idle, so that its watermark is ignored, or active again.
+
+        >>> from flintstream.datastream.functions import CoMapFunction
+        >>> class Labels(CoMapFunction):
+        ...     def map1(self, value):
+        ...         return "left", value
+        ...
+        ...     def map2(self, value):
+        ...         return "right", value
+        >>> with TwoInputHarness(lambda left, right: left.connect(right).map(Labels())) as harness:
+        ...     harness.process_watermark_status1(idle=True)
+        ...     harness.process_watermark2(1_000)
+        ...     harness.get_output()
+        [Watermark(timestamp=1000)]
+        """
         self._set_idle(0, idle=idle)
 
     def process_watermark_status2(self, *, idle: bool) -> None:
-        """Declare the second input idle or active again."""
+        """Declare the second input idle or active again.
+
+        >>> from flintstream.datastream.functions import CoMapFunction
+        >>> class Labels(CoMapFunction):
+        ...     def map1(self, value):
+        ...         return "left", value
+        ...
+        ...     def map2(self, value):
+        ...         return "right", value
+        >>> with TwoInputHarness(lambda left, right: left.connect(right).map(Labels())) as harness:
+        ...     harness.process_watermark_status2(idle=True)
+        ...     harness.process_watermark1(1_000)
+        ...     harness.get_output()
+        [Watermark(timestamp=1000)]
+        """
         self._set_idle(1, idle=idle)
 
 
 class KeyedTwoInputHarness(KeyedState, TwoInputHarness):
-    """Harness for operations on two connected keyed streams, with their common state and timers."""
+    """Harness for operations on two connected keyed streams, with their common state and timers.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.functions import KeyedCoProcessFunction
+    >>> from flintstream.datastream.state import ValueStateDescriptor
+    >>> class Enrich(KeyedCoProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.city = runtime_context.get_state(ValueStateDescriptor("city", Types.STRING()))
+    ...
+    ...     def process_element1(self, value, ctx):
+    ...         yield value, self.city.value()
+    ...
+    ...     def process_element2(self, value, ctx):
+    ...         self.city.update(value[1])
+    >>> def build(names, cities):
+    ...     return names.key_by(lambda name: name).connect(cities.key_by(lambda city: city[0])).process(Enrich())
+    >>> with KeyedTwoInputHarness(build) as harness:
+    ...     harness.process_element2(("ann", "Bern"))
+    ...     harness.process_element1("ann")
+    ...     harness.extract_output_values()
+    [('ann', 'Bern')]
+    """
 
 
 class BroadcastHarness(Harness):
@@ -259,7 +333,26 @@ class BroadcastHarness(Harness):
         self._send(1, [value], timestamp)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Advance the event time of both inputs (ms)."""
+        """Advance the event time of both inputs (ms).
+
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream.functions import BroadcastProcessFunction
+        >>> class Passing(BroadcastProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         yield value, ctx.current_watermark()
+        ...
+        ...     def process_broadcast_element(self, value, ctx):
+        ...         pass
+        >>> from flintstream.datastream.state import MapStateDescriptor
+        >>> rules = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
+        >>> def build(words, changes):
+        ...     return words.connect(changes.broadcast(rules)).process(Passing())
+        >>> with BroadcastHarness(build) as harness:
+        ...     harness.process_watermark(1_000)
+        ...     harness.process_element("to")
+        ...     harness.extract_output_values()
+        [('to', 1000)]
+        """
         self._advance(timestamp, 0, 1)
 
     def get_broadcast_state(self, descriptor: MapStateDescriptor) -> dict[Any, Any]:
@@ -284,4 +377,25 @@ class BroadcastHarness(Harness):
 
 
 class KeyedBroadcastHarness(KeyedState, BroadcastHarness):
-    """Harness for a function on a keyed stream and a broadcast stream."""
+    """Harness for a function on a keyed stream and a broadcast stream.
+
+    >>> from flintstream.common import Types
+    >>> from flintstream.datastream.functions import KeyedBroadcastProcessFunction
+    >>> from flintstream.datastream.state import MapStateDescriptor
+    >>> rules = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
+    >>> class Limit(KeyedBroadcastProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         if value[1] > (ctx.get_broadcast_state(rules).get("limit") or 0):
+    ...             yield value
+    ...
+    ...     def process_broadcast_element(self, value, ctx):
+    ...         ctx.get_broadcast_state(rules).put("limit", value)
+    >>> def build(orders, limits):
+    ...     return orders.key_by(lambda order: order[0]).connect(limits.broadcast(rules)).process(Limit())
+    >>> with KeyedBroadcastHarness(build) as harness:
+    ...     harness.process_broadcast_element(10)
+    ...     harness.process_element(("ann", 7))
+    ...     harness.process_element(("bob", 17))
+    ...     harness.extract_output_values()
+    [('bob', 17)]
+    """

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class BadRecords(enum.Enum):
-    """What to do with malformed records."""
+    """What to do with malformed records.
+
+    >>> BadRecords.SKIP.name
+    'SKIP'
+    """
 
     FAIL = "fail"
     """The job fails. The message names file and line."""
@@ -28,7 +32,11 @@ class BadRecords(enum.Enum):
 
 @dataclass(frozen=True)
 class BadRecord:
-    """A malformed record."""
+    """A malformed record.
+
+    >>> BadRecord("orders.csv", 17, "7;pear", "2 fields instead of 3").line
+    17
+    """
 
     path: str
     line: int
@@ -42,7 +50,12 @@ class BadRecord:
 
 
 class BadRecordError(FlintstreamError, ValueError):
-    """A record in a file is malformed."""
+    """A record in a file is malformed.
+
+    >>> raise BadRecordError("orders.csv, line 17: 2 fields instead of 3")
+    Traceback (most recent call last):
+    flintstream.connectors.files.bad_records.BadRecordError: orders.csv, line 17: 2 fields instead of 3
+    """
 
 
 class BadRecordHandler:

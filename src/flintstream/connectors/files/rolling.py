@@ -79,7 +79,13 @@ class RollingPolicy:
 
 @dataclass(frozen=True)
 class DefaultRollingPolicy(RollingPolicy):
-    """Closes a file by its size (bytes), its age (ms), or the time since the last write (ms)."""
+    """Closes a file by its size (bytes), its age (ms), or the time since the last write (ms).
+
+    >>> from flintstream.datastream.connectors.file_system import RollingPolicy
+    >>> policy = RollingPolicy.default_rolling_policy(part_size=1_048_576, rollover_interval=900_000)
+    >>> isinstance(policy, DefaultRollingPolicy), policy.part_size
+    (True, 1048576)
+    """
 
     part_size: int
     rollover_interval: int
@@ -105,7 +111,12 @@ class DefaultRollingPolicy(RollingPolicy):
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """Closes all files at every checkpoint and at no other time."""
+    """Closes all files at every checkpoint and at no other time.
+
+    >>> from flintstream.datastream.connectors.file_system import RollingPolicy
+    >>> isinstance(RollingPolicy.on_checkpoint_rolling_policy(), OnCheckpointRollingPolicy)
+    True
+    """
 
     def rolls_on_checkpoint(self) -> bool:
         """Return True."""

@@ -9,6 +9,12 @@ class FormatError(FlintstreamError, ValueError):
     """A message cannot be read, or a value cannot be written.
 
     The message names the schema, the field if there is one, and the beginning of the input.
+
+    >>> error = ValueError("no JSON")
+    >>> FormatError.reading("JsonRowDeserializationSchema", b"{be", error)
+    FormatError("JsonRowDeserializationSchema cannot read b'{be': ValueError: no JSON")
+    >>> FormatError.writing("JsonRowSerializationSchema", {"be"}, error)
+    FormatError("JsonRowSerializationSchema cannot write {'be'}: ValueError: no JSON")
     """
 
     @classmethod

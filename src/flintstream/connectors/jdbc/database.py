@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 class JdbcError(FlintstreamError):
-    """Writing to a database failed. The message names the statement and, if one record is the cause, the record."""
+    """Writing to a database failed. The message names the statement and, if one record is the cause, the record.
+
+    >>> raise JdbcError("INSERT INTO words: no such table")
+    Traceback (most recent call last):
+    flintstream.connectors.jdbc.database.JdbcError: INSERT INTO words: no such table
+    """
 
 
 class Database(ABC):

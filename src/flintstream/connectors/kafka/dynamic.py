@@ -28,7 +28,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ClusterMetadata:
-    """The topics of a cluster that belong to a stream, and the properties to reach the cluster."""
+    """The topics of a cluster that belong to a stream, and the properties to reach the cluster.
+
+    >>> metadata = ClusterMetadata(frozenset({"orders"}), {"bootstrap.servers": "localhost:9092"})
+    >>> metadata.topics
+    frozenset({'orders'})
+    """
 
     topics: frozenset[str]
     properties: Mapping[str, str] = field(hash=False, repr=False)  # may contain passwords
@@ -36,7 +41,12 @@ class ClusterMetadata:
 
 @dataclass(frozen=True)
 class KafkaStream:
-    """A stream: topics in one or more clusters."""
+    """A stream: topics in one or more clusters.
+
+    >>> metadata = ClusterMetadata(frozenset({"orders"}), {"bootstrap.servers": "localhost:9092"})
+    >>> list(KafkaStream("orders", {"main": metadata}).clusters)
+    ['main']
+    """
 
     stream_id: str
     clusters: Mapping[str, ClusterMetadata] = field(hash=False)
@@ -55,7 +65,15 @@ class MetadataService(ABC):
         """Return the streams with these ids."""
 
     def close(self) -> None:
-        """Release the resources of the service."""
+        """Release the resources of the service.
+
+        >>> from flintstream.datastream.connectors import KafkaMetadataService
+        >>> class FromFile(KafkaMetadataService):
+        ...     def close(self):
+        ...         print("closed")
+        >>> FromFile.close(None)
+        closed
+        """
 
 
 @dataclass(frozen=True)

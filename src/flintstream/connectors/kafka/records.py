@@ -17,7 +17,11 @@ NEVER_NONE = (SimpleStringSchema, ByteArraySchema)
 
 
 class KafkaRecord(NamedTuple):
-    """A complete Kafka record."""
+    """A complete Kafka record.
+
+    >>> KafkaRecord("orders", 0, 17, 1_700_000_000_000, b"Bern", b"3 pears", ()).value
+    b'3 pears'
+    """
 
     topic: str
     partition: int

@@ -93,7 +93,12 @@ class AsyncRetryStrategy(ABC, Generic[T_contra]):
 
 
 class RetryPredicate(AsyncRetryPredicate[T_contra]):
-    """A predicate made of two callables; None never asks for a retry."""
+    """A predicate made of two callables; None never asks for a retry.
+
+    >>> predicate = RetryPredicate(lambda results: results == [], None)
+    >>> predicate.result_predicate()([]), predicate.exception_predicate() is None
+    (True, True)
+    """
 
     def __init__(
         self,
@@ -113,7 +118,11 @@ class RetryPredicate(AsyncRetryPredicate[T_contra]):
 
 
 class NoRetryStrategy(AsyncRetryStrategy[T_contra]):
-    """The strategy without retries."""
+    """The strategy without retries.
+
+    >>> NoRetryStrategy().can_retry(1)
+    False
+    """
 
     def can_retry(self, current_attempts: int) -> bool:  # noqa: ARG002 - the contract
         """Return False."""
@@ -155,6 +164,10 @@ class FixedDelayRetryStrategy(_Bounded[T_contra]):
 
     Raises:
         ValueError: A number is not positive.
+
+    >>> strategy = FixedDelayRetryStrategy(2, 500, None, lambda error: isinstance(error, OSError))
+    >>> [strategy.can_retry(attempt) for attempt in (1, 2, 3)], strategy.get_backoff_time_millis(1)
+    ([True, True, False], 500)
     """
 
     def __init__(

@@ -144,7 +144,26 @@ class _ContinuousTrigger(Trigger[T_contra, TimeWindow]):
     def register_next_fire_timestamp(
         self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext, fire_timestamp_state: ReducingState[int]
     ) -> None:
-        """Schedule the next firing one interval after ``time`` (ms), or at the end of the window if that is earlier."""
+        """Schedule the next firing one interval after ``time`` (ms), or at the end of the window if that is earlier.
+
+        >>> from datetime import time
+        >>> from flintstream.datastream.window import ContinuousEventTimeTrigger, TimeWindow, TumblingEventTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> class Loud(ContinuousEventTimeTrigger):
+        ...     def register_next_fire_timestamp(self, time, window, ctx, fire_timestamp_state):
+        ...         super().register_next_fire_timestamp(time, window, ctx, fire_timestamp_state)
+        ...         print("next at", fire_timestamp_state.get())
+        >>> def sums(numbers):
+        ...     windows = numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(10))
+        ...     return windows.trigger(Loud(4)).reduce(lambda a, b: a + b)
+        >>> with KeyedHarness(sums) as harness:
+        ...     harness.process_element(1, 2)
+        ...     harness.process_watermark(4)
+        ...     harness.extract_output_values()
+        next at 4
+        next at 8
+        [1]
+        """
         following = min(time + self.interval, window.max_timestamp())
         fire_timestamp_state.add(following)
         self._register(following, ctx)
@@ -197,6 +216,9 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T_contra]):
     ...         harness.process_watermark(minute * 60_000)
     ...     harness.extract_output_values()
     [3, 4, 4]
+
+    >>> ContinuousEventTimeTrigger.of(Time.minutes(1)).interval
+    60000
     """
 
     @staticmethod

@@ -42,34 +42,74 @@ class FaultTolerance:
     # -- checkpoints -------------------------------------------------------------------------------------------------
 
     def get_checkpoint_config(self) -> CheckpointConfig:
-        """Return the checkpoint configuration."""
+        """Return the checkpoint configuration.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> _ = env.get_checkpoint_config().set_checkpoint_interval(10_000)
+        >>> env.get_checkpoint_interval()
+        10000
+        """
         return self._checkpoint_config
 
     def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
-        """Take a checkpoint every ``interval`` ms."""
+        """Take a checkpoint every ``interval`` ms.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment().enable_checkpointing(10_000)
+        >>> env.get_checkpoint_interval(), env.get_checkpointing_mode().name
+        (10000, 'EXACTLY_ONCE')
+        """
         self._checkpoint_config.set_checkpoint_interval(interval)
         if mode is not None:
             self._checkpoint_config.set_checkpointing_mode(mode)
         return self
 
     def get_checkpoint_interval(self) -> int:
-        """Return the checkpoint interval in ms; -1 if checkpointing is off."""
+        """Return the checkpoint interval in ms; -1 if checkpointing is off.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().get_checkpoint_interval()
+        -1
+        """
         return self._checkpoint_config.get_checkpoint_interval()
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Return the checkpointing mode."""
+        """Return the checkpointing mode.
+
+        >>> from flintstream.datastream import CheckpointingMode, StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.enable_checkpointing(10_000, CheckpointingMode.AT_LEAST_ONCE).get_checkpointing_mode().name
+        'AT_LEAST_ONCE'
+        """
         return self._checkpoint_config.get_checkpointing_mode()
 
     def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
-        """Return the checkpointing mode."""
+        """Return the checkpointing mode.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment().enable_checkpointing(10_000)
+        >>> env.get_checkpointing_consistency_mode().name
+        'EXACTLY_ONCE'
+        """
         return self._checkpoint_config.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints are unaligned, which has no effect here."""
+        """Return whether checkpoints are unaligned, which has no effect here.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().is_unaligned_checkpoints_enabled()
+        False
+        """
         return self._checkpoint_config.is_unaligned_checkpoints_enabled()
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Return whether checkpoints are always unaligned, which has no effect here."""
+        """Return whether checkpoints are always unaligned, which has no effect here.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().is_force_unaligned_checkpoints()
+        False
+        """
         return self._checkpoint_config.is_force_unaligned_checkpoints()
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
@@ -80,13 +120,23 @@ class FaultTolerance:
 
         Raises:
             ValueError: The directory is empty, or the root of a file system.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.set_default_savepoint_directory("file:///backup/saved").get_default_savepoint_directory()
+        'file:/backup/saved'
         """
         shown = check_savepoint_directory(directory, "the default directory of savepoints")
         self._configuration.set_string(SAVEPOINT_DIRECTORY.key, shown)
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
-        """Return the default directory of savepoints; None if it is not set."""
+        """Return the default directory of savepoints; None if it is not set.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().get_default_savepoint_directory() is None
+        True
+        """
         return savepoint_directory(self._configuration)
 
     # -- state -------------------------------------------------------------------------------------------------------
@@ -98,6 +148,14 @@ class FaultTolerance:
 
         Raises:
             TypeError: ``state_backend`` is not a :class:`StateBackend`.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.state_backend import EmbeddedRocksDBStateBackend
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> type(env.set_state_backend(EmbeddedRocksDBStateBackend()).get_state_backend()).__name__
+        'EmbeddedRocksDBStateBackend'
         """
         warn_removed(
             "StreamExecutionEnvironment.set_state_backend()", "the key 'state.backend.type' of the configuration"
@@ -113,7 +171,14 @@ class FaultTolerance:
         return self
 
     def get_state_backend(self) -> StateBackend | None:
-        """Return the state backend, as set by method or key; None if neither was used. Deprecated."""
+        """Return the state backend, as set by method or key; None if neither was used. Deprecated.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().get_state_backend() is None
+        True
+        """
         warn_removed("StreamExecutionEnvironment.get_state_backend()", "StateBackend.from_configuration() instead")
         if self._configuration.find(BACKEND) is None:
             return None
@@ -124,12 +189,22 @@ class FaultTolerance:
 
         Raises:
             TypeError: ``enabled`` is neither True nor False.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment().enable_changelog_state_backend(True)
+        >>> env.is_changelog_state_backend_enabled()
+        True
         """
         self._configuration.set_boolean(CHANGELOG.key, check_bool(enabled, "enabled"))
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
-        """Return whether checkpoints refer to a log of state changes; None if not set."""
+        """Return whether checkpoints refer to a log of state changes; None if not set.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().is_changelog_state_backend_enabled() is None
+        True
+        """
         return self._configuration.get(CHANGELOG) if self._configuration.find(CHANGELOG) else None
 
     def _chosen_backend(self) -> StateBackend | None:
@@ -170,6 +245,15 @@ class FaultTolerance:
 
         Raises:
             TypeError: The argument is not a restart strategy.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> from flintstream.common import RestartStrategies
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.set_restart_strategy(RestartStrategies.fixed_delay_restart(3, 10_000))
+        >>> env.get_restart_strategy().get_description()
+        'up to 3 restarts, each after 10.0 s'
         """
         warn_removed(
             "StreamExecutionEnvironment.set_restart_strategy()", "the key 'restart-strategy.type' of the configuration"
@@ -177,7 +261,14 @@ class FaultTolerance:
         self._config.set_restart_strategy(restart_strategy_configuration)
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return the restart strategy, as set by method or key; the fallback if neither was used. Deprecated."""
+        """Return the restart strategy, as set by method or key; the fallback if neither was used. Deprecated.
+
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().get_restart_strategy().get_description()
+        'the configured restart strategy'
+        """
         warn_removed(
             "StreamExecutionEnvironment.get_restart_strategy()", "RestartStrategies.from_configuration() instead"
         )

@@ -25,6 +25,12 @@ class OlderReleases:
 
         Raises:
             TypeError: ``characteristic`` is not a :class:`TimeCharacteristic`.
+
+        >>> import warnings
+        >>> from flintstream.datastream import StreamExecutionEnvironment, TimeCharacteristic
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
         """
         check_member(characteristic, TimeCharacteristic, "set_stream_time_characteristic()")
         warn_removed("set_stream_time_characteristic()", "windows and timers of the time domain you mean")
@@ -33,18 +39,45 @@ class OlderReleases:
         self._config.set_auto_watermark_interval(AUTO_WATERMARK_INTERVAL.default if periodic else 0)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
-        """Return the time characteristic; event time by default."""
+        """Return the time characteristic; event time by default.
+
+        >>> import warnings
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> StreamExecutionEnvironment.get_execution_environment().get_stream_time_characteristic().name
+        'EventTime'
+        """
         warn_removed("get_stream_time_characteristic()", "windows and timers of the time domain you mean")
         return self._time_characteristic
 
     def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:  # noqa: ARG002
-        """Accept a Kryo serializer, which has no effect: records are Python objects."""
+        """Accept a Kryo serializer, which has no effect: records are Python objects.
+
+        >>> import warnings
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.add_default_kryo_serializer("com.shop.Order", "com.shop.OrderSerializer")
+        """
         warn_removed("add_default_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
 
     def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:  # noqa: ARG002
-        """Accept a Kryo serializer, which has no effect: records are Python objects."""
+        """Accept a Kryo serializer, which has no effect: records are Python objects.
+
+        >>> import warnings
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.register_type_with_kryo_serializer("com.shop.Order", "com.shop.OrderSerializer")
+        """
         warn_removed("register_type_with_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
 
     def register_type(self, type_class_name: str) -> None:  # noqa: ARG002
-        """Accept a JVM type, which has no effect: records are Python objects."""
+        """Accept a JVM type, which has no effect: records are Python objects.
+
+        >>> import warnings
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> warnings.simplefilter("ignore", DeprecationWarning)
+        >>> StreamExecutionEnvironment.get_execution_environment().register_type("com.shop.Order")
+        """
         warn_removed("register_type()", f"nothing: {_NO_JVM_TYPES}")

@@ -30,6 +30,12 @@ class PythonDependencies:
 
         Raises:
             FileNotFoundError: The file does not exist.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> with TemporaryDirectory() as directory:
+        ...     env.add_python_file(directory)
         """
         path = _existing(file_path, "add_python_file")
         self._append(PYTHON_FILES, path)
@@ -47,6 +53,15 @@ class PythonDependencies:
         Raises:
             FileNotFoundError: The file does not exist.
             ValueError: The archive has an unsupported type, or another archive uses the same directory.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> import zipfile
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> with TemporaryDirectory() as directory:
+        ...     with zipfile.ZipFile(f"{directory}/model.zip", "w") as archive:
+        ...         archive.writestr("weights.txt", "0.5 0.25")
+        ...     env.add_python_archive(f"{directory}/model.zip", "model")
         """
         path = _existing(archive_path, "add_python_archive")
         if not path.endswith(_ARCHIVE_SUFFIXES):
@@ -69,6 +84,14 @@ class PythonDependencies:
 
         Raises:
             FileNotFoundError: The file or directory does not exist.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> with TemporaryDirectory() as directory:
+        ...     _ = Path(directory, "requirements.txt").write_text("numpy>=2")
+        ...     env.set_python_requirements(f"{directory}/requirements.txt")
         """
         parts = [_existing(requirements_file_path, "set_python_requirements")]
         if requirements_cache_dir is not None:
@@ -81,6 +104,10 @@ class PythonDependencies:
         Args:
             python_exec: a path, absolute or relative to the workers' directory, such as ``venv/bin/python`` if an
                 archive is unpacked in ``venv``. It must have the program's Python version.
+
+        >>> import sys
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().set_python_executable(sys.executable)
         """
         if not isinstance(python_exec, str) or not python_exec:
             raise TypeError(f"set_python_executable() needs a path, but got {python_exec!r}")

@@ -22,7 +22,13 @@ class Settings(StaysInProgram):
     _env: StreamExecutionEnvironment
 
     def get_name(self) -> str:
-        """Return the name of this step."""
+        """Return the name of this step.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env.from_collection([1]).map(str).get_name()
+        'Map'
+        """
         return self._transformation.name
 
     def name(self, name: str) -> Self:
@@ -30,6 +36,11 @@ class Settings(StaysInProgram):
 
         Raises:
             TypeError: ``name`` is not a str.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> env.from_collection([1]).map(str).name("to text").get_name()
+        'to text'
         """
         if not isinstance(name, str):
             raise TypeError(f"The name of operator '{self._transformation.name}' must be a str, but got {name!r}")
@@ -37,7 +48,14 @@ class Settings(StaysInProgram):
         return self
 
     def uid(self, uid: str) -> Self:
-        """Set an ID that survives changes to the program, by which the state of this step is found."""
+        """Set an ID that survives changes to the program, by which the state of this step is found.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> sums = env.from_collection([1, 2]).key_by(lambda n: 0).reduce(lambda a, b: a + b).uid("sums")
+        >>> sums.uid("totals") is sums
+        True
+        """
         self._transformation.uid = uid
         return self
 
@@ -46,6 +64,12 @@ class Settings(StaysInProgram):
 
         Raises:
             ValueError: ``uid_hash`` does not have 32 hexadecimal digits.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> texts = env.from_collection([1]).map(str)
+        >>> texts.set_uid_hash("0123456789abcdef0123456789abcdef") is texts
+        True
         """
         if not isinstance(uid_hash, str) or not re.fullmatch("[0-9a-fA-F]{32}", uid_hash):
             raise ValueError(
@@ -60,6 +84,12 @@ class Settings(StaysInProgram):
 
         Raises:
             ValueError: ``parallelism`` is not a positive number, or more than 1 for a non-parallel step.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> _ = env.from_collection([3]).map(lambda n: n * n).set_parallelism(2).print().set_parallelism(1)
+        >>> _ = env.execute()
+        9
         """
         if not isinstance(parallelism, int) or parallelism < 1:
             raise ValueError(
@@ -77,17 +107,36 @@ class Settings(StaysInProgram):
             )
 
     def set_description(self, description: str) -> Self:
-        """Describe this step for the execution plan."""
+        """Describe this step for the execution plan.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> _ = env.from_collection([1]).map(str).set_description("numbers as text").print()
+        >>> "numbers as text" in env.get_execution_plan()
+        True
+        """
         self._transformation.description = description
         return self
 
     def disable_chaining(self) -> Self:
-        """Keep this step out of chains. The plan shows this, and records are converted to their types on both sides."""
+        """Keep this step out of chains. The plan shows this, and records are converted to their types on both sides.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> list(env.from_collection([1, 2]).map(str).disable_chaining().execute_and_collect(limit=9))
+        ['1', '2']
+        """
         self._transformation.chaining = "NEVER"
         return self
 
     def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
-        """Set the slot sharing group. It only appears in the plan, because Spark places the tasks."""
+        """Set the slot sharing group. It only appears in the plan, because Spark places the tasks.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> list(env.from_collection([1, 2]).map(str).slot_sharing_group("heavy").execute_and_collect(limit=9))
+        ['1', '2']
+        """
         if isinstance(slot_sharing_group, str):
             self._transformation.slot_sharing_group = slot_sharing_group
         elif not hasattr(slot_sharing_group, "get_name"):

@@ -60,7 +60,16 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         return self._keyed_stream.get_execution_environment()
 
     def get_input_type(self) -> TypeInformation[T_co]:
-        """Return the type of the records in the windows."""
+        """Return the type of the records in the windows.
+
+        >>> from flintstream.common import Time, Types
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> numbers = env.from_collection([1, 2], Types.LONG()).key_by(lambda n: n % 2)
+        >>> numbers.window(TumblingEventTimeWindows.of(Time.minutes(1))).get_input_type()
+        Long
+        """
         return self._keyed_stream.get_type()
 
     def trigger(self, trigger: Trigger[T_co, W_co]) -> Self:
@@ -68,6 +77,14 @@ class _Windowed(Generic[K_co, T_co, W_co]):
 
         Raises:
             TypeError: ``trigger`` is not a ``Trigger``, or the windows merge but the trigger cannot.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> from flintstream.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> windows = env.from_collection([1, 2, 3, 4, 5]).key_by(lambda n: 0).window(GlobalWindows.create())
+        >>> sums = windows.trigger(PurgingTrigger.of(CountTrigger.of(2))).reduce(lambda a, b: a + b)
+        >>> list(sums.execute_and_collect(limit=9))
+        [3, 7]
         """
         if not isinstance(trigger, Trigger):
             raise TypeError(f"trigger() needs a Trigger, but got {type(trigger).__name__}")
@@ -77,7 +94,23 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         return self
 
     def allowed_lateness(self, time_ms: int) -> Self:
-        """Keep windows for this time (ms) after the watermark has passed their end. Late records fire them again."""
+        """Keep windows for this time (ms) after the watermark has passed their end. Late records fire them again.
+
+        >>> from flintstream.common import Time
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> def sums(numbers):
+        ...     windows = numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
+        ...     return windows.allowed_lateness(5).reduce(lambda a, b: a + b)
+        >>> with KeyedHarness(sums) as harness:
+        ...     harness.process_element(1, 3)
+        ...     harness.process_watermark(12)
+        ...     harness.process_element(2, 4)  # late, but within 5 ms
+        ...     harness.process_watermark(20)
+        ...     harness.process_element(4, 5)  # too late
+        ...     harness.extract_output_values()
+        [1, 3]
+        """
         if time_ms < 0:
             raise ValueError(f"allowed_lateness() cannot be negative, but got {time_ms}")
         if time_ms > MAX_LONG_VALUE:
@@ -86,7 +119,22 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         return self
 
     def side_output_late_data(self, output_tag: OutputTag) -> Self:
-        """Send late records to a side output instead of dropping them."""
+        """Send late records to a side output instead of dropping them.
+
+        >>> from flintstream.common import Time, Types
+        >>> from flintstream.datastream.output_tag import OutputTag
+        >>> from flintstream.datastream.window import TumblingEventTimeWindows
+        >>> from flintstream.testing.harness import KeyedHarness
+        >>> late = OutputTag("late", Types.LONG())
+        >>> def sums(numbers):
+        ...     windows = numbers.key_by(lambda n: 0).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
+        ...     return windows.side_output_late_data(late).reduce(lambda a, b: a + b)
+        >>> with KeyedHarness(sums, side_outputs=[late]) as harness:
+        ...     harness.process_watermark(12)
+        ...     harness.process_element(17, 4)
+        ...     harness.get_side_output(late)
+        [StreamRecord(value=17, timestamp=4)]
+        """
         if not isinstance(output_tag, OutputTag):
             raise TypeError(f"side_output_late_data() needs an OutputTag, but got {type(output_tag).__name__}")
         self._late_data_output_tag = output_tag

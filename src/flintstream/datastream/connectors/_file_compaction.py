@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 class FileCompactStrategy:
-    """When to merge small files into larger ones: by number of checkpoints, by size, or whichever comes first."""
+    """When to merge small files into larger ones: by number of checkpoints, by size, or whichever comes first.
+
+    >>> builder = FileCompactStrategy.builder().set_size_threshold(1_048_576)
+    >>> strategy = builder.enable_compaction_on_checkpoint(3).build()
+    >>> strategy.size_threshold, strategy.checkpoints
+    (1048576, 3)
+    """
 
     def __init__(self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1) -> None:
         self.checkpoints = checkpoints
@@ -87,7 +93,28 @@ def _positive(value: Any, what: str) -> int:
 
 
 class FileCompactor(ABC):
-    """Merges small files. PyFlink's wraps a Java object; here you can write one. It must be picklable."""
+    """Merges small files. PyFlink's wraps a Java object; here you can write one. It must be picklable.
+
+    >>> from io import BytesIO
+    >>> class Joined(FileCompactor):
+    ...     def compact(self, inputs, output):
+    ...         output.write(b"+".join(each.read() for each in inputs))
+    >>> file = BytesIO()
+    >>> Joined().compact([BytesIO(b"to"), BytesIO(b"be")], file)
+    >>> file.getvalue()
+    b'to+be'
+
+    There are three ready ones:
+
+    >>> file = BytesIO()
+    >>> FileCompactor.concat_file_compactor(b";").compact([BytesIO(b"to"), BytesIO(b"be")], file)
+    >>> file.getvalue()
+    b'to;be;'
+    >>> file = BytesIO()
+    >>> FileCompactor.identical_file_compactor().compact([BytesIO(b"to")], file)
+    >>> file.getvalue()
+    b'to'
+    """
 
     concatenates: bool = False
     """Whether the output is the concatenation of the inputs."""
@@ -117,6 +144,18 @@ class FileCompactor(ABC):
         Args:
             reader: The format that reads the files, such as ``ParquetColumnarRowInputFormat``.
             writer_factory: The factory of the sink.
+
+        >>> from io import BytesIO
+        >>> from flintstream.datastream.formats.csv import CsvBulkWriters, CsvReaderFormat, CsvSchema
+        >>> schema = CsvSchema.builder().add_string_column("word").set_use_header().build()
+        >>> reader, writers = CsvReaderFormat.for_schema(schema), CsvBulkWriters.for_schema(schema)
+        >>> file = BytesIO()
+        >>> compactor = FileCompactor.record_wise_file_compactor(reader, writers)
+        >>> newline = bytes([10])
+        >>> inputs = [BytesIO(newline.join(lines)) for lines in ([b"word", b"to"], [b"word", b"be"])]
+        >>> compactor.compact(inputs, file)
+        >>> file.getvalue().split()
+        [b'word', b'to', b'be']
         """
         return _RecordWise(reader, writer_factory)
 

@@ -179,7 +179,24 @@ def _can_split(charset: str) -> bool:
 
 
 class RecordFormat(StreamFormat[T_co]):
-    """A format in which single records can be malformed."""
+    """A format in which single records can be malformed.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.connectors.files.bad_records import BadRecords
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.formats.csv import CsvReaderFormat, CsvSchema
+    >>> numbers = CsvReaderFormat.for_schema(CsvSchema.builder().add_number_column("n").build())
+    >>> lenient = numbers.with_bad_records(BadRecords.SKIP)
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "numbers.csv").write_text("1 two 3".replace(" ", chr(10)))
+    ...     source = FileSource.for_record_stream_format(lenient, directory).build()
+    ...     rows = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+    ...     sorted(row.n for row in rows.execute_and_collect(limit=9))
+    [1, 3]
+    """
 
     bad_records: BadRecords = BadRecords.FAIL
 
@@ -247,7 +264,14 @@ class _TextLines(StreamFormat[str]):
 
 
 class BulkFormat(StreamFormat[T_co]):
-    """Reads records in batches, such as ORC or Parquet. Classes of ``datastream.formats`` create it."""
+    """Reads records in batches, such as ORC or Parquet. Classes of ``datastream.formats`` create it.
+
+    >>> from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
+    >>> from flintstream.table import DataTypes
+    >>> words = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING())])
+    >>> isinstance(ParquetColumnarRowInputFormat(words), BulkFormat)
+    True
+    """
 
 
 class FileSource(Source[T_co]):

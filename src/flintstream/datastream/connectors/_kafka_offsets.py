@@ -43,7 +43,11 @@ class KafkaTopicPartition:
 
 
 class KafkaOffsetResetStrategy(enum.Enum):
-    """Where to start in a partition for which the requested offset does not exist."""
+    """Where to start in a partition for which the requested offset does not exist.
+
+    >>> [each.name for each in KafkaOffsetResetStrategy]
+    ['LATEST', 'EARLIEST', 'NONE']
+    """
 
     LATEST = 0
     """At the end."""
@@ -54,7 +58,22 @@ class KafkaOffsetResetStrategy(enum.Enum):
 
 
 class KafkaOffsetsInitializer(metaclass=Wrapper):
-    """Defines where a source starts or stops in each partition."""
+    """Defines where a source starts or stops in each partition.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> from flintstream.datastream.connectors.kafka import KafkaOffsetResetStrategy, KafkaSource, KafkaTopicPartition
+    >>> builder = KafkaSource.builder().set_bootstrap_servers("localhost:9092").set_topics("orders")
+    >>> builder = builder.set_value_only_deserializer(SimpleStringSchema()).set_group_id("shop")
+    >>> for start in (
+    ...     KafkaOffsetsInitializer.earliest(),
+    ...     KafkaOffsetsInitializer.timestamp(1_700_000_000_000),
+    ...     KafkaOffsetsInitializer.committed_offsets(KafkaOffsetResetStrategy.EARLIEST),
+    ...     KafkaOffsetsInitializer.offsets({KafkaTopicPartition("orders", 0): 17}),
+    ... ):
+    ...     source = builder.set_starting_offsets(start).set_bounded(KafkaOffsetsInitializer.latest()).build()
+    >>> source.get_boundedness().name
+    'BOUNDED'
+    """
 
     def __init__(self, offsets: Offsets) -> None:
         """Take the offsets; programs call one of the static methods instead."""

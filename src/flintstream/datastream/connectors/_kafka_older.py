@@ -44,7 +44,22 @@ OLD_DISCOVERY = "flink.partition-discovery.interval-millis"
 
 
 class FlinkKafkaConsumerBase(KafkaSource):
-    """Base class of consumers."""
+    """Base class of consumers.
+
+    >>> import warnings
+    >>> from flintstream.common import SimpleStringSchema
+    >>> warnings.simplefilter("ignore", DeprecationWarning)
+    >>> from flintstream.datastream.connectors.kafka import FlinkKafkaConsumer, KafkaTopicPartition
+    >>> consumer = FlinkKafkaConsumer("orders", SimpleStringSchema(), {"bootstrap.servers": "localhost:9092"})
+    >>> consumer.get_produced_type()
+    String
+    >>> consumer.set_start_from_earliest() is consumer is consumer.set_start_from_latest()
+    True
+    >>> _ = consumer.set_start_from_timestamp(1_700_000_000_000).set_start_from_group_offsets()
+    >>> _ = consumer.set_start_from_specific_offsets({KafkaTopicPartition("orders", 0): 17})
+    >>> _ = consumer.set_commit_offsets_on_checkpoints(False)
+    >>> _ = consumer.disable_filter_restored_partitions_with_subscribed_topics()
+    """
 
     def _change(self, **changes: Any) -> Self:
         self._input = replace(self._input, **changes)
@@ -172,7 +187,18 @@ class Semantic(enum.Enum):
 
 
 class FlinkKafkaProducerBase(KafkaSink):
-    """Base class of producers."""
+    """Base class of producers.
+
+    >>> import warnings
+    >>> from flintstream.common import SimpleStringSchema
+    >>> warnings.simplefilter("ignore", DeprecationWarning)
+    >>> from flintstream.datastream.connectors.kafka import FlinkKafkaProducer
+    >>> producer = FlinkKafkaProducer("orders", SimpleStringSchema(), {"bootstrap.servers": "localhost:9092"})
+    >>> producer.set_log_failures_only(True).set_flush_on_checkpoint(True) is producer
+    True
+    >>> producer.set_write_timestamp_to_kafka(True) is producer
+    True
+    """
 
     def set_log_failures_only(self, log_failures_only: bool) -> Self:
         """Set whether to only log a record that cannot be delivered instead of failing the job."""

@@ -33,7 +33,14 @@ MOST_OF_A_NAME = 200
 
 
 class KafkaTopicSelector(ABC):
-    """Selects the topic of each record."""
+    """Selects the topic of each record.
+
+    >>> class ByCity(KafkaTopicSelector):
+    ...     def apply(self, data):
+    ...         return f"orders-{data['city'].lower()}"
+    >>> ByCity().apply({"city": "Bern"})
+    'orders-bern'
+    """
 
     @abstractmethod
     def apply(self, data: Any) -> str:
@@ -71,7 +78,23 @@ class KafkaRecordSerializationSchema(SerializationSchema[T_contra]):
 
 
 class KafkaRecordSerializationSchemaBuilder(Generic[T_contra]):
-    """Builds a :class:`KafkaRecordSerializationSchema`. It needs a topic or selector, and a schema for the value."""
+    """Builds a :class:`KafkaRecordSerializationSchema`. It needs a topic or selector, and a schema for the value.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> schema = (
+    ...     KafkaRecordSerializationSchemaBuilder()
+    ...     .set_topic_selector(lambda order: order.split()[1])
+    ...     .set_key_serialization_schema(SimpleStringSchema())
+    ...     .set_value_serialization_schema(SimpleStringSchema())
+    ...     .set_partitioner(lambda record, key, value, topic, partitions: partitions[0])
+    ...     .build()
+    ... )
+    >>> type(schema).__name__
+    'KafkaRecordSerializationSchema'
+    >>> fixed = KafkaRecordSerializationSchemaBuilder().set_topic("orders")
+    >>> type(fixed.set_value_serialization_schema(SimpleStringSchema()).build()).__name__
+    'KafkaRecordSerializationSchema'
+    """
 
     def __init__(self) -> None:
         self._topic: str | None = None
@@ -139,6 +162,14 @@ class KafkaSink(Sink[T_contra], SupportsPreprocessing):
     """Writes records to topics.
 
     With ``EXACTLY_ONCE``, consumers that read only committed records see them once a checkpoint contains them.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSchema
+    >>> values = KafkaRecordSerializationSchema.builder().set_topic("orders")
+    >>> schema = values.set_value_serialization_schema(SimpleStringSchema()).build()
+    >>> builder = KafkaSink.builder().set_bootstrap_servers("localhost:9092").set_record_serializer(schema)
+    >>> type(builder.build()).__name__
+    'KafkaSink'
     """
 
     def __init__(self, output: KafkaOutput) -> None:
@@ -166,7 +197,25 @@ class KafkaSink(Sink[T_contra], SupportsPreprocessing):
 
 
 class KafkaSinkBuilder(Generic[T_contra]):
-    """Builds a :class:`KafkaSink`. It needs servers and a record serializer. There is no guarantee by default."""
+    """Builds a :class:`KafkaSink`. It needs servers and a record serializer. There is no guarantee by default.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> from flintstream.datastream.connectors import DeliveryGuarantee
+    >>> from flintstream.datastream.connectors.kafka import KafkaRecordSerializationSchema
+    >>> values = KafkaRecordSerializationSchema.builder().set_topic("orders")
+    >>> sink = (
+    ...     KafkaSinkBuilder()
+    ...     .set_bootstrap_servers("localhost:9092")
+    ...     .set_record_serializer(values.set_value_serialization_schema(SimpleStringSchema()).build())
+    ...     .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+    ...     .set_transactional_id_prefix("orders-of-the-shop")
+    ...     .set_property("transaction.timeout.ms", "600000")
+    ...     .set_kafka_producer_config({"compression.type": "lz4"})
+    ...     .build()
+    ... )
+    >>> type(sink).__name__
+    'KafkaSink'
+    """
 
     def __init__(self) -> None:
         self._properties: dict[str, str] = {}

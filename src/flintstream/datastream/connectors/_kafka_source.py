@@ -135,6 +135,24 @@ class KafkaSourceBuilder(Generic[T_co]):
     """Builds a :class:`KafkaSource`. It needs servers, topics or partitions, and a deserializer.
 
     By default a source starts at the earliest offsets, never ends, and looks for new partitions every five minutes.
+
+    >>> from flintstream.common import SimpleStringSchema
+    >>> from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaTopicPartition
+    >>> source = (
+    ...     KafkaSourceBuilder()
+    ...     .set_bootstrap_servers("localhost:9092")
+    ...     .set_group_id("shop")
+    ...     .set_topics("orders", "returns")
+    ...     .set_value_only_deserializer(SimpleStringSchema())
+    ...     .set_starting_offsets(KafkaOffsetsInitializer.earliest())
+    ...     .set_bounded(KafkaOffsetsInitializer.latest())
+    ...     .set_client_id_prefix("shop")
+    ...     .set_property("partition.discovery.interval.ms", "60000")
+    ...     .set_properties({"fetch.max.bytes": "1048576"})
+    ...     .build()
+    ... )
+    >>> source.get_boundedness().name
+    'BOUNDED'
     """
 
     def __init__(self) -> None:
@@ -165,6 +183,9 @@ class KafkaSourceBuilder(Generic[T_co]):
 
         Raises:
             PlanError: ``topic_pattern`` is not a regular expression.
+
+        >>> type(KafkaSourceBuilder().set_topic_pattern("orders-.*")).__name__
+        'KafkaSourceBuilder'
         """
         try:
             re.compile(topic_pattern)
@@ -173,7 +194,15 @@ class KafkaSourceBuilder(Generic[T_co]):
         return self._subscribe(Subscription(pattern=topic_pattern))
 
     def set_partitions(self, partitions: set[KafkaTopicPartition]) -> Self:
-        """Read these partitions."""
+        """Read these partitions.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> from flintstream.datastream.connectors.kafka import KafkaTopicPartition
+        >>> builder = KafkaSourceBuilder().set_bootstrap_servers("localhost:9092")
+        >>> builder = builder.set_value_only_deserializer(SimpleStringSchema())
+        >>> type(builder.set_partitions({KafkaTopicPartition("orders", 0)}).build()).__name__
+        'KafkaSource'
+        """
         if not partitions or not all(isinstance(each, KafkaTopicPartition) for each in partitions):
             raise TypeError(f"set_partitions() takes a set of KafkaTopicPartition, got {partitions!r}")
         return self._subscribe(Subscription(partitions=frozenset(each._pair() for each in partitions)))  # noqa: SLF001
@@ -191,7 +220,15 @@ class KafkaSourceBuilder(Generic[T_co]):
         return self
 
     def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
-        """Stop at these offsets, but treat the source as unbounded."""
+        """Stop at these offsets, but treat the source as unbounded.
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer
+        >>> builder = KafkaSourceBuilder().set_bootstrap_servers("localhost:9092").set_topics("orders")
+        >>> builder = builder.set_value_only_deserializer(SimpleStringSchema())
+        >>> builder.set_unbounded(KafkaOffsetsInitializer.latest()).build().get_boundedness().name
+        'CONTINUOUS_UNBOUNDED'
+        """
         return self._end(stopping_offsets_initializer, Boundedness.CONTINUOUS_UNBOUNDED)
 
     def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
@@ -211,7 +248,15 @@ class KafkaSourceBuilder(Generic[T_co]):
         return cast("KafkaSourceBuilder[T]", self)
 
     def set_deserializer(self, deserializer: KafkaRecordDeserializationSchema[T]) -> KafkaSourceBuilder[T]:
-        """Decode whole records with a schema (in PyFlink only for dynamic sources)."""
+        """Decode whole records with a schema (in PyFlink only for dynamic sources).
+
+        >>> from flintstream.common import SimpleStringSchema
+        >>> from flintstream.datastream.connectors.kafka import KafkaRecordDeserializationSchema
+        >>> whole = KafkaRecordDeserializationSchema.value_only(SimpleStringSchema())
+        >>> builder = KafkaSourceBuilder().set_bootstrap_servers("localhost:9092").set_topics("orders")
+        >>> builder.set_deserializer(whole).build().get_boundedness().name
+        'CONTINUOUS_UNBOUNDED'
+        """
         if isinstance(deserializer, _ValueOnly):
             return self.set_value_only_deserializer(deserializer.schema)
         if not isinstance(deserializer, KafkaRecordDeserializationSchema):

@@ -35,7 +35,16 @@ class DeliveryGuarantee(enum.Enum):
 
 
 class StreamTransformer(ABC):
-    """Changes a stream before it reaches a sink."""
+    """Changes a stream before it reaches a sink.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> class WithoutEmpty(StreamTransformer):
+    ...     def apply(self, ds):
+    ...         return ds.filter(bool)
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> list(WithoutEmpty().apply(env.from_collection(["to", "", "be"])).execute_and_collect(limit=9))
+    ['to', 'be']
+    """
 
     @abstractmethod
     def apply(self, ds: DataStream) -> DataStream:
@@ -43,7 +52,23 @@ class StreamTransformer(ABC):
 
 
 class SupportsPreprocessing(ABC):
-    """A sink that transforms its input stream."""
+    """A sink that transforms its input stream.
+
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.testing import CollectSink
+    >>> class Upper(StreamTransformer):
+    ...     def apply(self, ds):
+    ...         return ds.map(str.upper)
+    >>> class UpperSink(CollectSink, SupportsPreprocessing):
+    ...     def get_transformer(self):
+    ...         return Upper()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> sink = UpperSink()
+    >>> _ = env.from_collection(["to", "be"]).sink_to(sink)
+    >>> _ = env.execute()
+    >>> sink.get_results()
+    ['to', 'be']
+    """
 
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:

@@ -19,6 +19,18 @@ class DataFrameSink(FileSink):
 
     Files become visible with the checkpoint that contains them; until then they have hidden names, which Spark ignores.
     Read the directory with ``spark.read`` or ``spark.readStream``, or, in this program, with the methods below.
+
+    >>> from pyspark.sql import SparkSession
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     sink = DataFrameSink(directory, "name string, price int")
+    ...     _ = env.from_collection([("pear", 3)]).sink_to(sink)
+    ...     _ = env.execute()
+    ...     sink.read().collect(), sink.read_stream().isStreaming
+    ([Row(name='pear', price=3)], True)
     """
 
     def __init__(self, directory: str, schema: Any) -> None:

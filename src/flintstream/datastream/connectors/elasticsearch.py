@@ -112,6 +112,11 @@ class ElasticsearchSinkBuilderBase:
 
         Raises:
             UnsupportedByDesignError: Always.
+
+        >>> Elasticsearch7SinkBuilder().get_http_host_class()
+        Traceback (most recent call last):
+        flintstream.errors.UnsupportedByDesignError: get_http_host_class() returns a Java class: pass str to
+        set_hosts() instead
         """
         raise UnsupportedByDesignError("get_http_host_class() returns a Java class: pass str to set_hosts() instead")
 
@@ -222,6 +227,28 @@ class Elasticsearch6SinkBuilder(ElasticsearchSinkBuilderBase):
     >>> builder = Elasticsearch6SinkBuilder().set_hosts(["first:9200", "second:9200"])
     >>> builder = builder.set_emitter(ElasticsearchEmitter.static_index("users", "id", doc_type="user"))
     >>> sink = builder.set_bulk_flush_max_actions(500).build()
+
+    >>> from flintstream.datastream.connectors import DeliveryGuarantee
+    >>> from flintstream.datastream.connectors.elasticsearch import ElasticsearchEmitter, FlushBackoffType
+    >>> sink = (
+    ...     Elasticsearch6SinkBuilder()
+    ...     .set_hosts(["https://search-1:9200", "https://search-2:9200"])
+    ...     .set_emitter(ElasticsearchEmitter.static_index("people", "id", "person"))
+    ...     .set_delivery_guarantee(DeliveryGuarantee.AT_LEAST_ONCE)
+    ...     .set_bulk_flush_max_actions(500)
+    ...     .set_bulk_flush_max_size_mb(5)
+    ...     .set_bulk_flush_interval(1_000)
+    ...     .set_bulk_flush_backoff_strategy(FlushBackoffType.EXPONENTIAL, 5, 100)
+    ...     .set_connection_username("writer")
+    ...     .set_connection_password("secret")
+    ...     .set_connection_path_prefix("/search")
+    ...     .set_connection_request_timeout(10_000)
+    ...     .set_connection_timeout(10_000)
+    ...     .set_socket_timeout(30_000)
+    ...     .build()
+    ... )
+    >>> type(sink).__name__
+    'ElasticsearchSink'
     """
 
     _default_type = "_doc"
@@ -232,6 +259,28 @@ class Elasticsearch7SinkBuilder(ElasticsearchSinkBuilderBase):
 
     >>> builder = Elasticsearch7SinkBuilder().set_hosts("localhost:9200")
     >>> sink = builder.set_emitter(ElasticsearchEmitter.static_index("users", "id")).build()
+
+    >>> from flintstream.datastream.connectors import DeliveryGuarantee
+    >>> from flintstream.datastream.connectors.elasticsearch import ElasticsearchEmitter, FlushBackoffType
+    >>> sink = (
+    ...     Elasticsearch7SinkBuilder()
+    ...     .set_hosts(["https://search-1:9200", "https://search-2:9200"])
+    ...     .set_emitter(ElasticsearchEmitter.static_index("people", "id"))
+    ...     .set_delivery_guarantee(DeliveryGuarantee.AT_LEAST_ONCE)
+    ...     .set_bulk_flush_max_actions(500)
+    ...     .set_bulk_flush_max_size_mb(5)
+    ...     .set_bulk_flush_interval(1_000)
+    ...     .set_bulk_flush_backoff_strategy(FlushBackoffType.EXPONENTIAL, 5, 100)
+    ...     .set_connection_username("writer")
+    ...     .set_connection_password("secret")
+    ...     .set_connection_path_prefix("/search")
+    ...     .set_connection_request_timeout(10_000)
+    ...     .set_connection_timeout(10_000)
+    ...     .set_socket_timeout(30_000)
+    ...     .build()
+    ... )
+    >>> type(sink).__name__
+    'ElasticsearchSink'
     """
 
 

@@ -48,6 +48,24 @@ class AvroFileFormat(StreamFormat):
     Raises:
         TypeError: ``schema`` is not an ``AvroSchema``.
         MissingDependencyError: fastavro is not installed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.connectors.file_system import FileSource
+    >>> schema = AvroSchema.parse_string(
+    ...     '{"type": "record", "name": "W", "fields": [{"name": "word", "type": "string"}]}'
+    ... )
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     with open(f"{directory}/words.avro", "wb") as file:
+    ...         writer = AvroBulkWriters.for_generic_record(schema).create(file)
+    ...         writer.add_element({"word": "be"})
+    ...         writer.finish()
+    ...     source = FileSource.for_record_stream_format(AvroFileFormat(schema), directory).build()
+    ...     words = env.from_source(source, WatermarkStrategy.no_watermarks(), "words")
+    ...     list(words.execute_and_collect(limit=9))
+    [{'word': 'be'}]
     """
 
     splittable = True
@@ -76,6 +94,25 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
         TypeError: An argument has the wrong type.
         PlanError: The path names an unknown file system.
         MissingDependencyError: fastavro is not installed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> schema = AvroSchema.parse_string(
+    ...     '{"type": "record", "name": "W", "fields": [{"name": "word", "type": "string"}]}'
+    ... )
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     with open(f"{directory}/words.avro", "wb") as file:
+    ...         writer = AvroBulkWriters.for_generic_record(schema).create(file)
+    ...         writer.add_element({"word": "be"})
+    ...         writer.finish()
+    ...     format = AvroInputFormat(directory, schema)
+    ...     list(env.create_input(format).execute_and_collect(limit=9))
+    ...     from_source = env.from_source(format.as_source(), WatermarkStrategy.no_watermarks(), "words")
+    ...     list(from_source.execute_and_collect(limit=9))
+    [{'word': 'be'}]
+    [{'word': 'be'}]
     """
 
     def __init__(self, path: str, schema: AvroSchema) -> None:
@@ -106,7 +143,19 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
 
 
 class AvroBulkWriters:
-    """Factory for writers of Avro files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of Avro files, for ``FileSink.for_bulk_format``.
+
+    >>> from io import BytesIO
+    >>> schema = AvroSchema.parse_string(
+    ...     '{"type": "record", "name": "W", "fields": [{"name": "word", "type": "string"}]}'
+    ... )
+    >>> file = BytesIO()
+    >>> writer = AvroBulkWriters.for_generic_record(schema).create(file)
+    >>> writer.add_element({"word": "be"})
+    >>> writer.finish()
+    >>> file.getvalue()[:3]
+    b'Obj'
+    """
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:

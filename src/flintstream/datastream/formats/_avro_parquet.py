@@ -31,7 +31,28 @@ _BATCH_SIZE = 2048
 
 
 class AvroParquetReaders:
-    """Factory for readers of Avro records in Parquet files, for ``FileSource.for_record_stream_format``."""
+    """Factory for readers of Avro records in Parquet files, for ``FileSource.for_record_stream_format``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.connectors.file_system import FileSource
+    >>> from flintstream.datastream.formats.avro import AvroSchema
+    >>> schema = AvroSchema.parse_string(
+    ...     '{"type": "record", "name": "W", "fields": [{"name": "word", "type": "string"}]}'
+    ... )
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     with open(f"{directory}/words.parquet", "wb") as file:
+    ...         writer = AvroParquetWriters.for_generic_record(schema).create(file)
+    ...         writer.add_element({"word": "be"})
+    ...         writer.finish()
+    ...     reader = AvroParquetReaders.for_generic_record(schema)
+    ...     source = FileSource.for_record_stream_format(reader, directory).build()
+    ...     words = env.from_source(source, WatermarkStrategy.no_watermarks(), "words")
+    ...     list(words.execute_and_collect(limit=9))
+    [{'word': 'be'}]
+    """
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
@@ -46,7 +67,20 @@ class AvroParquetReaders:
 
 
 class AvroParquetWriters:
-    """Factory for writers of Avro records in Parquet files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of Avro records in Parquet files, for ``FileSink.for_bulk_format``.
+
+    >>> from io import BytesIO
+    >>> from flintstream.datastream.formats.avro import AvroSchema
+    >>> schema = AvroSchema.parse_string(
+    ...     '{"type": "record", "name": "W", "fields": [{"name": "word", "type": "string"}]}'
+    ... )
+    >>> file = BytesIO()
+    >>> writer = AvroParquetWriters.for_generic_record(schema).create(file)
+    >>> writer.add_element({"word": "be"})
+    >>> writer.finish()
+    >>> file.getvalue()[:4]
+    b'PAR1'
+    """
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:

@@ -20,6 +20,18 @@ class AvroSchema:
     Raises:
         PlanError: The text is not an Avro schema.
         MissingDependencyError: fastavro is not installed.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> schema = AvroSchema.parse_string(
+    ...     '{"type": "record", "name": "W", "fields": [{"name": "word", "type": "string"}]}'
+    ... )
+    >>> schema.parsed["name"]
+    'W'
+    >>> with TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "w.avsc").write_text('["null", "string"]')
+    ...     AvroSchema.parse_file(f"{directory}/w.avsc")
+    ["null","string"]
     """
 
     def __init__(self, schema: str | dict[str, Any] | list[Any]) -> None:
@@ -61,6 +73,10 @@ class GenericRecordAvroTypeInfo(TypeInformation):
     """The type of the records of an Avro schema: dicts, or the Python equivalents of other Avro types.
 
     A record is checked against the schema when it is written.
+
+    >>> schema = AvroSchema.parse_string('["null", "string"]')
+    >>> GenericRecordAvroTypeInfo(schema).schema is schema
+    True
     """
 
     def __init__(self, schema: AvroSchema) -> None:

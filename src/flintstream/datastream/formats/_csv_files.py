@@ -75,6 +75,20 @@ class CsvReaderFormat(RecordFormat):
     """Reads rows from CSV files, for ``FileSource.for_record_stream_format``.
 
     One subtask reads each file, because quoted values may span several lines.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.connectors.file_system import FileSource
+    >>> schema = CsvSchema.builder().add_string_column("word").add_number_column("n").build()
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "words.csv").write_text("be,2")
+    ...     source = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(schema), directory).build()
+    ...     rows = env.from_source(source, WatermarkStrategy.no_watermarks(), "words")
+    ...     list(rows.execute_and_collect(limit=9))
+    [Row(word='be', n=2)]
     """
 
     def __init__(self, schema: CsvSchema) -> None:
@@ -179,7 +193,17 @@ def _arrays(elements: Callable[[list[str]], list[Any]], separator: str, column: 
 
 
 class CsvBulkWriters:
-    """Factory for writers of CSV files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of CSV files, for ``FileSink.for_bulk_format``.
+
+    >>> from io import BytesIO
+    >>> schema = CsvSchema.builder().add_string_column("word").add_number_column("n").set_use_header().build()
+    >>> file = BytesIO()
+    >>> writer = CsvBulkWriters.for_schema(schema).create(file)
+    >>> writer.add_element(("be", 2))
+    >>> writer.finish()
+    >>> file.getvalue().split()
+    [b'word,n', b'be,2']
+    """
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:

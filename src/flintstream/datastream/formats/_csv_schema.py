@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CsvColumn:
-    """A column: its name, its type, and its array separator; empty for the schema's separator."""
+    """A column: its name, its type, and its array separator; empty for the schema's separator.
+
+    >>> column = CsvSchema.builder().add_array_column("words", ":").build().columns[0]
+    >>> column.name, column.separator, column.kind
+    ('words', ':', 'ARRAY')
+    """
 
     name: str
     data_type: DataType
@@ -51,6 +56,19 @@ class CsvSchema:
     >>> CsvSchema.builder().add_number_column("id").add_string_column("name").set_use_header().build()
     [CsvSchema: columns=["id"/NUMBER,"name"/STRING], header? true, skipFirst? false, comments? false,
     any-properties? N/A]
+
+    >>> schema = CsvSchema.builder().add_string_column("word").add_array_column("days").set_use_header().build()
+    >>> schema.size(), [column.name for column in schema.columns], schema.separators()
+    (2, ['word', 'days'], [';', ';'])
+    >>> schema.use_header, schema.strict_headers, schema.skip_first_data_row, schema.any_property_name
+    (True, False, False, None)
+    >>> schema.row_type
+    RowType(RowField(word, VarCharType(2147483647, true), ...),RowField(days, ArrayType(VarCharType(2147483647,
+    true), true), ...))
+    >>> schema.type_info
+    RowTypeInfo(word: String, days: ListTypeInfo<String>)
+    >>> schema.dialect.quote
+    '"'
     """
 
     def __init__(self, settings: Any) -> None:
@@ -132,7 +150,43 @@ class CsvSchema:
 
 
 class CsvSchemaBuilder:
-    """Builds a :class:`CsvSchema`. Add columns in the order of the file."""
+    """Builds a :class:`CsvSchema`. Add columns in the order of the file.
+
+    >>> builder = CsvSchema.builder().add_string_column("city").add_number_column("sum", DataTypes.DOUBLE())
+    >>> builder.add_boolean_column("paid").add_array_column("items", "|").size()
+    4
+    >>> builder.remove_array_element_separator(3).set_array_element_separator("+").build().separators()
+    ['+', '+', '+', '+']
+    >>> CsvSchema.builder().add_columns_from(builder.build()).size(), builder.clear_columns().size()
+    (4, 0)
+
+    The dialect, and the lines to skip:
+
+    >>> schema = (
+    ...     CsvSchema.builder()
+    ...     .add_string_column("city")
+    ...     .add_string_column("note")
+    ...     .set_column_separator(";")
+    ...     .set_quote_char("'")
+    ...     .set_escape_char("/")
+    ...     .set_null_value("-")
+    ...     .set_line_separator("|")
+    ...     .set_use_header()
+    ...     .set_strict_headers()
+    ...     .set_skip_first_data_row()
+    ...     .set_allow_comments()
+    ...     .set_any_property_name("more")
+    ...     .build()
+    ... )
+    >>> schema.dialect
+    CsvDialect(delimiter=';', quote="'", escape='/', null_literal='-', array_delimiter=';', line_delimiter='|',
+    allow_comments=True)
+    >>> schema.use_header, schema.strict_headers, schema.skip_first_data_row, schema.any_property_name
+    (True, True, True, 'more')
+    >>> CsvSchema.builder().add_string_column("city").disable_quote_char().disable_escape_char().build().dialect.quote
+    >>> CsvSchema.builder().add_array_column("items").disable_array_element_separator().size()
+    1
+    """
 
     def __init__(self) -> None:
         self._settings = _Settings()

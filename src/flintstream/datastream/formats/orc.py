@@ -36,6 +36,23 @@ class OrcColumnarRowInputFormat(ColumnarFormat):
         TypeError: ``row_type`` is not a row type.
         PlanError: ORC does not support a type, or the batch size is not positive.
         MissingDependencyError: pyarrow is not installed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.connectors.file_system import FileSource
+    >>> from flintstream.table import DataTypes
+    >>> words = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING())])
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     with open(f"{directory}/words.orc", "wb") as file:
+    ...         writer = OrcBulkWriters.for_row_type(words).create(file)
+    ...         writer.add_element(("be",))
+    ...         writer.finish()
+    ...     source = FileSource.for_bulk_file_format(OrcColumnarRowInputFormat(words), directory).build()
+    ...     rows = env.from_source(source, WatermarkStrategy.no_watermarks(), "words")
+    ...     list(rows.execute_and_collect(limit=9))
+    [Row(word='be')]
     """
 
     def __init__(self, row_type: RowType, batch_size: int = 2048, is_case_sensitive: bool = True) -> None:
@@ -68,7 +85,18 @@ class _OrcInput(Opened):
 
 
 class OrcBulkWriters:
-    """Factory for writers of ORC files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of ORC files, for ``FileSink.for_bulk_format``.
+
+    >>> from io import BytesIO
+    >>> from flintstream.table import DataTypes
+    >>> words = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING())])
+    >>> file = BytesIO()
+    >>> writer = OrcBulkWriters.for_row_type(words).create(file)
+    >>> writer.add_element(("be",))
+    >>> writer.finish()
+    >>> file.getvalue()[:3]
+    b'ORC'
+    """
 
     @staticmethod
     def for_row_type(

@@ -50,6 +50,23 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
         TypeError: ``row_type`` is not a row type.
         PlanError: Parquet does not support a type, or the batch size is not positive.
         MissingDependencyError: pyarrow is not installed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from flintstream.common import WatermarkStrategy
+    >>> from flintstream.datastream import StreamExecutionEnvironment
+    >>> from flintstream.datastream.connectors.file_system import FileSource
+    >>> from flintstream.table import DataTypes
+    >>> words = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING())])
+    >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    >>> with TemporaryDirectory() as directory:
+    ...     with open(f"{directory}/words.parquet", "wb") as file:
+    ...         writer = ParquetBulkWriters.for_row_type(words).create(file)
+    ...         writer.add_element(("be",))
+    ...         writer.finish()
+    ...     source = FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(words), directory).build()
+    ...     rows = env.from_source(source, WatermarkStrategy.no_watermarks(), "words")
+    ...     list(rows.execute_and_collect(limit=9))
+    [Row(word='be')]
     """
 
     def __init__(
@@ -74,7 +91,18 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
 
 
 class ParquetBulkWriters:
-    """Factory for writers of Parquet files, for ``FileSink.for_bulk_format``."""
+    """Factory for writers of Parquet files, for ``FileSink.for_bulk_format``.
+
+    >>> from io import BytesIO
+    >>> from flintstream.table import DataTypes
+    >>> words = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING())])
+    >>> file = BytesIO()
+    >>> writer = ParquetBulkWriters.for_row_type(words).create(file)
+    >>> writer.add_element(("be",))
+    >>> writer.finish()
+    >>> file.getvalue()[:4]
+    b'PAR1'
+    """
 
     @staticmethod
     def for_row_type(

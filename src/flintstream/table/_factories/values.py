@@ -68,12 +68,20 @@ def map_from_arrays(key: Any, value: Any) -> Expression:
 
 
 def object_of(class_name: str, *args: Any) -> Expression:
-    """Return an object of a structured type; it is not supported, and raises an error when the query is planned."""
+    """Return an object of a structured type; it is not supported, and raises an error when the query is planned.
+
+    >>> object_of("Point", 1, 2)
+    Expression(OBJECT_OF('Point', 1, 2))
+    """
     return apply("OBJECT_OF", class_name, *args)
 
 
 def descriptor(*column_names: str) -> Expression:
-    """Return names of columns as an argument of a function; it raises an error when the query is planned."""
+    """Return names of columns as an argument of a function; it raises an error when the query is planned.
+
+    >>> descriptor("time")
+    Expression(DESCRIPTOR('time'))
+    """
     return apply("DESCRIPTOR", *column_names)
 
 
