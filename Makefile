@@ -35,11 +35,12 @@ test-nightly: setup ## many kills, clusters of several processes, other releases
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
 
-check: setup ## linter, formatter, type checker, spelling
+check: setup ## linter, formatter, type checker, spelling, plain words
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 	$(BIN)/codespell src docs examples changes README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md
+	$(BIN)/python -m pytest -n 0 -q tests/test_words.py
 
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build

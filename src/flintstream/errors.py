@@ -297,7 +297,7 @@ class UserCodeError(FlintstreamError):
 
     Attributes:
         operator: Name of the operator whose function raised.
-        record: The record being processed, shortened; None outside of records (``open``, a timer).
+        record: The record being processed, shortened; None outside records (``open``, a timer).
 
     >>> error = UserCodeError.of("Map", ZeroDivisionError("division by zero"), record=(1, 0))
     >>> error.operator, error.record

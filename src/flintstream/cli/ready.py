@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ProgramReady(BaseException):
-    """The command line is parsed; run the program outside of click, so that it does not see click's context."""
+    """The command line is parsed; run the program outside click, so that it does not see click's context."""
 
     def __init__(self, start: Callable[[], NoReturn]) -> None:
         """Hold a function that runs the program and exits with its result."""

@@ -34,7 +34,7 @@ def end_in_order(end: Callable[[], None] | None = None) -> None:
 
     The first process of a container ignores these signals unless it handles them.
 
-    Without effect for signals that the program handles or ignores itself, as under ``nohup``, and outside of the main
+    Without effect for signals that the program handles or ignores itself, as under ``nohup``, and outside the main
     thread, where Python has no handlers.
     """
     global _owner  # noqa: PLW0603 - a process has one set of handlers

@@ -54,7 +54,7 @@ class Rewrite:
     renamed: Mapping[str, str]
     """Old uid -> new uid of all renamed operators of the savepoint."""
     verbatim: bool
-    """Whether nothing changes, so that the one file is simply copied."""
+    """Whether nothing changes, so that the one file is copied."""
     target: FileStore
     path: str
 

@@ -309,7 +309,7 @@ class Expression(JsonMethods):
         return apply("BETWEEN", self, lower_bound, upper_bound)
 
     def not_between(self, lower_bound: Any, upper_bound: Any) -> Expression:
-        """Return whether the value is outside of bounds."""
+        """Return whether the value is outside bounds."""
         return apply("NOT", self.between(lower_bound, upper_bound))
 
     def in_(self, first_element: Any, *remaining_elements: Any) -> Expression:

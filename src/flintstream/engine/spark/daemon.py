@@ -7,7 +7,7 @@ to the keeper of that slot:
 
 * The daemon forks the keeper of a slot on first use. The keeper runs one task at a time, and ends after some idle time.
   It holds the state of the subtasks, and only it needs memory.
-* If a slot is busy or unavailable for any reason, the task simply runs where Spark put it.
+* If a slot is busy or unavailable for any reason, the task runs where Spark put it.
 * Spark kills a task by killing the process that it knows. The keeper watches its connection to that process and dies
   with it, so the next attempt of the task gets a fresh process.
 

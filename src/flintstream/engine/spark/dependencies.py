@@ -95,7 +95,7 @@ def _ship_file(context: Any, path: str) -> None:
 
 
 def _ship_archive(context: Any, path: str, target: str) -> None:
-    """Let Spark unpack an archive. It writes nothing outside of the target.
+    """Let Spark unpack an archive. It writes nothing outside the target.
 
     Raises:
         FlintstreamError: It is no archive, or damaged, or has members or links that lead out of the target.

@@ -287,7 +287,7 @@ class SparkEngine:
 
 
 def needs_log(plan: JobPlan) -> bool:
-    """Tell whether workers exchange keyed state between the epochs of a job outside of its changelog."""
+    """Tell whether workers exchange keyed state between the epochs of a job outside its changelog."""
     keyed = any(node.keyed for chain in plan.chains for node in chain.nodes)
     return keyed and not plan.batch and plan.settings.changelog is None
 

@@ -275,7 +275,7 @@ def with_private_files(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def warn_of_unused(own: Mapping[str, str], outside: Mapping[str, str]) -> None:
-    """Log each setting of the job that settings from outside of the program override."""
+    """Log each setting of the job that settings from outside the program override."""
     for key in own.keys() & outside.keys():
         if own[key] != outside[key]:
             _log.warning(
@@ -291,7 +291,7 @@ def resolved(
 
     Args:
         own: Settings of the job.
-        outside: Settings from outside of the program. They win, so that an operator can run an unchanged job on another
+        outside: Settings from outside the program. They win, so that an operator can run an unchanged job on another
             cluster.
         sticky: Whether subtasks stay in their process; by default on a local master.
         name: The name of the job, which is that of the application unless a setting has another one.

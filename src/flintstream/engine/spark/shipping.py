@@ -117,7 +117,7 @@ def ship(context: Any, job_id: str, data: bytes, *, sticky: bool, one_machine: b
 
 def _placed(context: Any, data: bytes, *, sticky: bool, one_machine: bool) -> tuple[_Plan, Callable[[], object]]:
     if sticky and one_machine:
-        # The fastest way: a task has some hundred bytes. Keepers also notice at once when the job has ended.
+        # The fastest way: a task has a few hundred bytes. Keepers also notice at once when the job has ended.
         directory = tempfile.mkdtemp(prefix=f"flintstream-plan-{os.getpid()}-")
         path = Path(directory, "plan")
         path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""Settings that Spark has from outside of the program: ``PYSPARK_SUBMIT_ARGS`` and ``spark-defaults.conf``."""
+"""Settings that Spark has from outside the program: ``PYSPARK_SUBMIT_ARGS`` and ``spark-defaults.conf``."""
 
 from __future__ import annotations
 

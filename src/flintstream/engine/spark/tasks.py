@@ -1,4 +1,4 @@
-"""Functions that run as Spark tasks outside of a job, with their results or DataFrames of the rows they yield."""
+"""Functions that run as Spark tasks outside a job, with their results or DataFrames of the rows they yield."""
 
 from __future__ import annotations
 

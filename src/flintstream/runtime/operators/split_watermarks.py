@@ -21,7 +21,7 @@ NO_SPLIT = ""
 class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
     """Generates watermarks for every split of the source right before it, and forwards the lowest.
 
-    Event time thus waits for splits that lag behind or were not read yet, so none of their records are late.
+    So event time waits for splits that lag behind or were not read yet, so none of their records are late.
     """
 
     def __init__(self, strategy: WatermarkStrategy, source: str | None = None) -> None:

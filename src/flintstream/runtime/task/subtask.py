@@ -179,6 +179,6 @@ class Subtask:
         return tuple(pieces), ""
 
     def release(self) -> None:
-        """Release the resources that operators hold outside of memory; do not use this object afterwards."""
+        """Release the resources that operators hold outside memory; do not use this object afterwards."""
         for operator in self.operators.values():
             operator.release()

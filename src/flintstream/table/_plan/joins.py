@@ -157,7 +157,7 @@ def _with_times(join: Join) -> Join:
 
 
 def with_condition(session: Session, node: Node, condition: Expr | None) -> tuple[Node, Expr | None]:
-    """Return a table with the parts of a filter that belong into its joins, and the rest of the filter."""
+    """Return a table with the parts of a filter that belong in its joins, and the rest of the filter."""
     if condition is None or not isinstance(node, Join) or node.version is not None:
         return node, condition
     if node.kind not in {INNER, LEFT, SEMI, ANTI}:

@@ -126,7 +126,7 @@ def with_value(
         if "not found" not in str(error):
             raise
         what = "a query for a value whose SELECT reads columns of the outer query"
-        raise unsupported(what, place, "read them outside of its aggregates, or use a JOIN") from None
+        raise unsupported(what, place, "read them outside its aggregates, or use a JOIN") from None
     names = [f"{HIDDEN}{width + i}" for i in range(len(grouped.columns))]
     right = [Column(name, each.type.nullable()) for name, each in zip(names, grouped.columns, strict=True)]
     renamed = Calc(tuple(right), grouped, tuple(Ref(each.type, i) for i, each in enumerate(grouped.columns)))

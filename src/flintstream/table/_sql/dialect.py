@@ -176,7 +176,7 @@ class Tokens:
         return hints_after(last, Tokens, self.place(-1)) if is_hinted(self.sql, last) else []
 
     def until(self, *ends: str) -> list[Any]:
-        """Return the tokens up to one of ``ends`` outside of parentheses, and go there."""
+        """Return the tokens up to one of ``ends`` outside parentheses, and go there."""
         depth, start = 0, self.position
         while not self.ended:
             word = self.peek()
