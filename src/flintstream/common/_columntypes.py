@@ -83,6 +83,10 @@ class NullType(AtomicType):
     """
 
 
+class RawType(AtomicType):
+    """Any Python object: the type of a stream without a declared type."""
+
+
 class NumericType(AtomicType):
     """A type of numbers.
 

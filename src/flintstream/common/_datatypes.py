@@ -29,6 +29,7 @@ from flintstream.common._columntypes import (
     MultisetType,
     NullType,
     NumericType,
+    RawType,
     RowField,
     RowType,
     SmallIntType,
@@ -68,6 +69,7 @@ __all__ = [
     "MultisetType",
     "NullType",
     "NumericType",
+    "RawType",
     "Row",
     "RowField",
     "RowKind",
@@ -232,6 +234,7 @@ class DataTypes:
 
 _SIMPLE: dict[type[DataType], Callable[[], TypeInformation]] = {
     CharType: Types.STRING,
+    RawType: Types.PICKLED_BYTE_ARRAY,
     VarCharType: Types.STRING,
     BooleanType: Types.BOOLEAN,
     TinyIntType: Types.BYTE,

@@ -74,6 +74,8 @@ def _bare(data_type: DataType) -> str:
         return f"ROW<{', '.join(f'`{f.name}` {sql_name(f.data_type)}' for f in data_type.fields)}>"
     if isinstance(data_type, IntervalType):
         return "INTERVAL MONTH" if data_type.months else "INTERVAL SECOND(3)"
+    if isinstance(data_type, t.RawType):
+        return "RAW('[B', '...')"
     return _WORDS.get(type(data_type), data_type.type_name())
 
 

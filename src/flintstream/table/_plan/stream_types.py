@@ -31,6 +31,7 @@ _KINDS = [
     (Types.SQL_TIMESTAMP(), t.DataTypes.TIMESTAMP(9)),
     (Types.INSTANT(), t.DataTypes.TIMESTAMP_LTZ(9)),
     (Types.PRIMITIVE_ARRAY(Types.BYTE()), t.DataTypes.BYTES()),
+    (Types.PICKLED_BYTE_ARRAY(), t.RawType()),
 ]
 
 

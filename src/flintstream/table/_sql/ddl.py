@@ -33,7 +33,7 @@ def create_table(
     """
     lenient = tokens.take("IF", "NOT", "EXISTS")
     name = tokens.path()
-    body = _Body(tokens)
+    body = Body(tokens)
     if tokens.take("("):
         body.read()
     comment = tokens.text() if tokens.take("COMMENT") else None
@@ -132,10 +132,11 @@ def ended(tokens: Tokens) -> None:
         raise SqlError(f"unexpected '{tokens.peek()}' at {tokens.place()}")
 
 
-class _Body:
-    """The parentheses of ``CREATE TABLE``."""
+class Body:
+    """The parentheses of ``CREATE TABLE``, or what ``ALTER TABLE`` adds to a table or modifies."""
 
     def __init__(self, tokens: Tokens) -> None:
+        """Read from a place of a statement."""
         self.tokens = tokens
         self.columns: list[Declared] = []
         self.watermark: tuple[str, Syntax] | None = None
@@ -146,25 +147,32 @@ class _Body:
         """Read up to the closing parenthesis."""
         tokens = self.tokens
         while not tokens.take(")"):
-            if tokens.take("WATERMARK", "FOR"):
-                column = tokens.name()
-                tokens.expect("AS")
-                syntax, self.watermark_text = self.expression()
-                self.watermark = (column, syntax)
-            elif tokens.peek() == "CONSTRAINT" or (tokens.peek() == "PRIMARY" and tokens.peek(1) == "KEY"):
-                if tokens.take("CONSTRAINT"):
-                    tokens.name()
-                tokens.expect("PRIMARY", "KEY")
-                self.key = names_in_parentheses(tokens)
-                self.not_enforced()
-            else:
-                self.columns.append(self.column())
+            self.element()
             if not tokens.take(",") and tokens.peek() != ")":
                 raise SqlError(f"expected ',' or ')' but found '{tokens.peek()}' at {tokens.place()}")
 
+    def element(self) -> Declared | None:
+        """Read a column and return it, or read a watermark or key."""
+        tokens = self.tokens
+        if tokens.take("WATERMARK", "FOR"):
+            column = tokens.name()
+            tokens.expect("AS")
+            syntax, self.watermark_text = self.expression()
+            self.watermark = (column, syntax)
+        elif tokens.peek() == "CONSTRAINT" or (tokens.peek() == "PRIMARY" and tokens.peek(1) == "KEY"):
+            if tokens.take("CONSTRAINT"):
+                tokens.name()
+            tokens.expect("PRIMARY", "KEY")
+            self.key = names_in_parentheses(tokens)
+            self.not_enforced()
+        else:
+            self.columns.append(self.column())
+            return self.columns[-1]
+        return None
+
     def expression(self) -> tuple[Syntax, str]:
         """Read an expression up to ',' or ')', and return it with its text, in which columns are quoted."""
-        part = self.tokens.until(",", ")", "COMMENT")
+        part = self.tokens.until(",", ")", "COMMENT", "FIRST", "AFTER")
         parsed = parsed_expression(self.tokens.sql, part)
         syntax = ExpressionReader(parsed).read(parsed.tree.expressions[0])
         known = sql_text(syntax)

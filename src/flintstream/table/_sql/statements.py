@@ -12,9 +12,11 @@ from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.resolver import Item
+from flintstream.table._expressions.text_helpers import like
 from flintstream.table._expressions.types import is_nullable, sql_name, text_type
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.nodes import explained
+from flintstream.table._sql.alter import altered
 from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 
 _PLANNED = {
-    "ALTER": "drop the table, view or function, and create it again",
     "ANALYZE": "plans do not depend on statistics",
     "CALL": "call the function in the program",
     "COMPILE": "plans are made when a statement runs",
@@ -126,6 +127,14 @@ class Statements:
         if not inserts:
             raise SqlError("a statement set needs an INSERT")
         return InsertSet(tuple(inserts))
+
+    def _alter(self, tokens: Tokens) -> Answer:
+        made = altered(self.session.catalog, tokens)
+        if made is not None:
+            path, table = made
+            self.session.columns_of(path[-1], table)
+            self.session.catalog.entries[path] = table
+        return DONE
 
     def _create(self, tokens: Tokens) -> Answer:
         replace = tokens.take("OR", "REPLACE")
@@ -287,6 +296,8 @@ class Statements:
             tokens.expect("FUNCTIONS")
         if what == "CREATE" and tokens.take("TABLE"):
             return self._show_create(tokens)
+        if what == "COLUMNS":
+            return self._show_columns(tokens)
         if what == "CURRENT":
             what = f"CURRENT {tokens.next().upper()}"
         database = None
@@ -313,6 +324,17 @@ class Statements:
             raise unsupported(f"SHOW {what}", tokens.place(), f"there are SHOW {', '.join(lists)}")
         head, names = lists[what]
         return Answer((Column(head, t.DataTypes.STRING()),), tuple((name,) for name in names))
+
+    def _show_columns(self, tokens: Tokens) -> Answer:
+        if not tokens.take("IN"):
+            tokens.expect("FROM")
+        found = self._describe(tokens)
+        differs = tokens.take("NOT")
+        if tokens.take("LIKE"):
+            matches = like(tokens.text())
+            found = Answer(found.columns, tuple(row for row in found.rows if bool(matches(row[0])) != differs))
+        ended(tokens)
+        return found
 
     def _show_create(self, tokens: Tokens) -> Answer:
         place, name = tokens.place(), tokens.path()

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from pyflink.common import Row, RowKind, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
-from pyflink.table import DataTypes, Schema
+from pyflink.table import DataTypes, Schema, TableDescriptor
 from pyflink.table.expressions import call, col, concat, if_then_else, lit, row
 from pyflink.table.udf import udaf, udf, udtf
 from tests.table.conformance.registry import BOTH, program
@@ -603,3 +603,34 @@ def rowtime_survives_the_way_through_a_table(env, t_env):
     t_env.create_temporary_view("s", t_env.from_data_stream(timed(env), schema))
     result = t_env.sql_query("SELECT f0, rowtime FROM s WHERE f1 > 1500")
     return t_env.to_data_stream(result).process(Timestamps(), Types.STRING())
+
+
+@program(1)
+def streams_without_a_type(env, t_env):
+    numbers = env.from_collection([1, 2, 3])
+    t_env.create_temporary_view("n", numbers)
+    return [
+        t_env.from_path("n").select(col("f0").is_null),
+        t_env.sql_query("SELECT COUNT(*) AS c, COUNT(f0) AS d FROM n"),
+    ]
+
+
+@program(1)
+def comparing_what_has_no_type(env, t_env):
+    t_env.create_temporary_view("n", env.from_collection([1, 2, 3]))
+    return t_env.sql_query("SELECT f0 FROM n WHERE f0 > 1")
+
+
+@program(1)
+def adding_to_what_has_no_type(env, t_env):
+    return t_env.from_data_stream(env.from_collection([1, 2, 3])).select(col("f0") + 1)
+
+
+@program(1)
+def inserting_what_has_no_type(env, t_env):
+    table = t_env.from_data_stream(env.from_collection([1, 2, 3]))
+    statements = t_env.create_statement_set()
+    statements.add_insert(TableDescriptor.for_connector("blackhole").build(), table)
+    statements.attach_as_datastream()
+    env.execute()
+    return ["done"]

@@ -1,0 +1,181 @@
+"""``ALTER TABLE`` and ``ALTER VIEW``: other names, columns, keys, watermarks and options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from flintstream.table._catalog import View
+from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._sql.ddl import Body, ended, names_in_parentheses, options_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._catalog import Catalog, Declared, DeclaredTable
+    from flintstream.table._sql.dialect import Tokens
+
+
+def altered(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable] | None:
+    """Read what follows ``ALTER``. Return a table's path and what it becomes; None if only a name has changed.
+
+    Raises:
+        SqlError: There is no such table or column, or the change is not possible.
+    """
+    kind = tokens.peek()
+    if not tokens.take("TABLE") and not tokens.take("VIEW"):
+        raise unsupported(f"ALTER {kind}", tokens.place(), "drop it, and create it again")
+    lenient, place, name = tokens.take("IF", "EXISTS"), tokens.place(), tokens.path()
+    path = catalog.path(name)
+    if lenient and path not in catalog.entries:
+        tokens.rest()
+        return None
+    found = catalog.find(name, place)
+    if isinstance(found, View) != (kind == "VIEW"):
+        raise SqlError(f"ALTER {kind} at {place}: '{'.'.join(name)}' is a {'view' if kind == 'TABLE' else 'table'}")
+    if tokens.take("RENAME", "TO"):
+        new = catalog.path(tokens.path())
+        ended(tokens)
+        catalog.add(new, found)
+        del catalog.entries[path]
+        return None
+    if isinstance(found, View):
+        raise unsupported(f"ALTER VIEW ... {tokens.peek()}", tokens.place(), "drop the view, and create it again")
+    made = _changed(found, tokens)
+    ended(tokens)
+    return path, made
+
+
+def _changed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+    place, word = tokens.place(), tokens.next().upper()
+    strict = (
+        replace(each, type=each.type.not_null()) if each.type is not None and each.name in table.primary_key else each
+        for each in table.columns
+    )
+    table = replace(table, columns=tuple(strict))  # they stay so without the key
+    if word == "SET":
+        return replace(table, options={**table.options, **options_of(tokens)})
+    if word == "RESET":
+        return _reset(table, tokens)
+    if word in {"ADD", "MODIFY"}:
+        return _added(table, tokens, new=word == "ADD")
+    if word == "DROP":
+        return _dropped(table, tokens)
+    if word == "RENAME":
+        return _renamed(table, tokens)
+    raise SqlError(
+        f"ALTER TABLE ... {word} at {place}{nearest(word, ['ADD', 'MODIFY', 'DROP', 'RENAME', 'SET', 'RESET'])}"
+    )
+
+
+def _reset(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+    tokens.expect("(")
+    keys = [tokens.text()]
+    while tokens.take(","):
+        keys.append(tokens.text())
+    tokens.expect(")")
+    if "connector" in keys:
+        raise SqlError("ALTER TABLE RESET does not support changing 'connector'")
+    return replace(table, options={key: value for key, value in table.options.items() if key not in keys})
+
+
+def _position(columns: Sequence[Declared], name: str) -> int:
+    names = [each.name for each in columns]
+    if name not in names:
+        raise SqlError(f"Column '{name}' does not exist{nearest(name, names)}")
+    return names.index(name)
+
+
+def _added(table: DeclaredTable, tokens: Tokens, *, new: bool) -> DeclaredTable:
+    """Read columns with their places, a watermark and a key, in parentheses or one alone."""
+    body, columns = Body(tokens), list(table.columns)
+    body.columns = list(columns)  # which expressions may name
+    several = tokens.take("(")
+    while True:
+        tokens.take("COLUMN")
+        column = body.element()
+        if column is not None:
+            _place(columns, column, tokens, new=new)
+        if not several or not tokens.take(","):
+            break
+    if several:
+        tokens.expect(")")
+    if new and ((body.key and table.primary_key) or (body.watermark and table.watermark)):
+        what = "a primary key" if body.key and table.primary_key else "a watermark"
+        raise SqlError(f"ALTER TABLE ... ADD: the table has {what} already: MODIFY it, or DROP it first")
+    made = replace(table, columns=tuple(columns), primary_key=body.key or table.primary_key)
+    if body.watermark is None:
+        return made
+    return replace(made, watermark=body.watermark, watermark_text=body.watermark_text)
+
+
+def _place(columns: list[Declared], column: Declared, tokens: Tokens, *, new: bool) -> None:
+    """Put a column at its place: the end or, of a modified one, where it was."""
+    names = [each.name for each in columns]
+    if new and column.name in names:
+        raise SqlError(f"Column '{column.name}' already exists in the table: MODIFY it, or use another name")
+    position = len(columns) if new else _position(columns, column.name)
+    if not new:
+        del columns[position]
+    if tokens.take("FIRST"):
+        position = 0
+    elif tokens.take("AFTER"):
+        position = _position(columns, tokens.name()) + 1
+    columns.insert(position, column)
+
+
+def _dropped(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+    if tokens.take("WATERMARK"):
+        if table.watermark is None:
+            raise SqlError("The table has no watermark to drop")
+        return replace(table, watermark=None, watermark_text="")
+    if tokens.take("PRIMARY", "KEY") or tokens.take("CONSTRAINT"):
+        if not tokens.ended:
+            tokens.name()
+        if not table.primary_key:
+            raise SqlError("The table has no primary key to drop")
+        return replace(table, primary_key=())
+    names = names_in_parentheses(tokens) if tokens.peek() == "(" else (tokens.name(),)
+    columns = list(table.columns)
+    for name in names:
+        _unused(table, name)
+        del columns[_position(columns, name)]
+    if not columns:
+        raise SqlError("ALTER TABLE ... DROP leaves no column")
+    return replace(table, columns=tuple(columns))
+
+
+def _renamed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+    old = tokens.name()
+    tokens.expect("TO")
+    new = tokens.name()
+    columns, names = list(table.columns), [each.name for each in table.columns]
+    position = _position(columns, old)
+    _unused(table, old, key=False)
+    if new in names:
+        raise SqlError(f"Column '{new}' already exists in the table: use another name")
+    columns[position] = replace(columns[position], name=new)
+    return replace(
+        table,
+        columns=tuple(columns),
+        primary_key=tuple(new if each == old else each for each in table.primary_key),
+        partitions=tuple(new if each == old else each for each in table.partitions),
+    )
+
+
+def _unused(table: DeclaredTable, name: str, *, key: bool = True) -> None:
+    """Refuse to change a column that others need.
+
+    Raises:
+        SqlError: They do.
+    """
+    quoted = f"`{name}`"
+    needed = [f"column '{each.name}'" for each in table.columns if quoted in each.text]
+    if table.watermark is not None and (table.watermark[0] == name or quoted in table.watermark_text):
+        needed.append("the watermark")
+    if key and name in table.primary_key:
+        needed.append("the primary key")
+    if key and name in table.partitions:
+        needed.append("PARTITIONED BY")
+    if needed:
+        raise SqlError(f"Column '{name}' cannot be changed: {' and '.join(needed)} need{'s' * (len(needed) == 1)} it")
