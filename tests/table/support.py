@@ -117,6 +117,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "FOR SYSTEM_TIME AS OF a rowtime": "SELECT o.id, rate FROM orders o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k",
         "lookup": "SELECT o.id, name FROM orders o JOIN people FOR SYSTEM_TIME AS OF o.p AS a ON o.id = a.id",
         "IN, EXISTS with a query": "SELECT id FROM orders WHERE k IN (SELECT k FROM rates)",
+        "IN, EXISTS with a query in SELECT": "SELECT id, k IN (SELECT k FROM rates) AS f FROM orders",
         "ANY, ALL of values": "SELECT id FROM orders WHERE n > ALL (1, 2)",
         "ANY, ALL of a query": "SELECT id FROM orders WHERE n > ALL (SELECT rate FROM rates)",
         "a query for a value": "SELECT id, (SELECT MAX(rate) FROM rates) FROM orders",

@@ -289,7 +289,7 @@ class Table:
             if isinstance(syntax, s.Apply) and syntax.function in {"ASC", "DESC"}:
                 word, (syntax,) = syntax.function, syntax.arguments
             descending = word == "DESC"
-            keys.append((resolve(syntax, self._scope()), descending, not descending))
+            keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
         return self._with(ordered(self._t_env._session, self._node, keys))  # noqa: SLF001 - one layer
 
     def offset(self, offset: int) -> Table:

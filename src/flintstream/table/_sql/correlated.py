@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "$q"
 """How the names of columns begin that hold the value of a query."""
-_CLAUSES = ("group", "having", "distinct", "limit", "offset", "order", "qualify")
+CLAUSES = ("group", "having", "distinct", "limit", "offset", "order", "qualify")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def inner_rows(
 
     None means that the query has clauses with which this cannot be told.
     """
-    if type(query).__name__ != "Select" or any(query.args.get(each) for each in _CLAUSES):
+    if type(query).__name__ != "Select" or any(query.args.get(each) for each in CLAUSES):
         return None
     if query.args.get("from_") is None:
         return None

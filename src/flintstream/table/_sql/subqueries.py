@@ -20,6 +20,7 @@ from flintstream.table._plan.nodes import Calc, Values
 from flintstream.table._sql.correlated import HIDDEN, conjuncts_of, inner_rows, with_value
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.joins import boolean
+from flintstream.table._sql.members import as_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +69,7 @@ def with_values(
 ) -> tuple[Node, Scope, Any]:
     """Return a table with a column for the value of each query within an expression, and the expression on it."""
     expressions = optional_module("sqlglot.expressions", extra="table", purpose="SQL")
+    node, scope, tree = as_values(planner, node, scope, tree, named)
     found = [each for each in tree.find_all(expressions.Subquery) if not _within(each, tree)]
     for each in found:
         place = planner.parsed.place(each)

@@ -139,3 +139,22 @@ scalars(
     """,
     table("n INT", ("1",), ("2",), ("3",), ("4",)),
 )
+script("members_of_queries_as_values", """
+CREATE VIEW a AS SELECT * FROM (VALUES (1, 'x', 10), (2, 'y', 20), (3, CAST(NULL AS STRING), 30), (4, 'z', 40)) AS t (id, k, n);
+CREATE VIEW b AS SELECT * FROM (VALUES (1, 'x'), (3, 'y'), (5, CAST(NULL AS STRING))) AS t (id, k);
+SELECT id, id IN (SELECT id FROM b) AS i FROM a;
+SELECT id, id NOT IN (SELECT id FROM b) AS i FROM a;
+SELECT id, k IN (SELECT k FROM b) AS i, k NOT IN (SELECT k FROM b) AS o FROM a;
+SELECT id, k IN (SELECT k FROM b WHERE k IS NOT NULL) AS i FROM a;
+SELECT id, k IN (SELECT k FROM b WHERE id > 100) AS i, k NOT IN (SELECT k FROM b WHERE id > 100) AS o FROM a;
+SELECT id, EXISTS (SELECT 1 FROM b WHERE id > 100) AS e, NOT EXISTS (SELECT 1 FROM b) AS n FROM a;
+SELECT id, CASE WHEN EXISTS (SELECT 1 FROM b WHERE b.id = a.id) THEN 'in' ELSE 'out' END AS e FROM a;
+SELECT id FROM a WHERE id IN (SELECT id FROM b) OR k = 'y';
+SELECT id FROM a WHERE NOT (id IN (SELECT id FROM b) AND n > 10);
+SELECT id FROM a WHERE k IN (SELECT k FROM b) OR EXISTS (SELECT 1 FROM b WHERE b.id = a.id AND b.k = 'y');
+SELECT id FROM a WHERE (k NOT IN (SELECT k FROM b)) IS NULL;
+SELECT id, id + 1 IN (SELECT id FROM b) AS i FROM a;
+SELECT id, id IN (SELECT MAX(id) FROM b) AS i FROM a;
+SELECT id, EXISTS (SELECT MAX(id) FROM b WHERE id > 100) AS e FROM a;
+SELECT *, id IN (SELECT id FROM b) AS i FROM a;
+""", level=3, modes=BOTH, order="folded")  # fmt: skip

@@ -66,6 +66,7 @@ def orders_of_the_table_api(env, t_env):
         t.order_by(col("n")).limit(2, 1),
         t.order_by(col("n").desc).limit(1),
         t.order_by(col("x")),
+        t.order_by(col("x").desc),
     ]
 
 
