@@ -19,13 +19,19 @@ UTILIZATION_TARGET = Option(
     "flintstream.autoscaler.utilization.target",
     _POSITIVE_SHARE,
     0.7,
-    "share of the time that the job should work, after a change",
+    "the share of the time in which the job should have work after a change",
 )
 UTILIZATION_MIN = Option(
-    "flintstream.autoscaler.utilization.min", _SHARE, 0.4, "share below which the parallelism is lowered"
+    "flintstream.autoscaler.utilization.min",
+    _SHARE,
+    0.4,
+    "if the job has work for a smaller share of the time, the parallelism is lowered",
 )
 UTILIZATION_MAX = Option(
-    "flintstream.autoscaler.utilization.max", _POSITIVE_SHARE, 0.9, "share from which on it is raised"
+    "flintstream.autoscaler.utilization.max",
+    _POSITIVE_SHARE,
+    0.9,
+    "if the job has work for this share of the time or more, the parallelism is raised",
 )
 MIN_PARALLELISM = Option(
     "flintstream.autoscaler.vertex.min-parallelism", count(1, 1 << 15), 1, "the lowest parallelism"
@@ -40,22 +46,22 @@ STABILIZATION = Option(
     "flintstream.autoscaler.stabilization.interval",
     duration(0),
     5 * MINUTE,
-    "time after the start and after a change in which nothing is changed",
+    "how long after the start, and after a change, the parallelism stays as it is",
 )
 WINDOW = Option(
-    "flintstream.autoscaler.metrics.window", duration(1), MINUTE, "time over which rates and shares are averaged"
+    "flintstream.autoscaler.metrics.window", duration(1), MINUTE, "the time over which rates and shares are averaged"
 )
 SCALE_DOWN = Option(
     "flintstream.autoscaler.scale-down.interval",
     duration(0),
     60 * MINUTE,
-    "time for which the job must have needed less before the parallelism is lowered",
+    "how long a lower parallelism must have been enough before the job gets it",
 )
 CATCH_UP = Option(
     "flintstream.autoscaler.catch-up.duration",
     duration(1),
     30 * MINUTE,
-    "time in which the job should have read what was waiting, such as the lag in Kafka",
+    "how long the job may take to read what is waiting, such as the lag in Kafka",
 )
 
 OPTIONS = options_in(globals())

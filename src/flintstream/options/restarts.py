@@ -27,10 +27,10 @@ STRATEGY = Option(
 FIXED_ATTEMPTS = Option(f"{PREFIX}.fixed-delay.attempts", count(0), 1, "number of restarts")
 FIXED_DELAY = Option(f"{PREFIX}.fixed-delay.delay", duration(0), SECOND, "time before each restart")
 RATE_FAILURES = Option(
-    f"{PREFIX}.failure-rate.max-failures-per-interval", count(1), 1, "number of failures to tolerate"
+    f"{PREFIX}.failure-rate.max-failures-per-interval", count(1), 1, "number of failures to tolerate in an interval"
 )
 RATE_INTERVAL = Option(
-    f"{PREFIX}.failure-rate.failure-rate-interval", duration(1), MINUTE, "the interval for that number"
+    f"{PREFIX}.failure-rate.failure-rate-interval", duration(1), MINUTE, "the interval in which failures are counted"
 )
 RATE_DELAY = Option(f"{PREFIX}.failure-rate.delay", duration(0), SECOND, "time before each restart")
 INITIAL_BACKOFF = Option(
@@ -43,25 +43,25 @@ MULTIPLIER = Option(
     f"{PREFIX}.exponential-delay.backoff-multiplier",
     number("greater than 1", lambda value: value > 1),
     1.5,
-    "factor by which that time grows with each restart",
+    "factor by which the time before a restart grows with each restart",
 )
 RESET_THRESHOLD = Option(
     f"{PREFIX}.exponential-delay.reset-backoff-threshold",
     duration(1),
     60 * MINUTE,
-    "time without a failure after which it returns to the initial time",
+    "time without a failure after which the next restart waits for the initial time again",
 )
 JITTER = Option(
     f"{PREFIX}.exponential-delay.jitter-factor",
     number("from 0 to 1", lambda value: 0 <= value <= 1),
     0.1,
-    "fraction by which it varies at random",
+    "fraction by which the time before a restart varies at random",
 )
 BACKOFF_ATTEMPTS = Option(
     f"{PREFIX}.exponential-delay.attempts-before-reset-backoff",
     count(1),
     MAX_INT,
-    "number of restarts allowed between two such resets",
+    "number of restarts after which the job fails, counted from the last return to the initial time",
 )
 
 OPTIONS = options_in(globals())

@@ -38,9 +38,9 @@ MEMORY_MANAGED = Option(
     True,
     f"whether the databases of a worker share {size_text(MANAGED_MEMORY)} of memory",
 )
-MEMORY_PER_SLOT = Option(f"{PREFIX}memory.fixed-per-slot", SIZE, None, "size of the shared memory, in place of that")
+MEMORY_PER_SLOT = Option(f"{PREFIX}memory.fixed-per-slot", SIZE, None, "size of that shared memory, instead of 128 mb")
 MEMORY_PER_WORKER = Option(
-    f"{PREFIX}memory.fixed-per-tm", SIZE, None, "same as above; `fixed-per-slot` takes precedence"
+    f"{PREFIX}memory.fixed-per-tm", SIZE, None, "the same under another name; `fixed-per-slot` takes precedence"
 )
 WRITE_BUFFER_RATIO = Option(
     f"{PREFIX}memory.write-buffer-ratio",
@@ -76,7 +76,7 @@ COMPRESSION = Option(
     f"{PREFIX}compression.per.level",
     several(COMPRESSIONS),
     None,
-    "such as `LZ4_COMPRESSION`, or one per level, separated by `;`",
+    "a compression such as `LZ4_COMPRESSION` for all levels, or one for each level, separated by `;`",
 )
 OPEN_FILES = Option(f"{PREFIX}files.open", count(-1), None, "largest number of open files; -1 for no limit")
 THREADS = Option(f"{PREFIX}thread.num", count(1), None, "number of threads that flush buffers and compact files")

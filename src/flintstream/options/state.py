@@ -31,7 +31,7 @@ MATERIALIZE_INTERVAL = Option(
     "state.changelog.periodic-materialize.interval",
     duration(1),
     10 * MINUTE,
-    "interval of folding",
+    "how often the log is folded",
     ("state.backend.changelog.periodic-materialize.interval",),
 )
 MATERIALIZE_FAILURES = Option(
