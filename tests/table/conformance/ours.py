@@ -2,6 +2,7 @@
 """Run the cases on flintstream.
 
 python -m tests.table.conformance.ours NAME ...        # print what differs, on the inline engine
+python -m tests.table.conformance.ours --spark         # on Spark, whose session all cases share: 5 minutes
 python -m tests.table.conformance.ours --write         # and bring open.txt up to date; reasons stay
 """
 
@@ -41,6 +42,7 @@ class Flintstream(harness.Side):
 def main() -> None:
     """Print what differs; see the module."""
     names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    side = Flintstream("spark" if "--spark" in sys.argv else "inline")
     reasons, lines = harness.load_open(), []
     with ours.alias():
         for case in harness.load_cases().values():
@@ -51,7 +53,7 @@ def main() -> None:
                 elif not harness.is_recorded(case.name, mode):
                     continue
                 else:
-                    differing = harness.found(case, mode, Flintstream("inline"))
+                    differing = harness.found(case, mode, side)
                     print(f"{case.name} {mode}: {len(differing)} differ")
                 for where, text in differing.items():
                     if text:
