@@ -652,7 +652,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
 
     def _register(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
-        note_built(id(self), transformation.name)
+        note_built(self, transformation.name)
 
     def _program(self, more: Iterable[Transformation] = (), *, runs: str | None = None) -> Program:
         from flintstream.datastream._environment.program import Program  # noqa: PLC0415 - only programs that run need it
@@ -714,7 +714,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             planned = program.compile(name)
             engine.check(planned.plan)
             has_sink = bool(filling) or any(isinstance(each, SinkTransformation) for each in self._transformations)
-            note_executed(id(self), planned.plan.job_name, has_sink=has_sink)
+            note_executed(self, planned.plan.job_name, has_sink=has_sink)
             self._transformations.clear()
             reporters = reporting(self._configuration.to_dict())
             scaling = AutoscalerSettings.of(self._configuration.to_dict())

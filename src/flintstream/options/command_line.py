@@ -6,6 +6,7 @@ started it. Settings in the program take precedence.
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -58,10 +59,19 @@ class Defaults:
 _defaults = Defaults()
 
 _unexecuted: dict[int, str] = {}
-"""Environment -> the name of the last step that it has not executed."""
+"""The id of an environment that exists -> the name of the last step that it has not executed."""
+
+_followed: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The environments that leave that dictionary at their end."""
+
+_lost: list[str] = []
+"""Such names of environments that do not exist any more."""
 
 _without_sink: list[str] = []
-"""The names of the jobs that had no sink."""
+"""The names of jobs that had no sink."""
+
+MOST = 10
+"""How many names these lists hold: a program may use environments without end."""
 
 
 def set_defaults(
@@ -93,30 +103,41 @@ def reset_defaults() -> None:
     set_defaults({}, None, None, [])
 
 
-def note_built(environment: int, name: str) -> None:
+def note_built(environment: object, name: str) -> None:
     """Note that a program has added a step to an environment."""
-    _unexecuted[environment] = name
+    _unexecuted[id(environment)] = name
+    if environment not in _followed:
+        _followed.add(environment)
+        weakref.finalize(environment, _forget, id(environment)).atexit = False
 
 
-def note_executed(environment: int, job_name: str = "", *, has_sink: bool = True) -> None:
+def _forget(environment: int) -> None:
+    name = _unexecuted.pop(environment, None)
+    if name is not None and len(_lost) < MOST:
+        _lost.append(name)
+
+
+def note_executed(environment: object, job_name: str = "", *, has_sink: bool = True) -> None:
     """Note that a program has executed all steps of an environment."""
-    _unexecuted.pop(environment, None)
-    if not has_sink:
+    _unexecuted.pop(id(environment), None)
+    if not has_sink and len(_without_sink) < MOST:
         _without_sink.append(job_name)
 
 
 def unexecuted() -> list[str]:
     """Return the names of the last steps that environments have not executed.
 
-    >>> note_built(1, "map")
-    >>> note_built(1, "filter")
+    >>> class Environment: ...
+    >>> env = Environment()
+    >>> note_built(env, "map")
+    >>> note_built(env, "filter")
     >>> unexecuted()[-1]
     'filter'
-    >>> note_executed(1)
+    >>> note_executed(env)
     >>> "filter" in unexecuted()
     False
     """
-    return list(_unexecuted.values())
+    return [*_lost, *_unexecuted.values()]
 
 
 def without_sink() -> list[str]:
