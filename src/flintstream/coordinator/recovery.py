@@ -59,13 +59,13 @@ def load(path: str) -> Completed:
 
 
 def resolve_restore_path(
-    settings: CheckpointSettings, configuration: Configuration, job_name: str
+    settings: CheckpointSettings, configuration: Configuration, job_name: str, *, batch: bool
 ) -> CheckpointSettings:
     """Return the settings with the path to start from if the job should resume (``flintstream.resume``).
 
     The path is that of the newest checkpoint of a job with this name. The job continues that job: it has the same id
     and the same directory, and deletes the checkpoints there as if it had written them. Without a checkpoint the job
-    starts from the beginning.
+    starts from the beginning, and so does one in BATCH mode, which has none.
 
     Raises:
         CheckpointError: No directory for checkpoints is set, the job is still running, or the same program has already
@@ -73,6 +73,9 @@ def resolve_restore_path(
         CorruptCheckpointError: The newest checkpoint is damaged. Output since an older one may be committed.
     """
     if settings.restore_path is not None or not configuration.get(RESUME):
+        return settings
+    if batch:
+        _log.info("'%s' runs in BATCH mode, which has no checkpoints: the job starts from the beginning", job_name)
         return settings
     if settings.storage is None:
         raise CheckpointError(

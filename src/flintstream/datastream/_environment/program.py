@@ -68,7 +68,8 @@ class Program:
             CheckpointError: The job cannot resume from its checkpoint.
         """
         graph = self.graph
-        checkpoints = resolve_restore_path(self.checkpoint_settings(batch=graph.batch), self.configuration, name)
+        settings = self.checkpoint_settings(batch=graph.batch)
+        checkpoints = resolve_restore_path(settings, self.configuration, name, batch=graph.batch)
         job_id = checkpoints.resumed_job or uuid.uuid4().hex
         state = self.state_settings(batch=graph.batch)
         plan = plan_job(graph, name, job_id, self._job_settings(job_id, checkpoints, state))
