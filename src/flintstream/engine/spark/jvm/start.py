@@ -30,7 +30,7 @@ __all__ = ["OPENED_PACKAGES", "find_java", "start_gateway"]
 
 _log = logging.getLogger(__name__)
 
-START_SECONDS = 60
+START_SECONDS = 300
 SECONDS_WITH_ARCHIVE = 30
 """How long a JVM with an archive of classes, which needs one or two, may take: a damaged archive can make it hang."""
 
