@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -20,6 +22,7 @@ from flintstream.cli import main
 from flintstream.common import JobStatus
 from flintstream.coordinator import history, registry
 from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.rest import jobs, records
 from flintstream.testing import CollectSink
 
 SOURCE = str(Path(flintstream.__file__).parents[1])
@@ -167,9 +170,30 @@ def test_a_job_whose_process_was_killed_is_lost(tmp_path):
     try:
         wait_for(lambda: "killed (RUNNING)" in listed("-a"))
         assert "LOST" not in listed("-a")
+        wait_for(lambda: history.records()[0]["status"]["records_in"])  # it is written again while the job runs
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
     lines = listed("-a").splitlines()
     assert lines[0].endswith(" : killed (LOST)")
     assert lines[1].startswith("    its process ended without a word  ")
+    assert "  in 0  " not in lines[1]
+    told = jobs.job(records.record_of(history.records()[0]["job_id"]))
+    assert told["state"] == "FAILED"  # Flink has no state for it
+    assert told["end-time"] > told["start-time"]
+
+
+def test_the_record_of_a_running_job_is_written_again_less_and_less_often(monkeypatch):
+    job: Any = SimpleNamespace(uptime_ms=0)
+    written: list[int] = []
+    monkeypatch.setattr(history, "_write", lambda job, started, ended, *, warns: written.append(job.uptime_ms))
+    renew = history._renewal(job, 0)
+    for job.uptime_ms in range(0, 60_000, 100):
+        renew(None)
+    assert written == [1000, 2000, 4000, 8000, 16_000, 26_000, 36_000, 46_000, 56_000]
+
+
+def test_a_record_that_cannot_be_written_again_does_not_stop_the_job(monkeypatch):
+    monkeypatch.setattr(history, "_write", lambda *arguments, **options: 1 // 0)
+    job: Any = SimpleNamespace(uptime_ms=5000, job=SimpleNamespace(plan=SimpleNamespace(job_name="orders")))
+    history._renewal(job, 0)(None)

@@ -1,8 +1,8 @@
 """Records of this user's jobs on this machine, which stay for some time after the jobs have ended.
 
 The directory is ``$FLINTSTREAM_HISTORY_DIR``, or else ``flintstream/history`` below the user's directory for state
-(``XDG_STATE_HOME``). A record is a JSON file that only the user can read. A job writes it when it starts and when it
-ends, so that one whose process was killed is known, too.
+(``XDG_STATE_HOME``). A record is a JSON file that only the user can read. A job writes it when it starts, again and
+again while it runs, and when it ends. So a job whose process was killed is known, too, and how far it was.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ FORMAT = 1
 LOST = "LOST"
 """The state of a job whose process ended without a word."""
 LONGEST_RECORD = 1 << 28
+RENEWED_MS = 10_000
+"""The record of a running job is not older than this (ms), or than half of its life, if an epoch ends."""
 LAST_LINES = 200
 """How many lines of the log are kept with a record."""
 
@@ -59,6 +61,7 @@ def keeper(max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[]
     def begin(job: RunningJob) -> Callable[[], None]:
         started_ms = time.time_ns() // 1_000_000
         _write(job, started_ms, None)
+        job.listen(_renewal(job, started_ms))
         return partial(end, job, started_ms)
 
     def end(job: RunningJob, started_ms: int) -> None:
@@ -68,7 +71,24 @@ def keeper(max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[]
     return begin
 
 
-def _write(job: RunningJob, started_ms: int, ended_ms: int | None) -> None:
+def _renewal(job: RunningJob, started_ms: int) -> Callable[[object], None]:
+    """Return what to call after each epoch, to write the record now and then."""
+    due_ms = 1000
+
+    def renew(_progress: object) -> None:
+        nonlocal due_ms
+        age_ms = job.uptime_ms
+        if age_ms >= due_ms:
+            due_ms = min(2 * age_ms, age_ms + RENEWED_MS)
+            try:
+                _write(job, started_ms, None, warns=False)
+            except Exception:  # noqa: BLE001 - the job is worth more than its record
+                _log.debug("the record of the job '%s'", job.job.plan.job_name, exc_info=True)
+
+    return renew
+
+
+def _write(job: RunningJob, started_ms: int, ended_ms: int | None, *, warns: bool = True) -> None:
     plan = job.job.plan
     record = {
         **record_of(job),
@@ -89,10 +109,15 @@ def _write(job: RunningJob, started_ms: int, ended_ms: int | None) -> None:
             temporary.unlink()
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(record, file)
+            file.write(json.dumps(record))  # json.dump takes many times as long
         temporary.replace(place / f"{plan.job_id}.json")
     except OSError as error:
-        _log.warning("'flintstream list -a' will not show how the job '%s' has ended: %s", plan.job_name, error)
+        _log.log(
+            logging.WARNING if warns else logging.DEBUG,
+            "'flintstream list -a' will not show how the job '%s' has ended: %s",
+            plan.job_name,
+            error,
+        )
 
 
 def record_of(job: RunningJob) -> dict[str, Any]:

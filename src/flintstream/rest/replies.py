@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.job_status import JobStatus
+from flintstream.coordinator.history import LOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +30,14 @@ def now_ms() -> int:
 def state(record: Record) -> str:
     """Return Flink's state of a job. A lost one has failed."""
     told = str(record["status"]["state"])
-    return "FAILED" if told == "LOST" else told
+    return "FAILED" if told == LOST else told
 
 
 def times(record: Record) -> dict[str, int]:
-    """Return start, end and duration of a job (ms)."""
+    """Return start, end and duration of a job (ms). A lost one has ended when its record was last written."""
     end = record.get("ended_ms")
+    if end is None and record["status"]["state"] == LOST:
+        end = record["started_ms"] + record["metrics"]["totals"]["uptime"]
     return {
         "start-time": record["started_ms"],
         "end-time": -1 if end is None else end,
