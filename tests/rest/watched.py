@@ -3,7 +3,8 @@
 A program writes orders to a topic of a real broker. A job on Spark sums them up in windows, and writes the sums to
 another topic. A browser watches it at the address that ``flintstream ui`` prints. Then a function of the job fails, and
 the driver is killed with signal 9 and started again with ``--resume``. What the page says must follow, and is
-written to pictures: at 1280 and 400 pixels, in light and dark colours.
+written to pictures: at 1280 and 400 pixels, in light and dark colours. If Prometheus is installed, it reads the job all
+the time, and each query of the dashboard must have an answer in the end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Producer
 from tests.connectors.kafka.broker import Broker
+from tests.reporters.prometheus_server import PROGRAM as PROMETHEUS
+from tests.reporters.prometheus_server import prometheus, queries
 from tests.rest.browser import browser
+from tests.standalone import free_port
 from tests.waiting import wait_for
 
 from flintstream.coordinator import history, registry
@@ -79,12 +83,13 @@ env.execute("revenue of the shop")
 
 
 def feed(broker: Broker, topic: str, rate: float, ended: threading.Event) -> None:
-    """Write orders until the end."""
+    """Write orders until the end: ten a second come a minute late."""
     client, chance = Producer({"bootstrap.servers": broker.servers, "log_level": 0}), random.Random(7)
     while not ended.wait(0.1):
-        for _ in range(int(rate / 10)):
+        for number in range(int(rate / 10)):
             item = f"item-{min(int(chance.paretovariate(0.7)), 99)}"
-            order = {"item": item, "pieces": chance.randint(1, 5), "at": int(time.time() * 1000)}
+            late_ms = 0 if number else 60_000
+            order = {"item": item, "pieces": chance.randint(1, 5), "at": int(time.time() * 1000) - late_ms}
             client.produce(topic, json.dumps(order))
         client.poll(0)
     client.flush(10)
@@ -130,6 +135,12 @@ class Watched:
             time.sleep(3)
             self.page.picture(self.pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png")
 
+    def picture_all(self) -> None:
+        """Take pictures of a running job."""
+        tabs = {"graph": "graph", "metrics": "curves", "checkpoints": "checkpoints", "state": "state"}
+        for name, tab in tabs.items():
+            self.picture(name, tab)
+
 
 def watch(minutes: float, rate: float, engine: list[str], pictures: Path) -> dict[str, Any]:
     """Run it all. Return what the job had done in the end."""
@@ -156,11 +167,14 @@ def watch(minutes: float, rate: float, engine: list[str], pictures: Path) -> dic
         for setting in ("interval=5s", f"dir=file://{directory}/checkpoints"):
             command += ["-D", f"execution.checkpointing.{setting}"]
         command += ["-D", "restart-strategy.type=fixed-delay", "-D", "restart-strategy.fixed-delay.attempts=9"]
+        metrics = free_port()
+        command += ["-D", f"flintstream.metrics.prometheus.port={metrics}"]
         page = stack.enter_context(browser())
         page.look(1280)
         job = Watched(page, told.group(), [*command, str(program), broker.servers, orders, sums, str(flag)], pictures)
         job.start()
         stack.callback(job.kill)
+        scraper = stack.enter_context(prometheus(metrics)) if PROMETHEUS else None
         time.sleep(minutes * 30)
         flag.touch()
         job.show("exceptions")
@@ -175,16 +189,12 @@ def watch(minutes: float, rate: float, engine: list[str], pictures: Path) -> dic
         job.show("graph")
         page.wait_for("RUNNING", "h1")
         time.sleep(minutes * 30)
-        for name, tab in (
-            ("graph", "graph"),
-            ("metrics", "curves"),
-            ("checkpoints", "checkpoints"),
-            ("state", "state"),
-        ):
-            job.picture(name, tab)
+        job.picture_all()
         assert page.complaints() == []
-        written = len(broker.records(sums))
-        return {"sums": written, "tiles": " ".join(page.text(".tiles").split())}
+        done = {"sums": len(broker.records(sums)), "tiles": " ".join(page.text(".tiles").split())}
+        if scraper is not None:
+            done["values"] = {query: len(scraper.values(query, int(minutes * 60))) for query in queries()}
+        return done
 
 
 def main() -> None:
@@ -197,7 +207,9 @@ def main() -> None:
     options = parser.parse_args()
     inline = ["-D", "flintstream.engine=inline"]
     engine = inline if options.master == "inline" else ["--master", options.master]
-    print(json.dumps(watch(options.minutes, options.rate, engine, options.pictures)))
+    done = watch(options.minutes, options.rate, engine, options.pictures)
+    print(json.dumps(done, indent=2))
+    assert all(done.get("values", {}).values()), "a query of the dashboard has no answer"
 
 
 if __name__ == "__main__":
