@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from flintstream.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus
+from flintstream.common.job_listener import JobProgress
 from flintstream.errors import JobCancelledError, JobFailedError
 from flintstream.metrics.subtask import SubtaskMetrics
 
@@ -33,6 +34,9 @@ class Handle:
 
     def accumulators(self) -> dict[str, Any]:
         return {"n": 1}
+
+    def progress(self) -> JobProgress:
+        return JobProgress(str(self.job_id), "job", self.status(), 1, 0, 0, 3, 2, None)
 
     def result(self) -> JobExecutionResult:
         self.over.wait(300)

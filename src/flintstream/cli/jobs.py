@@ -10,7 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from flintstream.cli.printable import printable
-from flintstream.cli.progress import NO_WATERMARK, watermark_text
+from flintstream.common._watermark_text import watermark_text
+from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.coordinator import history, registry
 from flintstream.coordinator.control import JobGoneError, ask
 from flintstream.errors import FlintstreamError, PlanError
@@ -139,7 +140,7 @@ def _progress(entry: Entry, status: dict[str, Any]) -> str:
 
 
 def _totals(status: dict[str, Any]) -> str:
-    watermark = NO_WATERMARK if status["watermark"] is None else status["watermark"]
+    watermark = MIN_LONG_VALUE if status["watermark"] is None else status["watermark"]
     return (
         f"epochs {status['epochs']:,}  restarts {status['restarts']:,}  "
         f"checkpoints {status['checkpoints']:,}  in {status['records_in']:,}  out {status['records_out']:,}  "

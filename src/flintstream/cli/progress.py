@@ -8,10 +8,11 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from flintstream.cli.terminal import StatusLine, Stream
+from flintstream.common._watermark_text import watermark_text
+from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.common.job_listener import JobListener
 
 if TYPE_CHECKING:
@@ -20,25 +21,6 @@ if TYPE_CHECKING:
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.job_listener import JobProgress
-
-NO_WATERMARK = -(2**63)
-END = 2**63 - 1
-
-
-def watermark_text(watermark_ms: int) -> str:
-    """Format a watermark (ms since the epoch).
-
-    >>> watermark_text(0), watermark_text(-(2**63)), watermark_text(2**63 - 1)
-    ('1970-01-01 00:00:00 UTC', 'none yet', 'end')
-    """
-    if watermark_ms == NO_WATERMARK:
-        return "none yet"
-    if watermark_ms == END:
-        return "end"
-    try:
-        return f"{datetime.fromtimestamp(watermark_ms // 1000, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
-    except (OverflowError, ValueError, OSError):
-        return f"{watermark_ms} ms"
 
 
 class ProgressLine(JobListener):
@@ -57,7 +39,7 @@ class ProgressLine(JobListener):
 
     def on_progress(self, progress: JobProgress) -> None:
         """Show the progress of a job."""
-        watermark = NO_WATERMARK if progress.watermark is None else progress.watermark
+        watermark = MIN_LONG_VALUE if progress.watermark is None else progress.watermark
         self.update(progress.epochs, progress.records_in, progress.records_out, watermark)
 
     def on_job_executed(

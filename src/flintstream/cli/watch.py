@@ -13,7 +13,8 @@ import click
 
 from flintstream.cli.jobs import SETTINGS, complete_job
 from flintstream.cli.printable import printable
-from flintstream.cli.progress import NO_WATERMARK, ProgressLine, progress_line
+from flintstream.cli.progress import ProgressLine, progress_line
+from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.coordinator import history, registry
 from flintstream.coordinator.control import JobGoneError, ask
 from flintstream.errors import FlintstreamError
@@ -153,7 +154,7 @@ def _end_of(entry: Entry) -> dict[str, Any]:
 def _show(line: ProgressLine, entry: Entry) -> None:
     try:
         status = ask(entry, "status")
-        watermark = NO_WATERMARK if status["watermark"] is None else status["watermark"]
+        watermark = MIN_LONG_VALUE if status["watermark"] is None else status["watermark"]
         line.update(status["epochs"], status["records_in"], status["records_out"], watermark)
     except (FlintstreamError, LookupError, TypeError):  # it ends, or is of another release
         return

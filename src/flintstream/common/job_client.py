@@ -7,13 +7,17 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from flintstream.common import _notebook
+from flintstream.common._watermark_text import watermark_text
 from flintstream.common.completable_future import CompletableFuture
+from flintstream.common.constants import MIN_LONG_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.job_id import JobID
+    from flintstream.common.job_listener import JobProgress
     from flintstream.common.job_status import JobStatus
     from flintstream.metrics.subtask import SubtaskMetrics
 
@@ -83,6 +87,9 @@ class JobHandle(Protocol):
 
     def metrics(self) -> list[SubtaskMetrics]:
         """Return the latest metrics of each subtask of each operator."""
+
+    def progress(self) -> JobProgress:
+        """Return how far the job is."""
 
     def result(self) -> JobExecutionResult:
         """Wait for the job to end; return its result or raise the cause of its failure."""
@@ -168,6 +175,25 @@ class JobClient:
     def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
         """Wait for the job to end; the future returns its result or raises the cause of its failure."""
         return _start(self._handle.result)
+
+    def _repr_html_(self) -> str:
+        """Return the progress of the job for a notebook."""
+        told = self._handle.progress()
+        watermark = MIN_LONG_VALUE if told.watermark is None else told.watermark
+        values = {
+            "epochs": f"{told.epochs:,}",
+            "records in": f"{told.records_in:,}",
+            "records out": f"{told.records_out:,}",
+            "watermark": watermark_text(watermark),
+            "checkpoints": f"{told.checkpoints:,}",
+            "restarts": f"{told.restarts:,}",
+        }
+        caption = f"{told.job_name}: {told.status.name} ({told.job_id})"
+        return _notebook.table_html(list(values), [list(values.values())], caption)
+
+    def _ipython_display_(self) -> None:
+        """Show the progress in a notebook, until the job has ended."""
+        _notebook.follow(self._repr_html_, repr(self), lambda: self._handle.status().is_globally_terminal_state())
 
 
 def _start(call: Callable[[], T]) -> CompletableFuture[T]:

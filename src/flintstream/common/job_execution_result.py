@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._notebook import table_html
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -61,6 +63,11 @@ class JobExecutionResult:
     def get_metrics(self) -> list[SubtaskMetrics]:
         """Return the final metrics of each subtask of each operator. PyFlink has no such method."""
         return list(self._metrics)
+
+    def _repr_html_(self) -> str:
+        """Return the result for a notebook."""
+        rows = list(self._accumulators.items())
+        return table_html(["accumulator", "value"], rows, f"{self._job_id} finished after {self._net_runtime_ms:,} ms")
 
     def __str__(self) -> str:
         lines = [f"Job {self._job_id} finished after {self._net_runtime_ms} ms."]

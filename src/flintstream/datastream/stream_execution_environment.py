@@ -12,6 +12,7 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
+from flintstream.common._notebook import shorten_tracebacks_in_ipython
 from flintstream.common._secrets import shown, shown_path
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
@@ -117,6 +118,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         self._job_listeners: list[JobListener] = []
         for path in get_defaults().py_files:
             self.add_python_file(path)
+        shorten_tracebacks_in_ipython()
 
     @staticmethod
     def get_execution_environment(

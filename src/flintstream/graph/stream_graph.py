@@ -130,10 +130,7 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
         PlanError: The program has no operator, BATCH mode has an unbounded source, a required uid is missing, or a name
             or uid is not text.
     """
-    order: list[Transformation] = []
-    seen: set[int] = set()
-    for transformation in transformations:
-        _visit(transformation, order, seen)
+    order = in_order(transformations)
     physical = [t for t in order if not t.virtual]
     if not any(isinstance(t, OperatorTransformation) for t in physical):
         raise PlanError(
@@ -148,7 +145,7 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
                 tags.setdefault(origin.id, set()).add(side.tag_id)
     for transformation in physical:
         for number, given in enumerate(transformation.inputs):
-            edges.extend(_edges(given, transformation.id, number, None))
+            edges.extend(edges_from(given, transformation.id, number))
     for transformation in physical:
         check_text(transformation.name, "the name of an operator")
         if transformation.uid is not None:
@@ -177,6 +174,15 @@ def check_text(value: str, what: str) -> None:
         raise PlanError(f"{what}, {value!r}, has half a surrogate pair, which UTF-8 cannot encode") from None
 
 
+def in_order(transformations: Iterable[Transformation]) -> list[Transformation]:
+    """Return these steps and all that they read from, each after its inputs."""
+    order: list[Transformation] = []
+    seen: set[int] = set()
+    for transformation in transformations:
+        _visit(transformation, order, seen)
+    return order
+
+
 def _visit(transformation: Transformation, order: list[Transformation], seen: set[int]) -> None:
     if transformation.id in seen:
         return
@@ -192,18 +198,21 @@ def _physical_inputs(transformation: Transformation) -> list[Transformation]:
     return [origin for given in transformation.inputs for origin in _physical_inputs(given)]
 
 
-def _edges(given: Transformation, target: int, number: int, partitioner: Partitioner | None) -> list[StreamEdge]:
+def edges_from(
+    given: Transformation, target: int, number: int, partitioner: Partitioner | None = None
+) -> list[StreamEdge]:
+    """Return the edges to an input of the step ``target`` from the steps that run something at or before ``given``."""
     if isinstance(given, PartitionTransformation):
-        return _edges(given.inputs[0], target, number, partitioner or given.partitioner)
+        return edges_from(given.inputs[0], target, number, partitioner or given.partitioner)
     if isinstance(given, UnionTransformation):
-        return [edge for part in given.inputs for edge in _edges(part, target, number, partitioner)]
+        return [edge for part in given.inputs for edge in edges_from(part, target, number, partitioner)]
     if isinstance(given, SideOutputTransformation):
         return [
             replace(edge, side_tag=given.tag_id, side_type=given.output_type)
-            for edge in _edges(given.inputs[0], target, number, partitioner)
+            for edge in edges_from(given.inputs[0], target, number, partitioner)
         ]
     if isinstance(given, CacheTransformation):
-        return _edges(given.inputs[0], target, number, partitioner)
+        return edges_from(given.inputs[0], target, number, partitioner)
     return [StreamEdge(given.id, target, number, partitioner)]
 
 

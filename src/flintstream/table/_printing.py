@@ -31,7 +31,7 @@ def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> I
     yield from _head(heads, widths)
     for row in rows:
         count += 1
-        yield _line([*([str(row.get_row_kind())] if kinds else []), *_texts(columns, row, NULL)], widths)
+        yield _line([*([str(row.get_row_kind())] if kinds else []), *texts(columns, row, NULL)], widths)
     if count:
         yield _border(widths)
     yield _count(count) if count else "Received a total of 0 row" if kinds else "Empty set"
@@ -40,16 +40,16 @@ def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> I
 def answered(columns: Sequence[Column], rows: Iterator[Any]) -> Iterator[str]:
     """Yield the lines of what a statement tells: as wide as the texts are."""
     heads = [each.name for each in columns]
-    texts = [_texts(columns, row, "") for row in rows]
-    if not texts:
+    lines = [texts(columns, row, "") for row in rows]
+    if not lines:
         yield "Empty set"
         return
-    widths = [min(max([_wide(head), *(_wide(line[i]) for line in texts)]), 10_000) for i, head in enumerate(heads)]
+    widths = [min(max([_wide(head), *(_wide(line[i]) for line in lines)]), 10_000) for i, head in enumerate(heads)]
     yield from _head(heads, widths)
-    for line in texts:
+    for line in lines:
         yield _line(line, widths)
     yield _border(widths)
-    yield _count(len(texts))
+    yield _count(len(lines))
 
 
 def _count(count: int) -> str:
@@ -95,7 +95,8 @@ def _width_of(kind: DataType) -> int:
     return max(width, len(NULL))
 
 
-def _texts(columns: Sequence[Column], row: Any, null: str) -> list[str]:
+def texts(columns: Sequence[Column], row: Any, null: str) -> list[str]:
+    """Return the texts of a row's values, with ``null`` for NULL."""
     pairs = zip(columns, row, strict=True)
     return [null if value is None else value_text(each.type, value) for each, value in pairs]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._printing import answered, printed
+from flintstream.common._notebook import FIRST, PATIENCE_SECONDS, table_html
+from flintstream.datastream._streams.collect import caption
+from flintstream.table._printing import NULL, answered, printed, texts
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
 
@@ -155,3 +157,19 @@ class TableResult:
         told = self._client is None
         for line in answered(self._columns, rows) if told else printed(self._columns, rows, kinds=self._streaming):
             print(line)  # noqa: T201
+
+    def _repr_html_(self) -> str:
+        """Return the first rows for a notebook. They stay in the result."""
+        if self._client is None and self._kind is ResultKind.SUCCESS:
+            return "<p>OK</p>"
+        heads = [each.name for each in self._columns]
+        peek = getattr(self._rows, "_peek", None)
+        if peek is None:  # what a statement tells
+            lines = [texts(self._columns, row, NULL) for row in self._rows]
+            return table_html(heads, lines, caption(len(lines), complete=True))
+        rows, told = peek(FIRST, PATIENCE_SECONDS)
+        lines = [texts(self._columns, row, NULL) for row in rows]
+        if self._streaming:
+            heads = ["op", *heads]
+            lines = [[str(row.get_row_kind()), *line] for row, line in zip(rows, lines, strict=True)]
+        return table_html(heads, lines, told)

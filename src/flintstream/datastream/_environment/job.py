@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.job_client import JobClient
 from flintstream.common.job_execution_result import JobExecutionResult
 from flintstream.common.job_id import JobID
+from flintstream.common.job_listener import JobProgress
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     import threading
@@ -65,6 +67,10 @@ class JobHandle:
         """Return the latest metrics of each subtask of each operator."""
         return self._job.coordinator.tally.metrics.by_subtask()
 
+    def progress(self) -> JobProgress:
+        """Return how far the job is."""
+        return progress_of(self._job)
+
     def result(self) -> JobExecutionResult:
         """Wait for the end of the job and return its result; raise the cause if it failed."""
         self._job.wait()
@@ -96,6 +102,22 @@ def result_of(job: RunningJob) -> JobExecutionResult:
     """Return the result of a finished job."""
     return JobExecutionResult(
         JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job), job.coordinator.tally.metrics.by_subtask()
+    )
+
+
+def progress_of(job: RunningJob) -> JobProgress:
+    """Return how far a job is."""
+    progress = job.coordinator.tally.progress
+    return JobProgress(
+        job.job.plan.job_id,
+        job.job.plan.job_name,
+        job.status(),
+        progress.epochs,
+        progress.restarts,
+        progress.checkpoints,
+        progress.records_in,
+        progress.records_out,
+        None if progress.watermark == MIN_TIMESTAMP else progress.watermark,
     )
 
 

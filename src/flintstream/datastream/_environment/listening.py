@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flintstream.common.job_listener import JobProgress
-from flintstream.datastream._environment.job import client_of, result_of
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.datastream._environment.job import client_of, progress_of, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,22 +51,6 @@ def begin(listener: Listener, job: RunningJob) -> Callable[[], None]:
 
 def _tell_progress(listener: Listener, job: RunningJob, _progress: Progress) -> None:
     _told(listener.on_progress, progress_of(job))
-
-
-def progress_of(job: RunningJob) -> JobProgress:
-    """Return how far a job is."""
-    progress = job.coordinator.tally.progress
-    return JobProgress(
-        job.job.plan.job_id,
-        job.job.plan.job_name,
-        job.status(),
-        progress.epochs,
-        progress.restarts,
-        progress.checkpoints,
-        progress.records_in,
-        progress.records_out,
-        None if progress.watermark == MIN_TIMESTAMP else progress.watermark,
-    )
 
 
 def _tell_end(listener: Listener, job: RunningJob) -> None:

@@ -8,6 +8,7 @@ from flintstream.common._generic import A_co, B_co, Generic, T_co
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream._streams.keyed import KeyedStream
+from flintstream.datastream._streams.settings import Drawn
 from flintstream.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from flintstream.datastream.state import MapStateDescriptor
 from flintstream.graph.transformation import OperatorTransformation
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
     from flintstream.common._generic import V
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.base import Operator
 
 
-class BroadcastStream(Generic[T_co]):
+class BroadcastStream(Drawn, Generic[T_co]):
     """A stream that goes to every subtask, with its broadcast states (PyFlink's ``BroadcastStream``).
 
     Its only use is ``stream.connect(broadcast_stream)``.
@@ -51,8 +53,11 @@ class BroadcastStream(Generic[T_co]):
         self.input_stream = input_stream
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
 
+    def _ends(self) -> tuple[Transformation, ...]:
+        return self.input_stream._ends()  # noqa: SLF001 - same package
 
-class BroadcastConnectedStream(Generic[A_co, B_co]):
+
+class BroadcastConnectedStream(Drawn, Generic[A_co, B_co]):
     """A stream connected with a broadcast stream of type ``B`` (PyFlink's ``BroadcastConnectedStream``).
 
     >>> from flintstream.common import Types
@@ -87,6 +92,9 @@ class BroadcastConnectedStream(Generic[A_co, B_co]):
         self.non_broadcast_stream = non_broadcast_stream
         self.broadcast_stream = broadcast_stream
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
+
+    def _ends(self) -> tuple[Transformation, ...]:
+        return *self.non_broadcast_stream._ends(), *self.broadcast_stream._ends()  # noqa: SLF001 - same package
 
     @overload
     def process(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import queue
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import Generic, T_co
+from flintstream.common._notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
+from flintstream.errors import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,6 +70,12 @@ def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
     return sink
 
 
+def caption(shown: int, *, complete: bool) -> str:
+    """Describe how many records a notebook shows."""
+    records = f"{shown} record{'' if shown == 1 else 's'}"
+    return records if complete else f"the first {records}; there may be more"
+
+
 class CloseableIterator(Generic[T_co]):
     """Iterates over the records of a running job. Closing it cancels the job if it is still running.
 
@@ -92,6 +102,35 @@ class CloseableIterator(Generic[T_co]):
     def __iter__(self) -> Self:
         """Return self."""
         return self
+
+    def _peek(self, limit: int, seconds: float) -> tuple[list[T_co], str]:
+        """Wait for the next ``limit`` records, which stay, until the end of the job or of so many seconds.
+
+        Return them, and what there is to say of them.
+        """
+        records, until = list(self._ready), time.monotonic() + seconds
+        ended = False
+        while len(records) <= limit and not ended and time.monotonic() < until:
+            ended = self._done.is_set()  # read it first: the queue then has all that was committed
+            with suppress(queue.Empty):
+                while len(records) <= limit:
+                    records += self._sink.queue.get(block=not ended, timeout=0.05)
+        self._ready = iter(records)
+        shown = records[:limit]
+        told = caption(len(shown), complete=ended and len(shown) == len(records))
+        return shown, told + self._failure() if ended else told
+
+    def _failure(self) -> str:
+        try:
+            self._client.get_job_execution_result().result()
+        except Exception as error:  # noqa: BLE001 - a function may raise anything
+            return f"; then the job failed: {type(error).__name__}: {error}"
+        return ""
+
+    def _repr_html_(self) -> str:
+        """Return the next records for a notebook. They stay in the iterator."""
+        records, told = self._peek(FIRST, PATIENCE_SECONDS)
+        return table_html(["record"], [[shorten(each, 200)] for each in records], told)
 
     def __next__(self) -> T_co:
         """Wait for the next record and return it.

@@ -8,6 +8,7 @@ from flintstream.common._generic import A_co, B_co, Generic
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_type
 from flintstream.datastream._streams.keyed import KeyedStream
+from flintstream.datastream._streams.settings import Drawn
 from flintstream.datastream.functions import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from flintstream.common._generic import T, V
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.datastream.functions import KeySelector
+    from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.base import Operator
 
 
-class ConnectedStreams(Generic[A_co, B_co]):
+class ConnectedStreams(Drawn, Generic[A_co, B_co]):
     """Two connected streams of types ``A`` and ``B``, from :meth:`DataStream.connect`.
 
     State and timers require both streams to be keyed. Records of both streams with the same key then go to one subtask
@@ -56,6 +58,9 @@ class ConnectedStreams(Generic[A_co, B_co]):
         """Connect two streams."""
         self.stream1 = stream1
         self.stream2 = stream2
+
+    def _ends(self) -> tuple[Transformation, ...]:
+        return *self.stream1._ends(), *self.stream2._ends()  # noqa: SLF001 - same package
 
     def key_by(
         self,

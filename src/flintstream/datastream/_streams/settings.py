@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from flintstream.datastream._streams.functions import StaysInProgram
+from flintstream.graph.drawing import drawing
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -15,11 +16,24 @@ if TYPE_CHECKING:
     from flintstream.graph.transformation import Transformation
 
 
-class Settings(StaysInProgram):
+class Drawn:
+    """Shows a notebook the steps up to here."""
+
+    def _ends(self) -> tuple[Transformation, ...]:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return drawing(self._ends())
+
+
+class Settings(Drawn, StaysInProgram):
     """The settings of a step, common to streams and sinks."""
 
     _transformation: Transformation
     _env: StreamExecutionEnvironment
+
+    def _ends(self) -> tuple[Transformation, ...]:
+        return (self._transformation,)
 
     def get_name(self) -> str:
         """Return the name of this step.

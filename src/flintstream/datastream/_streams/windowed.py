@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from flintstream.common._generic import Generic, K_co, T_co, W_co
 from flintstream.common.constants import MAX_LONG_VALUE
 from flintstream.datastream._streams.functions import as_function
+from flintstream.datastream._streams.settings import Drawn
 from flintstream.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from flintstream.datastream._streams.keyed import KeyedStream
     from flintstream.datastream.state import StateDescriptor
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
+
 
 WINDOW_STATE_NAME = "window-contents"
 WINDOW_FUNCTIONS = (WindowFunction, ProcessWindowFunction, AllWindowFunction, ProcessAllWindowFunction)
 
 
-class _Windowed(Generic[K_co, T_co, W_co]):
+class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
     """Base class of both kinds of windowed streams."""
 
     _window_functions: tuple[type, ...]
@@ -54,6 +57,9 @@ class _Windowed(Generic[K_co, T_co, W_co]):
         self._allowed_lateness = 0
         self._late_data_output_tag: OutputTag | None = None
         self._window_trigger: Trigger[T_co, W_co] | None = None
+
+    def _ends(self) -> tuple[Transformation, ...]:
+        return self._keyed_stream._ends()  # noqa: SLF001 - same package
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """Return the environment this stream belongs to."""
