@@ -15,8 +15,8 @@ from flintstream.connectors.sink import WriterContext
 DIRECTORY = Path(__file__).parents[2] / "examples" / "connectors"
 
 
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"example_{name}", DIRECTORY / f"{name}.py")
+def load(name, directory=DIRECTORY):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", directory / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
