@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintstream.coordinator.autoscaler import Autoscaler, AutoscalerSettings, Sample
+from flintstream.coordinator.autoscaler import Autoscaler, AutoscalerSettings, Sample, waiting_records
 from flintstream.errors import PlanError
+from flintstream.metrics.subtask import SubtaskMetrics
 
 STEP_MS = 3_000
 SETTINGS = AutoscalerSettings(
@@ -144,6 +145,23 @@ def test_settings_that_do_not_fit_together_are_refused(wrong):
     given_ = {f"flintstream.autoscaler.{name}": value for name, value in wrong.items()}
     with pytest.raises(PlanError, match=r"is more than 'flintstream.autoscaler"):
         AutoscalerSettings.of({"flintstream.autoscaler.enabled": "true", **given_})
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([(1, 0, 5), (1, 1, 7), (2, 0, None)], 12),  # the second operator is no source
+        ([(1, 0, 5), (1, 1, None)], None),  # a subtask that cannot tell yet may have any number
+        ([(1, 0, None)], None),
+        ([], None),
+    ],
+)
+def test_the_backlog_is_known_when_all_subtasks_of_a_source_know_theirs(values, expected):
+    subtasks = [
+        SubtaskMetrics("", operator, subtask, {} if pending is None else {"pendingRecords": pending})
+        for operator, subtask, pending in values
+    ]
+    assert waiting_records(subtasks) == expected
 
 
 def test_it_is_off_unless_it_is_switched_on():

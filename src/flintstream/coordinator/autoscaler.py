@@ -15,11 +15,12 @@ from flintstream.options import autoscaler as options
 from flintstream.runtime.operators.source import PENDING_RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
     from flintstream.coordinator.load import Load
+    from flintstream.metrics.subtask import SubtaskMetrics
 
 SAMPLES = 20
 """How many samples there are in a window, at most."""
@@ -171,6 +172,16 @@ def worked_ms(load: Load) -> float:
     return max(reading, sum(levels.values()))
 
 
+def waiting_records(subtasks: Iterable[SubtaskMetrics]) -> int | None:
+    """Return how many records wait for the sources; None if a source cannot tell, or not yet for each subtask."""
+    told: dict[int, list[object]] = {}
+    for each in subtasks:
+        told.setdefault(each.operator_id, []).append(each.values.get(PENDING_RECORDS))
+    known = [values for values in told.values() if any(isinstance(each, int) for each in values)]
+    numbers = [each for values in known for each in values if isinstance(each, int)]
+    return sum(numbers) if numbers and len(numbers) == sum(map(len, known)) else None
+
+
 def autoscaling(settings: AutoscalerSettings) -> Callable[[RunningJob], Callable[[], None]]:
     """Return a function that makes a job change its parallelism itself, and returns what to call at its end."""
 
@@ -189,10 +200,8 @@ def _look(job: RunningJob, scaler: Autoscaler, progress: Progress) -> None:
         return
     parallelism = default_parallelism(job.job)
     try:
-        waiting = [each.values.get(PENDING_RECORDS) for each in coordinator.tally.metrics.by_subtask()]
-        known = [each for each in waiting if isinstance(each, int)]
-        worked = worked_ms(coordinator.tally.load)
-        sample = Sample(now_ms, worked, progress.records_in, sum(known) if known else None)
+        waiting = waiting_records(coordinator.tally.metrics.by_subtask())
+        sample = Sample(now_ms, worked_ms(coordinator.tally.load), progress.records_in, waiting)
         wanted = None if parallelism is None else scaler.decide(sample, parallelism)
         if wanted is not None:
             _log.info("job '%s' changes its parallelism from %d to %d", plan.job_name, parallelism, wanted)

@@ -62,12 +62,15 @@ def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittabl
     splits = []
     for path, size in files:
         if not splittable or compression_of(path) is not None:
-            splits.append(FileSplit(path, path))
+            splits.append(FileSplit(path, path, size=size))
             continue
         pieces = max(1, round(size / largest))
         starts = [size * piece // pieces for piece in range(pieces)]
         # The last split has no end: the file may have grown by the time it is read.
-        splits.extend(FileSplit(f"{path}:{start}", path, start, end) for start, end in zip_longest(starts, starts[1:]))
+        splits.extend(
+            FileSplit(f"{path}:{start}", path, start, end, size=(size if end is None else end) - start)
+            for start, end in zip_longest(starts, starts[1:])
+        )
     return splits
 
 

@@ -10,7 +10,7 @@ from flintstream.checkpoint.registry import record
 from flintstream.connectors.source import SourceReader, SourceSplit
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from flintstream.connectors.source import Fetch
 
@@ -33,6 +33,8 @@ class FileSplit(SourceSplit):
     """The line, block or row group before which everything was read, in units of the format; None for nothing yet."""
     skip: int = 0
     """Lines or records after ``position`` that were also read."""
+    size: int = 0
+    """How many bytes of the file it had when it was found; 0 if that is unknown."""
 
 
 class OpenFile(Protocol):
@@ -55,6 +57,10 @@ class FileReader(SourceReader):
     def __init__(self) -> None:
         """Start without open files."""
         self._open_files: dict[tuple[str, int | None, int], OpenFile] = {}
+        self._begun: dict[str, int] = {}
+        """How many records were read of the splits that are partly read."""
+        self._ended = (0, 0)
+        """How many records and bytes the splits had that were read to their ends."""
 
     @abstractmethod
     def open_file(self, split: FileSplit) -> OpenFile:
@@ -63,19 +69,36 @@ class FileReader(SourceReader):
     def read(self, split: FileSplit, fetch: Fetch) -> Generator[list[Any], None, bool]:
         """Yield the split's records."""
         file = self._open_files.pop(_place(split), None) or self.open_file(split)
+        whole = split.split_id in self._begun or split.position is None
+        count = self._begun.pop(split.split_id, 0)
         try:
             while (batch := file.next(max(1, fetch.size))) is not None:
                 split.position, split.skip = file.position, file.skip
                 if batch:
+                    count += len(batch)
                     yield batch
         except GeneratorExit:
             self._keep(split, file)
+            if whole:
+                self._begun[split.split_id] = count
             raise
         except BaseException:
             file.close()
             raise
         file.close()
+        if whole:
+            records, size = self._ended
+            self._ended = records + count, size + split.size
         return True
+
+    def pending_records(self, splits: Sequence[FileSplit]) -> int | None:
+        """Estimate the records of the splits by their bytes; None until a split was read to its end."""
+        if not splits:
+            return 0
+        records, size = self._ended
+        if not size:
+            return None
+        return max(0, sum(split.size for split in splits) * records // size - sum(self._begun.values()))
 
     def _keep(self, split: FileSplit, file: OpenFile) -> None:
         stale = self._open_files.pop(_place(split), None)

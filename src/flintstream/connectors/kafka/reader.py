@@ -109,7 +109,7 @@ class KafkaReader(SourceReader):
             if end >= 0:  # negative until a broker has answered
                 known = True
                 pending += max(0, (end if split.stop is None else min(end, split.stop)) - split.position)
-        return pending if known else None
+        return pending if known or not splits else None
 
     def read(self, split: KafkaSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
         """Yield the records of a partition."""
