@@ -18,6 +18,8 @@ import sys
 import nbformat
 from nbclient import NotebookClient
 notebook = nbformat.read(sys.argv[1], as_version=4)
+# The kernel's user stays, where the client would leave before the job is shown as ended.
+notebook.cells.append(nbformat.v4.new_code_cell("import time; time.sleep(3)"))
 NotebookClient(notebook, timeout=500, kernel_name="python3").execute()
 nbformat.write(notebook, sys.argv[2])
 """

@@ -48,6 +48,9 @@ class JobHandle(Protocol):
     ...     def metrics(self):
     ...         return []
     ...
+    ...     def progress(self):
+    ...         return "all 6 words"
+    ...
     ...     def accumulators(self):
     ...         return {"words": 6}
     ...
