@@ -44,6 +44,9 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", default=PAGES)
     parser.add_argument("--built", type=Path, default=BUILT, help="the folder of the HTML")
     given = parser.parse_args()
+    missing = [page for page in given.pages if not (given.built / f"{page}.html").exists()]
+    if missing:
+        parser.error(f"no such pages, without .html: {', '.join(missing)}")
     given.folder.mkdir(parents=True, exist_ok=True)
     found = 0
     with browser() as window:

@@ -12,17 +12,24 @@ from flintstream.options.command_line import reset_defaults, set_defaults
 
 ROOT = Path(__file__).parents[2]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if any(blocks(page))]
-NOT_RUN = 16
+SPARK = "starts Spark"
+NOT_RUN = 12
 """Blocks that need what a test does not have. It must not grow without a thought."""
 
 
 @pytest.fixture
-def reader(tmp_path, monkeypatch):
-    """Be in an empty directory, where ``import pyflink`` works and jobs run inline."""
+def engine():
+    """The settings of jobs."""
+    return {"flintstream.engine": "inline"}
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch, engine):
+    """Be in an empty directory, where ``import pyflink`` works."""
     monkeypatch.chdir(tmp_path)
     installed = pyflink.is_installed()
     pyflink.install()
-    set_defaults({"flintstream.engine": "inline"}, None, 1, [])
+    set_defaults(engine, None, 1, [])
     yield
     reset_defaults()
     if not installed:
@@ -35,8 +42,18 @@ def test_the_code_of_a_page_runs(page, capfd):
     run(page, lambda: capfd.readouterr().out)
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("engine", [{"flintstream.master": "local[2]"}], ids=["spark"])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(block.reason == SPARK for block in blocks(page))], ids=lambda page: page.stem
+)
+@pytest.mark.usefixtures("reader")
+def test_the_code_of_a_page_about_spark_runs_there(page, capfd):
+    run(page, lambda: capfd.readouterr().out, SPARK)
+
+
 def test_blocks_that_do_not_run_say_why():
-    found = [(page, block) for page in PAGES for block in blocks(page) if block.reason]
+    found = [(page, block) for page in PAGES for block in blocks(page) if block.reason not in {None, SPARK}]
     for page, block in found:
         print(f"{page.relative_to(ROOT)}:{block.line}: {block.reason}")
     assert len(found) <= NOT_RUN
