@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import socket
+import struct
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -111,6 +113,27 @@ def test_if_a_task_is_lost_all_forget_the_epoch(tasks, runtime):
     with pytest.raises(TaskLostError):
         tasks.run_epoch([item(0, 0, b"a"), item(0, 1, b"lost")])
     assert runtime.closed == 2
+
+
+def test_a_task_whose_results_come_too_late_ends_and_forgets_the_epoch(runtime, monkeypatch):
+    began, gone = threading.Event(), threading.Event()
+
+    def slow(level, partition, items):
+        began.set()
+        gone.wait(10)
+        return [item(level + 1, partition, bytes(10_000_000))]
+
+    monkeypatch.setattr(runtime, "run_stage", slow, raising=False)
+    with socket.create_server((HERE, 0)) as driver, ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(ResidentTask(JOB, (HERE, driver.getsockname()[1]), bytes(32)), 0, iter(()))
+        connection, _ = driver.accept()
+        resident._send(connection, pickle.dumps((0, [])))
+        assert began.wait(10)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+        connection.close()
+        gone.set()
+        assert list(ended.result(10)) == []
+    assert runtime.closed == 1
 
 
 def test_tasks_that_end_between_epochs_keep_their_subtasks(runtime):

@@ -96,9 +96,11 @@ class ResidentTask:
             message: bytes | bytearray | None = None
             try:
                 while message := _receive(connection):
-                    _send(connection, pickle.dumps(_run(runtime, partition, *pickle.loads(message)), 5))
-            except BrokenPipeError:
-                message = None
+                    results = pickle.dumps(_run(runtime, partition, *pickle.loads(message)), 5)
+                    try:
+                        _send(connection, results)
+                    except ConnectionError:  # another task was lost, so the driver has given up the epoch
+                        break
             finally:
                 _open.discard(connection)
                 if message != _BYE:  # the epoch may run again, from the state before it
