@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Boundedness(enum.Enum):
-    """Whether a source ends by itself.
+    """Whether a source comes to an end.
 
     >>> from flintstream.datastream.connectors import NumberSequenceSource
     >>> NumberSequenceSource(1, 3).get_boundedness() is Boundedness.BOUNDED
