@@ -1,12 +1,13 @@
 """Time from a line of input that appears until a keyed function receives it, and until its result is printed.
 
-    python -m benchmarks.found_input files|kafka [--seconds 60] [--engines flintstream,pyflink-thread]
-                                                 [--flink-python PYTHON] [--jar JAR]
+    python -m benchmarks.found_input files|kafka|sockets [--seconds 60] [--engines flintstream,pyflink-thread,asyncio]
+                                                         [--flink-python PYTHON] [--jar JAR]
 
 Every 50 ms, 50 lines appear: in a new file of a directory, which the program (``runners/found_input.py``) searches
-every 50 ms, or in a topic of one partition. PyFlink runs the same program with default settings. With Kafka it needs
-the jar flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central). The first ten seconds in which lines are printed
-do not count. The broker is that of the tests.
+every 50 ms, in a topic of one partition, or in a connection of a server. PyFlink runs the same program with default
+settings. With Kafka it needs the jar flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central); from sockets, only
+its Java interface reads. The engine "asyncio", for sockets, is a reader in plain Python. The first ten seconds in which
+lines are printed do not count. The broker is that of the tests.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ from tests.connectors.kafka.broker import Broker
 from benchmarks.latency import WARM_UP_SECONDS, percentiles
 
 RUNNER = Path(__file__).parent / "runners" / "found_input.py"
+PLAIN = RUNNER.with_name("found_input_asyncio.py")
 SOURCES = RUNNER.parents[2] / "src"
 PRINTED = re.compile(rb"found (\d+) ([\d.]+) ([\d.]+)")
 PERIOD_SECONDS = 0.05
@@ -73,7 +76,35 @@ class Kafka:
         self._broker.close()
 
 
-KINDS = {"files": Files, "kafka": Kafka}
+class Sockets:
+    """A server on this machine that sends lines to the first client that connects."""
+
+    def __init__(self, work: Path) -> None:  # noqa: ARG002
+        """Listen."""
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._client: socket.socket | None = None
+        self.where = f"127.0.0.1:{self._server.getsockname()[1]}"
+
+    def write(self, number: int) -> None:
+        """Send lines; the first ones wait for the client, in a thread."""
+        if self._client is None:
+            threading.Thread(target=self._send, args=(number,), daemon=True).start()
+        else:
+            self._send(number)
+
+    def _send(self, number: int) -> None:
+        if self._client is None:
+            self._client, _ = self._server.accept()
+        self._client.sendall("".join(f"{line}\n" for line in lines(number)).encode())
+
+    def close(self) -> None:
+        """Close the connection and the server."""
+        if self._client is not None:
+            self._client.close()
+        self._server.close()
+
+
+KINDS: dict[str, type[Files | Kafka | Sockets]] = {"files": Files, "kafka": Kafka, "sockets": Sockets}
 
 
 def lines(number: int) -> list[str]:
@@ -82,7 +113,7 @@ def lines(number: int) -> list[str]:
     return [f"{line},{now},{line % 97}" for line in range(number * LINES, (number + 1) * LINES)]
 
 
-def write_all(place: Files | Kafka, times: int, stopped: threading.Event) -> None:
+def write_all(place: Files | Kafka | Sockets, times: int, stopped: threading.Event) -> None:
     """Write lines every 50 ms, from number 1 on."""
     start = time.time()
     for number in range(1, times):
@@ -91,14 +122,21 @@ def write_all(place: Files | Kafka, times: int, stopped: threading.Event) -> Non
         place.write(number)
 
 
+def command(engine: str, python: str, kind: str, where: str, jar: str) -> list[str]:
+    """Return the command line of an engine."""
+    if engine == "asyncio":
+        return [python, str(PLAIN), where]
+    if engine == "flintstream":
+        return [python, "-m", "flintstream.cli", "run", "--master", "local[2]", str(RUNNER), kind, where, jar]
+    return [python, str(RUNNER), kind, where, engine.removeprefix("pyflink-"), jar]
+
+
 def measure(kind: str, engine: str, python: str, jar: str, seconds: float) -> tuple[list[float], list[float]]:
     """Run the program; return how long (ms) each line took to the keyed function, and to the terminal.
 
     Raises:
         RuntimeError: The program ended early.
     """
-    start = ["-m", "flintstream.cli", "run", "--master", "local[2]"] if engine == "flintstream" else []
-    mode = [] if engine == "flintstream" else [engine.removeprefix("pyflink-")]
     variables = {
         **os.environ,
         "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
@@ -108,7 +146,7 @@ def measure(kind: str, engine: str, python: str, jar: str, seconds: float) -> tu
         place = KINDS[kind](Path(work))
         place.write(0)  # the others follow when this one has been printed
         process = subprocess.Popen(  # noqa: S603 - our own programs
-            [python, *start, str(RUNNER), kind, str(place.where), *mode, jar],
+            command(engine, python, kind, str(place.where), jar),
             env={**variables, "FLINK_LOG_DIR": work}, cwd=work, stdout=subprocess.PIPE, stderr=log,
         )  # fmt: skip
         times = int((seconds + WARM_UP_SECONDS) / PERIOD_SECONDS)
@@ -121,7 +159,9 @@ def measure(kind: str, engine: str, python: str, jar: str, seconds: float) -> tu
     return received, printed
 
 
-def read(process: subprocess.Popen[bytes], place: Files | Kafka, times: int) -> tuple[list[float], list[float], int]:
+def read(
+    process: subprocess.Popen[bytes], place: Files | Kafka | Sockets, times: int
+) -> tuple[list[float], list[float], int]:
     """Write the input, and read what the program prints; return the times, and the number of lines that are missing."""
     assert process.stdout is not None
     received: list[float] = []
@@ -158,7 +198,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()
     for engine in options.engines.split(","):
-        python = sys.executable if engine == "flintstream" else options.flink_python
+        if engine == "asyncio" and options.kind != "sockets":
+            parser.error("asyncio reads from sockets only")
+        python = sys.executable if engine in {"flintstream", "asyncio"} else options.flink_python
         if not python:
             parser.error("give --flink-python, or --engines flintstream")
         received, printed = measure(options.kind, engine, python, options.jar, options.seconds)

@@ -3,14 +3,14 @@
 Each printed line has the time at which the input was written and that at which the keyed function received it.
 """
 
-# ruff: noqa: ANN001, ANN201, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ARG002, D101, D102, D103, SLF001 - as a user of that engine would write it
 
 import sys
 import time
 
 from pyflink.common import Configuration, Duration, Types, WatermarkStrategy
 from pyflink.common.serialization import SimpleStringSchema
-from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream import DataStream, KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
 from pyflink.datastream.state import ValueStateDescriptor
@@ -32,9 +32,9 @@ def parsed(line):
     return int(number), float(written), int(key)
 
 
-def kafka(where):
+def kafka(env, where):
     servers, _, topic = where.partition("/")
-    return (
+    source = (
         KafkaSource.builder()
         .set_bootstrap_servers(servers)
         .set_topics(topic)
@@ -43,11 +43,20 @@ def kafka(where):
         .set_value_only_deserializer(SimpleStringSchema())
         .build()
     )
+    return env.from_source(source, WatermarkStrategy.no_watermarks(), "kafka")
 
 
-def files(where):
+def files(env, where):
     source = FileSource.for_record_stream_format(StreamFormat.text_line_format(), where)
-    return source.monitor_continuously(Duration.of_millis(50)).build()
+    source = source.monitor_continuously(Duration.of_millis(50)).build()
+    return env.from_source(source, WatermarkStrategy.no_watermarks(), "files")
+
+
+def sockets(env, where):
+    host, _, port = where.partition(":")
+    if hasattr(env, "socket_text_stream"):
+        return env.socket_text_stream(host, int(port))
+    return DataStream(env._j_stream_execution_environment.socketTextStream(host, int(port)))
 
 
 def main():
@@ -59,8 +68,7 @@ def main():
     env.set_parallelism(1)
     if mode and jar:
         env.add_jars(f"file://{jar}")
-    source = {"files": files, "kafka": kafka}[kind](where)
-    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), kind)
+    stream = {"files": files, "kafka": kafka, "sockets": sockets}[kind](env, where)
     lines = stream.map(parsed, Types.TUPLE([Types.INT(), Types.DOUBLE(), Types.INT()]))
     lines.key_by(lambda value: value[2], Types.INT()).process(Count(), Types.STRING()).print()
     env.execute("found input")
