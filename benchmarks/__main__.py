@@ -23,16 +23,18 @@ from benchmarks.workloads import WORKLOADS
 if TYPE_CHECKING:
     import argparse
 
+ABLE = [name for name, engine in ENGINES.items() if any(engine.runs(each.package) for each in WORKLOADS.values())]
+
 
 def read_options() -> tuple[argparse.Namespace, list[str], list[str]]:
     """Return the options, and the names of the workloads and of the engines."""
-    parser = parser_of("benchmarks", __doc__, ENGINES)
+    parser = parser_of("benchmarks", __doc__, ABLE)
     parser.add_argument(
         "workloads", nargs="*", metavar="WORKLOAD", help=f"by default all: {', '.join(WORKLOADS)}"
     )
     options = parser.parse_args()
     refuse_unknown(parser, "workloads", options.workloads, WORKLOADS)
-    return options, options.workloads or list(WORKLOADS), check(parser, options, ENGINES)
+    return options, options.workloads or list(WORKLOADS), check(parser, options, ABLE)
 
 
 def main() -> None:

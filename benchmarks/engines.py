@@ -22,6 +22,8 @@ REQUIREMENTS = {
     "flink": ["apache-flink==2.3.0"],
     "bytewax": ["bytewax==0.21.1"],
     "spark": ["pyspark==4.3.0", "pandas", "pyarrow", "protobuf"],
+    "pathway": ["pathway==0.33.0"],
+    "quix": ["quixstreams==3.28.1"],
 }
 """Packages for the virtual environment of each; the first is the engine itself."""
 
@@ -73,6 +75,9 @@ ENGINES = {
         ),
         Engine("flink-thread", "PyFlink, thread mode", "pyflink", 30_000, "flink", "thread"),
         Engine("flink-process", "PyFlink, process mode", "pyflink", 6_000, "flink", "process"),
+        Engine("pathway", "Pathway, 2 threads", "pathway", 100_000, "pathway"),
+        Engine("quix", "Quix Streams, 2 processes", "quix", 20_000, "quix", "grouped"),
+        Engine("quix-local", "Quix Streams, 2 processes, no exchange", "quix", 20_000, "quix", "local"),
     )
 }
 

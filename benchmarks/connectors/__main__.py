@@ -14,6 +14,9 @@ The engine "bare" is the bound: two Python processes with the clients that flint
 and server are those of the tests, on this machine, and share its cores; their CPU is not in the figures. A run counts
 only if its output is right, record by record. ``benchmarks/measure.py`` describes the rest of the method.
 
+The engines "quix" and "quix-local" are Quix Streams, for the cases of Kafka only: its sources and sinks are topics. It
+counts per key after ``group_by``, which takes all records through another topic, or without.
+
 PyFlink needs the connectors' jars: --jars flink-sql-connector-kafka-5.0.0-2.2.jar (from Maven Central).
 """
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     import argparse
 
 KINDS = tuple(dict.fromkeys(name.split("-")[0] for name in CASES))
-ABLE = ("bare", "flintstream", "flink-thread", "flink-process")
+ABLE = ("bare", "flintstream", "flink-thread", "flink-process", "quix", "quix-local")
 USUAL = ABLE[:3]
 
 
@@ -56,6 +59,8 @@ def main() -> None:
     for place, cases in groupby((CASES[name] for name in names), lambda case: case.place):
         with closing(place()) as held:
             for case, engine in product(cases, (ENGINES[name] for name in engines)):
+                if not case.runs_on(engine):
+                    continue
                 series.add(case.name, engine.name, partial(measure, case, held, engine, jars, series.limits))
     series.print()
 

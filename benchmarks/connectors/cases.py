@@ -60,6 +60,10 @@ class Case:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def runs_on(self, engine: Engine) -> bool:
+        """Whether an engine has the program: Quix Streams has those of Kafka at parallelism 2."""
+        return engine.module != "quix" or (self.place is Kafka and "parallelism" not in self.settings)
+
 
 CASES = {
     case.name: case

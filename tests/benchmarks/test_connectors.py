@@ -107,6 +107,18 @@ def test_cases_are_chosen_by_name_and_kind(monkeypatch):
     assert engines == ["bare"]
 
 
+def test_quix_streams_has_the_cases_of_kafka_only():
+    quix = [name for name, case in CASES.items() if case.runs_on(ENGINES["quix"])]
+    assert quix == ["kafka-read", "kafka-at-least-once", "kafka-exactly-once"]
+    assert all(case.runs_on(ENGINES["flintstream"]) for case in CASES.values())
+
+
+def test_the_program_of_quix_streams_gets_its_mode():
+    run = Run("kafka_read", RECORDS, "there")
+    command = ENGINES["quix-local"].command("python", run, Path("connectors"))
+    assert command == ["python", "connectors/run_quix.py", "local", run.to_json()]
+
+
 def test_what_there_is_not_is_refused():
     command = [sys.executable, "-m", "benchmarks.connectors"]
     for arguments, message in (

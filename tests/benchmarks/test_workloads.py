@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import ABLE
 from benchmarks.workload import Run, line
 from benchmarks.workloads import WORKLOADS
 from tests.conformance.ours import alias
@@ -47,6 +48,11 @@ def test_the_program_and_the_bare_loop_give_the_same_results(name, tmp_path):
     expected = bare_lines(run)
     assert len(expected) > 100
     assert inline_lines(run) == expected
+
+
+def test_engines_without_a_workload_are_not_among_those_that_are_measured():
+    assert {"pathway", "bytewax", "flintstream"} <= set(ABLE)
+    assert "quix" not in ABLE
 
 
 def test_programs_import_pyflink_and_nothing_of_flintstream():
