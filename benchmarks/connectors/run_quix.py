@@ -4,6 +4,8 @@ With the mode ``grouped``, records are grouped by key as a user would do it, whi
 With the mode ``local``, they are not: the partitions have separate keys, so each process can count those of its own.
 """
 
+# ruff: noqa: ANN001, ANN201, ARG001, D103 - as a user of that engine would write it
+
 import multiprocessing
 import sys
 from pathlib import Path
