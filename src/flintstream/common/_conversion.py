@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flintstream.common._javatext import narrow
 from flintstream.common.types import Row, _make_row
+from flintstream.compiled import load
 from flintstream.errors import shorten
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ GENERATED = "<flintstream"
 """Prefix of the file names of code that is compiled at run time."""
 
 
+_compiled = load("exchange")
+_compiled_fits = None if _compiled is None else _compiled.fits
+
 _NAMES = {"Row": Row, "make_row": _make_row, "narrow": narrow, "ConsumedError": ConsumedError}
 
 
@@ -44,12 +48,15 @@ class Scope:
         self.names[name] = value
         return name
 
-    def function(self, source: str) -> Converter:
-        """Compile ``source``, which defines ``convert`` and optionally ``fits``."""
+    def function(self, source: str, kinds: str = "", *, of_tuples: bool = False) -> Converter:
+        """Compile ``source``, which defines ``convert`` and optionally ``fits``.
+
+        ``kinds`` has the letters of the fields of a tuple, or that of a single value, if all of them have one.
+        """
         names = dict(self.names)
         exec(compile(source, f"{GENERATED} converter>", "exec"), names)  # noqa: S102 - generated from types only
         convert: Any = names["convert"]
-        convert.fits = names.get("fits")
+        convert.fits, convert.kinds, convert.of_tuples = names.get("fits"), kinds, of_tuples
         return convert  # type: ignore[no-any-return]
 
 
@@ -61,7 +68,8 @@ def convert_block(convert: Converter, values: list[Any], cursor: Iterator[Any]) 
     fits = getattr(convert, "fits", None)
     if fits is None:
         return [convert(value) for value in cursor]
-    if fits(cursor):
+    kinds: str = convert.kinds  # type: ignore[attr-defined]
+    if fits(cursor) if not kinds or _compiled_fits is None else _compiled_fits(kinds, cursor, convert.of_tuples):  # type: ignore[attr-defined]
         return values
     position = len(values) - length_hint(cursor) - 1
     return [*values[:position], convert(values[position]), *[convert(value) for value in cursor]]
@@ -75,16 +83,18 @@ class Inline:
         test: Condition for using ``build``; empty for "always".
         build: Expression for the converted value.
         keeps: Whether ``build`` is the variable itself.
+        kind: The letter of the compiled test that does the same as ``test``; empty if there is none.
     """
 
     test: str
     build: str
     keeps: bool
+    kind: str = ""
 
     @staticmethod
-    def keep(test: str) -> Inline:
+    def keep(test: str, kind: str = "") -> Inline:
         """A field that stays unchanged if ``test`` holds."""
-        return Inline(test, "{x}", keeps=True)
+        return Inline(test, "{x}", keeps=True, kind=kind)
 
     @staticmethod
     def call(scope: Scope, converter: Converter | None) -> Inline:
@@ -116,7 +126,9 @@ def leaf(inline: Inline, scope: Scope, slow: Converter) -> Converter:
     slow_name = scope.add(slow)
     test, build = inline.test.format(x="v"), inline.build.format(x="v")
     convert = f"def convert(v):\n    if {test}:\n        return {build}\n    return {slow_name}(v)\n"
-    return scope.function(convert + _fits([f"if {test}:", "    continue"]) if inline.keeps else convert)
+    if not inline.keeps:
+        return scope.function(convert)
+    return scope.function(convert + _fits([f"if {test}:", "    continue"]), inline.kind)
 
 
 def _fits(lines: list[str]) -> str:
@@ -149,7 +161,9 @@ def tuple_converter(inlines: list[Inline], scope: Scope, slow: Converter) -> Con
         f"                raise\n"
         f"            except (TypeError, ValueError, OverflowError):\n"
         f"                pass  # the slow path raises a better error\n"
-        f"    return {slow_name}(v)\n" + (_fits(checks) if keeps else "")
+        f"    return {slow_name}(v)\n" + (_fits(checks) if keeps else ""),
+        "".join(inline.kind for inline in inlines) if all(inline.kind for inline in inlines) else "",
+        of_tuples=True,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.checkpoint.changes import Change, TableInfo
+from flintstream.compiled import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -31,6 +32,11 @@ class Scope:
     """
 
     key: Any = None
+
+
+_compiled = load("keyed")
+if _compiled is not None and not TYPE_CHECKING:
+    Scope = _compiled.Scope  # has the attribute where compiled code finds it
 
 
 class KeyedStateBackend(Protocol):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from flintstream.compiled import load
 from flintstream.contracts.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from flintstream.state.backend import Change
 from flintstream.state.internal import InternalBag, InternalMap
@@ -106,8 +107,21 @@ class Table:
                 self.values[key] = convert(value)
 
 
-class _HeapState:
-    __slots__ = ("_backend", "_dirty", "_scope", "_table", "_values")
+class Access:
+    """The attributes of all state objects."""
+
+    __slots__ = (
+        "_backend", "_dirty", "_on_read", "_return_expired", "_scope", "_table", "_ttl", "_values", "changes",
+    )  # fmt: skip
+
+
+_compiled = load("keyed")
+if _compiled is not None and not TYPE_CHECKING:
+    Access = _compiled.Access  # has the attributes where compiled code finds them
+
+
+class _HeapState(Access):
+    __slots__ = ()
 
     def __init__(self, backend: KeyedStateBackend, scope: Scope, table: Table, descriptor: StateDescriptor) -> None:
         self._backend = backend
@@ -243,7 +257,7 @@ class HeapListState(_HeapState, ListState):
 class HeapMapState(_HeapState, MapState):
     """A map per key."""
 
-    __slots__ = ("changes",)
+    __slots__ = ()
 
     def _configure(self, descriptor: Any) -> None:
         super()._configure(descriptor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flintstream.compiled import load
 from flintstream.contracts.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -40,10 +41,24 @@ class StateKind(NamedTuple):
     """The class of :class:`~flintstream.state.backend.Panes`; None if this kind cannot hold contents of windows."""
 
 
+_compiled = load("keyed")
+
+
+def _fast(cls: Any, access: str) -> Any:
+    """Return a class whose most frequent methods are the compiled ones of ``access``, if there are any."""
+    if _compiled is None:
+        return cls
+    # What the compiled get() of a map leaves to Python
+    left = {"_seldom": cls.get} if access == "TtlMapAccess" else {}
+    return type(cls)(cls.__name__, (getattr(_compiled, access), cls), {"__slots__": (), "__doc__": cls.__doc__, **left})
+
+
 KINDS: Mapping[type, StateKind] = {
-    ValueStateDescriptor: StateKind("value", HeapValueState, TtlValueState),
-    ListStateDescriptor: StateKind("list", HeapListState, TtlListState, ListPanes),
-    MapStateDescriptor: StateKind("map", HeapMapState, TtlMapState),
+    ValueStateDescriptor: StateKind("value", _fast(HeapValueState, "ValueAccess"), TtlValueState),
+    ListStateDescriptor: StateKind(
+        "list", _fast(HeapListState, "ListAccess"), _fast(TtlListState, "TtlListAccess"), ListPanes
+    ),
+    MapStateDescriptor: StateKind("map", _fast(HeapMapState, "MapAccess"), _fast(TtlMapState, "TtlMapAccess")),
     ReducingStateDescriptor: StateKind("reducing", HeapReducingState, TtlReducingState, ReducingPanes),
     AggregatingStateDescriptor: StateKind("aggregating", HeapAggregatingState, TtlAggregatingState, AggregatingPanes),
 }

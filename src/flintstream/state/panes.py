@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.compiled import load
 from flintstream.contracts.functions import ReduceFunctionWrapper
 
 if TYPE_CHECKING:
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
     from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import Add, Cells, KeyedStateBackend
+
+
+_compiled = load("windows")
 
 
 class _Panes:
@@ -107,6 +111,8 @@ class ReducingPanes(_Panes):
         """Return a function that reduces records into panes."""
         backend, values, dirty, reduce = self._backend, self._values, self._dirty, self._reduce
         get, tracking = values.get, backend.tracking
+        if _compiled is not None:
+            return _compiled.Adder(self, backend, values, dirty, tracking, reduce, None, opened, copied)  # type: ignore[no-any-return]
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
@@ -152,6 +158,8 @@ class AggregatingPanes(_Panes):
         """Return a function that adds records to the accumulators of panes."""
         backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
         get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
+        if _compiled is not None:
+            return _compiled.Adder(self, backend, values, dirty, tracking, accumulate, create, opened, None)  # type: ignore[no-any-return]
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key

@@ -1,8 +1,9 @@
 """Serialization of blocks of records for an exchange.
 
-Two things dominate the cost of pickling records, and this module avoids both. Python's pickler remembers every tuple
-and string in case it occurs again, which is useless for flat records. And every row carries the name of its class and
-a call of its constructor, so a block of rows with the same fields is written as lists of values instead.
+Flat records of one kind become columns (:mod:`flintstream.runtime.exchange.columns`), if the compiled module is there.
+All others are pickled. Two things dominate the cost of that, and this module avoids both. Python's pickler remembers
+every tuple and string in case it occurs again, which is useless for flat records. And every row carries the name of its
+class and a call of its constructor, so a block of rows with the same fields is written as lists of values instead.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from flintstream.common._pickling import dumps
 from flintstream.common.types import Row, RowKind, _make_rows
+from flintstream.runtime.exchange import columns
 
 _FLAT = frozenset({int, float, str, bool, bytes, type(None)}).issuperset
 _FLAT_KINDS = frozenset({tuple, list})
@@ -61,6 +63,10 @@ def pack(values: list[Any], timestamps: list[int] | None, marks: list[tuple[int,
     fields: Any = False
     if values and type(values[0]) is Row and (lists := _without_rows(values)) is not None:
         fields, values = values[0]._fields, lists
+    if columns.pack is not None:
+        rest = pickle.dumps((marks, plain_keys, fields), 5)
+        if (packed := columns.pack(values, timestamps, rest)) is not None:
+            return packed
     block = (values, timestamps, marks, plain_keys, fields)
     if values and is_flat(values[0]) and is_flat(values[-1]):
         # This checks just two records. A deep one in between takes longer; one that contains itself fails.
@@ -78,7 +84,12 @@ def unpack(payload: bytes) -> Block:
     >>> unpack(pack([Row(a=1), Row(a=2)], None, [], plain_keys=True)).values
     [Row(a=1), Row(a=2)]
     """
-    values, timestamps, marks, plain_keys, fields = pickle.loads(payload)
+    values: list[Any]
+    if payload[0] == columns.MAGIC:
+        values, timestamps, rest = columns.unpack(payload)
+        marks, plain_keys, fields = pickle.loads(rest)
+    else:
+        values, timestamps, marks, plain_keys, fields = pickle.loads(payload)
     if fields is not False:
         values = _make_rows(fields, values)
     return Block(values, timestamps, marks, plain_keys)

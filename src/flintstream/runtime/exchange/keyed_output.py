@@ -6,6 +6,7 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
+from flintstream.compiled import load
 from flintstream.runtime.exchange.output import Buffer, ExchangeOutput
 from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.failure import OperatorFailure, current_record
@@ -21,12 +22,15 @@ from flintstream.runtime.keys import (
     thaw_key,
 )
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.selectors import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import ExchangeEdge
+
+_compiled = load("exchange")
 
 MANY_ROUTES = 1 << 15
 """The most distinct keys whose target is remembered before those of whole numbers are computed. That takes less time
@@ -76,6 +80,9 @@ class KeyedOutput(ExchangeOutput):
         self.stamped_routes = _Routes(self._find_stamped)
         self.numbers_below = _kept_below(self.convert) if self.buckets == 1 else 0
         """Whole numbers from 0 to here (exclusive) are keys whose route can be computed."""
+        self.field = field_of(self.selector)
+        self.known: dict[Any, tuple[list[Any], list[int] | None]] = {}
+        """Key -> lists of its buffer, for the compiled loop."""
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block of records."""
@@ -90,6 +97,8 @@ class KeyedOutput(ExchangeOutput):
         try:
             if not self.plain_keys:
                 self._route_frozen(cursor, timestamps)
+            elif _compiled is not None:
+                self._route_compiled(cursor, timestamps)
             elif timestamps is None:
                 routes = self.routes
                 if len(routes) >= MANY_ROUTES and self.numbers_below:
@@ -117,9 +126,31 @@ class KeyedOutput(ExchangeOutput):
             self.plain_keys = False
             self.routes.clear()
             self.stamped_routes.clear()
+            self.known.clear()
             self.route(values[position:], None if timestamps is None else timestamps[position:])
         except BaseException as error:
             raise self._selector_failed(error, values, cursor) from error
+
+    def _route_compiled(self, cursor: Iterator[Any], timestamps: list[int] | None) -> None:
+        """Do the same as :meth:`route` for plain keys."""
+        if timestamps is not None and self.buffers[0].timestamps is None:
+            self._start_timestamps()
+            self.known.clear()
+        by_group = [self._lists(self.buffers[first]) for first in self.first_buffer]
+        selector, field, below = self.selector, self.field, self.numbers_below
+        _compiled.route(cursor, timestamps, selector, field, self.known, self._find_lists, by_group, below)
+        if timestamps is None:
+            self._pad_timestamps()
+
+    def _find_lists(self, key: Any) -> tuple[list[Any], list[int] | None]:
+        if len(self.known) >= MOST_ROUTES:
+            self.known.clear()
+        lists = self.known[key] = self._lists(self._find(key))
+        return lists
+
+    @staticmethod
+    def _lists(buffer: Buffer) -> tuple[list[Any], list[int] | None]:
+        return buffer.values, buffer.timestamps
 
     def _route_many(self, cursor: Iterator[Any]) -> None:
         """Do the same as :meth:`route` for many keys and records without timestamps."""

@@ -9,7 +9,7 @@ from flintstream.contracts.timers import TimeDomain
 from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.broadcast_state import BroadcastStates
-from flintstream.runtime.operators.contexts import KeyedTimerService
+from flintstream.runtime.operators.contexts import KeyedTimerService, Stamped
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 
@@ -22,17 +22,13 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.broadcast_state import ReadOnlyState, WritableState
 
 
-class _Timed:
+class _Timed(Stamped):
     """Base of all contexts here, with the methods they have in PyFlink."""
 
     def __init__(self, service: TimerService, states: BroadcastStates) -> None:
         self._timestamp = MIN_TIMESTAMP
         self._service = service
         self._states = states
-
-    def timestamp(self) -> int:
-        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
-        return self._timestamp
 
     def timer_service(self) -> TimerService:
         """Return the timer service. Only records with a key may register timers."""

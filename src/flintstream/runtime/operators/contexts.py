@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
+from flintstream.compiled import load
 from flintstream.contracts.functions import (
     CoProcessFunction,
     KeyedCoProcessFunction,
@@ -207,10 +208,27 @@ class NonKeyedTimerService(TimerService):
         self._refuse("Delete")
 
 
-class ProcessContext(ProcessFunction.Context, CoProcessFunction.Context):
+class Stamped:
+    """A context with the timestamp of a record."""
+
+    __slots__ = ("_timestamp",)
+
+    _timestamp: int
+
+    def timestamp(self) -> int:
+        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
+        return self._timestamp
+
+
+_compiled = load("keyed")
+if _compiled is not None and not TYPE_CHECKING:
+    Stamped = _compiled.Stamped  # has the attribute where compiled code finds it
+
+
+class ProcessContext(Stamped, ProcessFunction.Context, CoProcessFunction.Context):
     """The context of a :class:`ProcessFunction` and of a :class:`CoProcessFunction`."""
 
-    __slots__ = ("_service", "_timestamp")
+    __slots__ = ("_service",)
 
     def __init__(self) -> None:
         self._timestamp = MIN_TIMESTAMP
@@ -250,15 +268,11 @@ class ProcessContext(ProcessFunction.Context, CoProcessFunction.Context):
         """Raise: the stream is not keyed."""
         self._service.delete_event_time_timer(timestamp)
 
-    def timestamp(self) -> int:
-        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
-        return self._timestamp
 
-
-class KeyedProcessContext(KeyedProcessFunction.Context, KeyedCoProcessFunction.Context):
+class KeyedProcessContext(Stamped, KeyedProcessFunction.Context, KeyedCoProcessFunction.Context):
     """The context of the process methods of ``KeyedProcessFunction`` and ``KeyedCoProcessFunction``."""
 
-    __slots__ = ("_service", "_state", "_timestamp")
+    __slots__ = ("_service", "_state")
 
     def __init__(self, state: Any, timers: InternalTimerService) -> None:
         self._timestamp = MIN_TIMESTAMP
@@ -272,10 +286,6 @@ class KeyedProcessContext(KeyedProcessFunction.Context, KeyedCoProcessFunction.C
     def timer_service(self) -> TimerService:
         """Return the timer service."""
         return self._service
-
-    def timestamp(self) -> int:
-        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
-        return self._timestamp
 
 
 class OnTimerContext(KeyedProcessContext, KeyedProcessFunction.OnTimerContext, KeyedCoProcessFunction.OnTimerContext):

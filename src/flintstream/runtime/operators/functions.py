@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.compiled import load
 from flintstream.contracts.output_tag import OutputTag
 from flintstream.runtime.copies import copied
 from flintstream.runtime.failure import OperatorFailure, current_record
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from flintstream.runtime.operators.base import OperatorContext, Output
 
+
+_compiled = load("keyed")
+compiled_call_each = None if _compiled is None else _compiled.call_each
+"""The compiled form of the loops of :meth:`CollectingOperator.call_each` and of keyed operators."""
 
 MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
 """Method names of functions that need only the record."""
@@ -151,6 +156,10 @@ class CollectingOperator(FunctionOperator):
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001 - ours
+            if compiled_call_each is not None:
+                stamps = None if timestamps is None else []
+                compiled_call_each(call, ctx, None, None, -1, cursor, timestamps, frozen, copied, results, stamps)
+            elif timestamps is None:
                 for value in cursor:
                     produced = call(value, ctx)
                     if produced:

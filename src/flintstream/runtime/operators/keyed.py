@@ -9,7 +9,9 @@ from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
-from flintstream.runtime.operators.functions import CollectingOperator
+from flintstream.runtime.operators.functions import CollectingOperator, compiled_call_each
+from flintstream.runtime.selectors import field_of
+from flintstream.state.backend import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +44,7 @@ class KeyedOperator(CollectingOperator):
         self.state = context.state
         self.timers = context.timers
         self.key = self.selector
+        self.fast_call_each = compiled_call_each if isinstance(self.state, Scope) else None
 
     def freeze_keys(self) -> None:
         """Freeze keys from now on."""
@@ -121,6 +124,11 @@ class KeyedProcessOperator(TimerOperator):
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001
+            if self.fast_call_each is not None:
+                stamps = None if timestamps is None else []
+                field = field_of(key)
+                self.fast_call_each(call, ctx, state, key, field, cursor, timestamps, frozen, copied, results, stamps)
+            elif timestamps is None:
                 for value in cursor:
                     state.key = key(value)
                     produced = call(value, ctx)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.compiled import load
 from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.keyed import KeyedOperator
+from flintstream.runtime.selectors import field_of
+from flintstream.state.backend import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.runtime.operators.base import OperatorContext, Output
 
+
+_compiled = load("keyed")
 
 _VALUE = ValueStateDescriptor("_reduce_state", None)
 
@@ -57,7 +62,11 @@ class ReduceOperator(KeyedOperator):
         append, frozen = results.append, self.frozen
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
-            for value in cursor:
+            if _compiled is not None and isinstance(state, Scope):
+                _compiled.reduce_each(
+                    call, state, key, field_of(key), cursor, running, dirty, tracking, frozen, copied, results
+                )
+            for value in cursor:  # all of them, without the compiled loop
                 state.key = current = key(value)
                 before = before_of(current)
                 after = value if before is None else call(before, value)

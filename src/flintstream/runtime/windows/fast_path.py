@@ -14,6 +14,7 @@ from collections import defaultdict
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flintstream.compiled import load
 from flintstream.contracts.window import (
     EventTimeTrigger,
     ProcessingTimeTrigger,
@@ -25,6 +26,7 @@ from flintstream.contracts.window import (
 )
 from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.selectors import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from flintstream.runtime.windows.emitter import Emitter
     from flintstream.runtime.windows.rules import WindowRules
     from flintstream.state.backend import Add, Panes
+
+_compiled = load("windows")
 
 _MOST_WINDOWS = 4096
 
@@ -120,15 +124,24 @@ class AlignedWindows(FastPath):
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their windows."""
         add = self.panes.adder(self._register, self.copied)
-        slide, offset, groups = self.slide, self.offset, defaultdict[tuple[Any, int], list[Any]](list)
+        slide, offset = self.slide, self.offset
         # The oldest window of a record ends `slide` after the start of the newest. Once it is over, some window is late
         # or fires at once. Times near both ends also take the general path, which raises an error for them.
         first_open = max(self.timers.current_watermark - slide + 1, MIN_TIMESTAMP + 2 * self.size)
         last = MAX_TIMESTAMP - self.size
-        times: Iterable[int] = timestamps or ()
+        given: Any = timestamps or []
         if not self.event_time:
-            first_open, times = MIN_TIMESTAMP, repeat(self.timers.clock())
+            first_open, given = MIN_TIMESTAMP, self.timers.clock()
         overlapping, latest = slide < self.size, MIN_TIMESTAMP
+        groups = defaultdict[tuple[Any, int], list[Any]](list)
+        if _compiled is not None:
+            _compiled.group_aligned(
+                key_of, field_of(key_of), cursor, given, slide, offset, first_open, last, overlapping, groups,
+                lambda: self._add_groups(groups, add), self.general,
+            )  # fmt: skip
+            self._add_groups(groups, add)
+            return
+        times: Iterable[int] = given if self.event_time else repeat(given)
         for value, timestamp in zip(cursor, times, strict=False):
             key = key_of(value)
             newest = timestamp - (timestamp - offset) % slide

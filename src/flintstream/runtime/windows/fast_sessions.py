@@ -7,20 +7,24 @@ from itertools import count
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from flintstream.compiled import load
 from flintstream.contracts.window import EventTimeSessionWindows, EventTimeTrigger, TimeWindow
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
+from flintstream.runtime.selectors import field_of
 from flintstream.runtime.windows.fast_path import FastPath
 from flintstream.runtime.windows.merging import IN_FLIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.runtime.windows.fast_path import Parts
     from flintstream.runtime.windows.rules import WindowRules
     from flintstream.state.backend import Add, Cells, DirectAccess
 
-_Run = tuple[int, Any, tuple[int, ...], tuple[Any, ...], int, int]
+_compiled = load("windows")
+
+_Run = tuple[int, Any, "Sequence[int]", "Sequence[Any]", int, int]
 """The position of the first record in the block, the key, timestamps, values, and the time from start to end."""
 
 _FIRST = itemgetter(0)
@@ -70,20 +74,27 @@ class Sessions(FastPath):
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their sessions."""
         assert timestamps is not None  # noqa: S101 - see `timeless`
-        groups = defaultdict[Any, list[tuple[int, Any, int]]](list)
-        for value, timestamp, position in zip(cursor, timestamps, count(), strict=False):
-            groups[key_of(value)].append((timestamp, value, position))
         late = self.timers.current_watermark - self.gap + 1  # up to here, the session of a lone record is over
-        runs = [run for key, records in groups.items() for run in self._runs(key, records, late)]
+        if _compiled is not None:
+            runs = _compiled.session_runs(key_of, field_of(key_of), cursor, timestamps, self.gap, late, self._runs)
+        else:
+            groups = defaultdict[Any, list[tuple[int, Any, int]]](list)
+            for value, timestamp, position in zip(cursor, timestamps, count(), strict=False):
+                groups[key_of(value)].append((timestamp, value, position))
+            runs = []
+            for key, records in groups.items():
+                stamps, contents, positions = (list(part) for part in zip(*records, strict=True))
+                runs += self._runs(key, stamps, contents, positions, late)
         runs.sort(key=_FIRST)
         add = self.panes.adder()
         for _, key, stamps, values, low, until in runs:
             self._add_run(key, stamps, values, low, until, add)
         self.group = ()
 
-    def _runs(self, key: Any, records: list[tuple[int, Any, int]], late: int) -> list[_Run]:
+    def _runs(
+        self, key: Any, stamps: Sequence[int], values: Sequence[Any], positions: Sequence[int], late: int
+    ) -> list[_Run]:
         """Return the runs of the records of a key. A record up to the time ``late`` is a run of its own."""
-        stamps, values, positions = zip(*records, strict=True)
         gap, low, high = self.gap, min(stamps), max(stamps)
         if high - low <= gap and low > late:
             return [(positions[0], key, stamps, values, low, high + gap)]
@@ -99,9 +110,7 @@ class Sessions(FastPath):
         runs.append((positions[begin], key, stamps[begin:], values[begin:], low, until + gap))
         return runs
 
-    def _add_run(
-        self, key: Any, stamps: tuple[int, ...], values: tuple[Any, ...], low: int, until: int, add: Add
-    ) -> None:
+    def _add_run(self, key: Any, stamps: Sequence[int], values: Sequence[Any], low: int, until: int, add: Add) -> None:
         """Add the records of a run to the session that it starts or extends."""
         self.group, self.panes.cursor = values, iter(values)
         next(self.panes.cursor)  # before the records are added, an error is that of the first one

@@ -1,0 +1,455 @@
+# cython: language_level=3, binding=False, boundscheck=False, wraparound=False
+"""Loops over the records of a block on their way through an exchange; see the package for what they replace."""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_Append, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.long cimport PyLong_CheckExact
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cpython.unicode cimport PyUnicode_CheckExact
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    PyObject* PyLong_FromLongLong(long long)
+    PyObject* PyFloat_FromDouble(double)
+    PyObject* PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+    PyObject* PyTuple_New(Py_ssize_t)
+    PyObject* PyList_New(Py_ssize_t)
+    void PyTuple_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
+    void PyList_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
+    void Py_DECREF(PyObject*)
+    void PyErr_Clear()
+
+cdef extern from *:
+    """
+    static const unsigned long long MIX = 0x9E3779B97F4A7C15ULL;  /* that of flintstream.runtime.keys */
+    """
+    const uint64_t MIX
+
+
+# -- types -----------------------------------------------------------------------------------------------------------
+
+cdef bint _fits(object value, char kind) except -1:
+    """Tell whether a value needs no conversion to a basic type."""
+    cdef int overflow = 0
+    cdef long long number
+    if kind == c"q" or kind == c"i" or kind == c"h" or kind == c"b":
+        if not PyLong_CheckExact(value):
+            return False
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return False
+        if kind == c"q":
+            return True
+        if kind == c"i":
+            return -2147483648 <= number <= 2147483647
+        if kind == c"h":
+            return -32768 <= number <= 32767
+        return -128 <= number <= 127
+    if kind == c"s":
+        return PyUnicode_CheckExact(value) or value is None
+    if kind == c"d":
+        return PyFloat_CheckExact(value)
+    if kind == c"?":
+        return value is True or value is False
+    if kind == c"c":
+        return PyUnicode_CheckExact(value) and PyUnicode_GET_LENGTH(value) == 1
+    return PyLong_CheckExact(value) or value is None  # "n", of any size
+
+
+def fits(str kinds, object cursor, bint tuples):
+    """Tell whether all records at a cursor have a type; stop behind the first one that does not.
+
+    Each letter of ``kinds`` is the kind of a field; without ``tuples``, records are values of the first kind.
+    """
+    cdef bytes letters = kinds.encode("ascii")
+    cdef const char* kind = PyBytes_AS_STRING(letters)
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(letters), i
+    for value in cursor:
+        if not tuples:
+            if not _fits(value, kind[0]):
+                return False
+            continue
+        if not PyTuple_CheckExact(value) or PyTuple_GET_SIZE(value) != size:
+            return False
+        for i in range(size):
+            if not _fits(<object>PyTuple_GET_ITEM(value, i), kind[i]):
+                return False
+    return True
+
+
+# -- routes ----------------------------------------------------------------------------------------------------------
+
+cdef inline object _key(object selector, Py_ssize_t field, object value):
+    """Return the key of a record: the field with this number of a tuple, else what the selector returns."""
+    if field >= 0 and PyTuple_CheckExact(value) and field < PyTuple_GET_SIZE(value):
+        return <object>PyTuple_GET_ITEM(value, field)
+    return selector(value)
+
+
+def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
+          uint64_t below):
+    """Append each record, and its timestamp, to the buffer of its key.
+
+    Whole numbers from 0 to ``below`` belong to the key group that the formula of :mod:`flintstream.runtime.keys` gives.
+    ``by_group`` has the buffer of each group, ``known`` those of other keys, and ``find(key)`` adds one. A buffer is a
+    pair of lists, the second of which is None without timestamps.
+    """
+    cdef uint64_t groups = len(by_group)
+    cdef uint64_t number
+    cdef int overflow = 0
+    cdef PyObject* buffer
+    cdef Py_ssize_t position = 0
+    cdef long long whole
+    for value in cursor:
+        key = _key(selector, field, value)
+        buffer = NULL
+        if PyLong_CheckExact(key):
+            whole = PyLong_AsLongLongAndOverflow(key, &overflow)
+            if not overflow and 0 <= whole and <uint64_t>whole < below:
+                number = <uint64_t>whole * MIX
+                number = (<uint32_t>((number >> 32) & 0x7FFFFFFF)) % <uint32_t>groups
+                buffer = PyList_GET_ITEM(by_group, <Py_ssize_t>number)
+        if buffer == NULL:
+            buffer = PyDict_GetItemWithError(known, key)
+            if buffer == NULL:
+                found_now = find(key)
+                buffer = <PyObject*>found_now
+        PyList_Append(<list>PyTuple_GET_ITEM(<object>buffer, 0), value)
+        if timestamps is not None:
+            PyList_Append(<list>PyTuple_GET_ITEM(<object>buffer, 1), <object>PyList_GET_ITEM(timestamps, position))
+            position += 1
+
+
+# -- blocks ----------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    MAGIC = 0xC1
+    HEAD = 16
+    MOST_FIELDS = 64
+    SCALARS = 0
+    TUPLES = 1
+    LISTS = 2
+
+cdef struct Column:
+    char kind
+    int64_t* numbers  # whole numbers, the bits of floats, or the lengths of strings
+    const char** texts
+    int64_t lowest
+    int width
+    size_t bytes  # of strings
+
+
+cdef inline int _width(int64_t lowest, int64_t highest) noexcept nogil:
+    cdef uint64_t spread = <uint64_t>highest - <uint64_t>lowest
+    if spread == 0:
+        return 0
+    if spread <= 0xFF:
+        return 1
+    if spread <= 0xFFFF:
+        return 2
+    if spread <= <uint64_t>0xFFFFFFFF:
+        return 4
+    return 8
+
+
+cdef bint _take(Column* column, Py_ssize_t row, object value) except -1:
+    """Put a value into a column, unless it is of another kind."""
+    cdef int overflow = 0
+    cdef Py_ssize_t length = 0
+    cdef double real
+    if column.kind == c"q":
+        if not PyLong_CheckExact(value):
+            return False
+        column.numbers[row] = PyLong_AsLongLongAndOverflow(value, &overflow)
+        return not overflow
+    if column.kind == c"s":
+        if not PyUnicode_CheckExact(value):
+            return False
+        column.texts[row] = PyUnicode_AsUTF8AndSize(value, &length)
+        if column.texts[row] == NULL:  # a lone surrogate
+            PyErr_Clear()
+            return False
+        column.numbers[row] = length
+        column.bytes += length
+        return True
+    if not PyFloat_CheckExact(value):
+        return False
+    real = PyFloat_AS_DOUBLE(value)
+    memcpy(&column.numbers[row], &real, 8)
+    return True
+
+
+cdef char _kind(object value):
+    if PyLong_CheckExact(value):
+        return c"q"
+    if PyUnicode_CheckExact(value):
+        return c"s"
+    return c"d" if PyFloat_CheckExact(value) else 0
+
+
+cdef bint _fill(Column* columns, int fields, int shape, list values) except -1:
+    """Put the fields of all records into columns, if they have the kinds of the first record."""
+    cdef Py_ssize_t row, rows = PyList_GET_SIZE(values)
+    cdef int i
+    cdef object value
+    for row in range(rows):
+        value = <object>PyList_GET_ITEM(values, row)
+        if shape == TUPLES:
+            if not PyTuple_CheckExact(value) or PyTuple_GET_SIZE(value) != fields:
+                return False
+            for i in range(fields):
+                if not _take(&columns[i], row, <object>PyTuple_GET_ITEM(value, i)):
+                    return False
+        elif shape == LISTS:
+            if not PyList_CheckExact(value) or PyList_GET_SIZE(value) != fields:
+                return False
+            for i in range(fields):
+                if not _take(&columns[i], row, <object>PyList_GET_ITEM(value, i)):
+                    return False
+        elif not _take(columns, row, value):
+            return False
+    return True
+
+
+cdef size_t _measure(Column* column, Py_ssize_t rows) noexcept nogil:
+    """Choose the width of a column, and return its bytes."""
+    cdef Py_ssize_t row
+    cdef int64_t number, lowest, highest
+    if column.kind == c"d":
+        return 1 + 8 * rows
+    lowest = highest = column.numbers[0]
+    for row in range(1, rows):
+        number = column.numbers[row]
+        if number < lowest:
+            lowest = number
+        if number > highest:
+            highest = number
+    column.lowest = lowest
+    column.width = _width(lowest, highest)
+    return 10 + column.width * rows + (8 + column.bytes if column.kind == c"s" else 0)
+
+
+cdef char* _write(Column* column, Py_ssize_t rows, char* to) noexcept nogil:
+    """Write a column, and return where it ends."""
+    cdef Py_ssize_t row
+    cdef uint64_t lowest = <uint64_t>column.lowest, above
+    to[0] = column.kind
+    to += 1
+    if column.kind == c"d":
+        memcpy(to, column.numbers, 8 * rows)
+        return to + 8 * rows
+    to[0] = <char>column.width
+    memcpy(to + 1, &column.lowest, 8)
+    to += 9
+    if column.width == 1:
+        for row in range(rows):
+            (<uint8_t*>to)[row] = <uint8_t>(<uint64_t>column.numbers[row] - lowest)
+    elif column.width == 2:
+        for row in range(rows):
+            above = <uint64_t>column.numbers[row] - lowest
+            memcpy(to + 2 * row, &above, 2)
+    elif column.width == 4:
+        for row in range(rows):
+            above = <uint64_t>column.numbers[row] - lowest
+            memcpy(to + 4 * row, &above, 4)
+    elif column.width == 8:
+        for row in range(rows):
+            above = <uint64_t>column.numbers[row] - lowest
+            memcpy(to + 8 * row, &above, 8)
+    to += column.width * rows
+    if column.kind == c"s":
+        memcpy(to, &column.bytes, 8)
+        to += 8
+        for row in range(rows):
+            memcpy(to, column.texts[row], column.numbers[row])
+            to += column.numbers[row]
+    return to
+
+
+def pack(list values, list timestamps, bytes rest):
+    """Return the columns of a block behind ``rest``; None if its records are not all of one flat kind."""
+    cdef Py_ssize_t rows = PyList_GET_SIZE(values), row
+    cdef Py_ssize_t head = HEAD + PyBytes_GET_SIZE(rest)
+    cdef Column[MOST_FIELDS + 1] columns
+    cdef int shape, fields, used, i
+    cdef size_t total
+    cdef char* to
+    cdef char* memory
+    cdef uint32_t numbers[3]
+    if not rows or rows > 0x7FFFFFFF:
+        return None
+    first = <object>PyList_GET_ITEM(values, 0)
+    if PyTuple_CheckExact(first):
+        shape, fields = TUPLES, <int>min(PyTuple_GET_SIZE(first), MOST_FIELDS + 1)
+    elif PyList_CheckExact(first):
+        shape, fields = LISTS, <int>min(PyList_GET_SIZE(first), MOST_FIELDS + 1)
+    else:
+        shape, fields = SCALARS, 1
+    if not fields or fields > MOST_FIELDS:
+        return None
+    for i in range(fields):
+        columns[i].kind = _kind(first if shape == SCALARS else first[i])
+        if not columns[i].kind:
+            return None
+    used = fields
+    if timestamps is not None:
+        columns[used].kind = c"q"
+        used += 1
+    memory = <char*>PyMem_Malloc(2 * used * rows * 8)
+    if memory == NULL:
+        raise MemoryError
+    try:
+        for i in range(used):
+            columns[i].numbers = <int64_t*>(memory + 2 * i * rows * 8)
+            columns[i].texts = <const char**>(memory + (2 * i + 1) * rows * 8)
+            columns[i].bytes = 0
+        if not _fill(columns, fields, shape, values):
+            return None
+        if timestamps is not None and not (
+            PyList_GET_SIZE(timestamps) == rows and _fill(&columns[fields], 1, SCALARS, timestamps)
+        ):
+            return None
+        total = head
+        for i in range(used):
+            total += _measure(&columns[i], rows)
+        payload = PyBytes_FromStringAndSize(NULL, total)
+        to = PyBytes_AS_STRING(payload)
+        to[0], to[1], to[2], to[3] = <char>MAGIC, <char>shape, <char>fields, <char>(used - fields)
+        numbers[0], numbers[1], numbers[2] = <uint32_t>rows, <uint32_t>PyBytes_GET_SIZE(rest), 0
+        memcpy(to + 4, numbers, 12)
+        memcpy(to + HEAD, PyBytes_AS_STRING(rest), PyBytes_GET_SIZE(rest))
+        to += head
+        for i in range(used):
+            to = _write(&columns[i], rows, to)
+        return payload
+    finally:
+        PyMem_Free(memory)
+
+
+cdef struct Reading:
+    char kind
+    int width
+    int64_t lowest
+    const char* numbers
+    const char* texts
+    int64_t left  # bytes of strings
+
+
+cdef const char* _open(Reading* column, const char* at, const char* end, Py_ssize_t rows) except NULL:
+    """Find the parts of a column, and return where it ends."""
+    cdef Py_ssize_t size = end - at
+    column.kind = at[0] if size else 0
+    if column.kind not in (c"d", c"q", c"s") or size < (1 + 8 * rows if column.kind == c"d" else 10):
+        raise ValueError("a damaged block")
+    if column.kind == c"d":
+        column.numbers = at + 1
+        return at + 1 + 8 * rows
+    column.width = at[1]
+    if not 0 <= column.width <= 8:
+        raise ValueError("a damaged block")
+    memcpy(&column.lowest, at + 2, 8)
+    column.numbers = at + 10
+    size -= 10 + column.width * rows
+    at += 10 + column.width * rows
+    if size < 0:
+        raise ValueError("a damaged block")
+    if column.kind == c"s":
+        if size < 8:
+            raise ValueError("a damaged block")
+        memcpy(&column.left, at, 8)
+        if not 0 <= column.left <= size - 8:
+            raise ValueError("a damaged block")
+        column.texts = at + 8
+        at += 8 + column.left
+    return at
+
+
+cdef inline int64_t _number(Reading* column, Py_ssize_t row) noexcept nogil:
+    cdef uint64_t above = 0
+    if column.width == 1:
+        above = (<const uint8_t*>column.numbers)[row]
+    elif column.width == 2:
+        memcpy(&above, column.numbers + 2 * row, 2)
+    elif column.width == 4:
+        memcpy(&above, column.numbers + 4 * row, 4)
+    elif column.width == 8:
+        memcpy(&above, column.numbers + 8 * row, 8)
+    return <int64_t>(<uint64_t>column.lowest + above)
+
+
+cdef inline PyObject* _value(Reading* column, Py_ssize_t row) except NULL:
+    """Return a new reference to the value of a row. Rows of a column are read in order."""
+    cdef double real
+    cdef int64_t length
+    cdef const char* text
+    if column.kind == c"q":
+        return PyLong_FromLongLong(_number(column, row))
+    if column.kind == c"s":
+        length = _number(column, row)
+        if not 0 <= length <= column.left:
+            raise ValueError("a damaged block")
+        text = column.texts
+        column.texts += length
+        column.left -= length
+        return PyUnicode_DecodeUTF8(text, length, NULL)
+    memcpy(&real, column.numbers + 8 * row, 8)
+    return PyFloat_FromDouble(real)
+
+
+cdef list _rows(Reading* columns, int fields, int shape, Py_ssize_t rows):
+    cdef list values = <list>PyList_New(rows)
+    cdef PyObject* record
+    cdef Py_ssize_t row
+    cdef int i
+    Py_DECREF(<PyObject*>values)  # the cast has added a reference
+    for row in range(rows):
+        if shape == SCALARS:
+            record = _value(columns, row)
+        elif shape == TUPLES:
+            record = PyTuple_New(fields)
+            if record == NULL:
+                raise MemoryError
+            PyList_SET_ITEM(<PyObject*>values, row, record)
+            for i in range(fields):
+                PyTuple_SET_ITEM(record, i, _value(&columns[i], row))
+            continue
+        else:
+            record = PyList_New(fields)
+            if record == NULL:
+                raise MemoryError
+            PyList_SET_ITEM(<PyObject*>values, row, record)
+            for i in range(fields):
+                PyList_SET_ITEM(record, i, _value(&columns[i], row))
+            continue
+        PyList_SET_ITEM(<PyObject*>values, row, record)
+    return values
+
+
+def unpack(bytes payload):
+    """Return the values, timestamps and the rest of what :func:`pack` returned."""
+    cdef const char* at = PyBytes_AS_STRING(payload)
+    cdef const char* end = at + PyBytes_GET_SIZE(payload)
+    cdef int shape, fields, stamped, i
+    cdef uint32_t numbers[3]
+    cdef Reading[MOST_FIELDS + 1] columns
+    if end - at < HEAD:
+        raise ValueError("a damaged block")
+    shape, fields, stamped = at[1], <uint8_t>at[2], at[3]
+    memcpy(numbers, at + 4, 12)
+    if not 1 <= fields <= MOST_FIELDS or not 0 <= stamped <= 1 or end - at < HEAD + <Py_ssize_t>numbers[1]:
+        raise ValueError("a damaged block")
+    rest = payload[HEAD : HEAD + numbers[1]]
+    at += HEAD + numbers[1]
+    for i in range(fields + stamped):
+        at = _open(&columns[i], at, end, numbers[0])
+    values = _rows(columns, fields, shape, numbers[0])
+    return values, _rows(&columns[fields], 1, SCALARS, numbers[0]) if stamped else None, rest

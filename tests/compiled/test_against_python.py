@@ -1,0 +1,150 @@
+"""The compiled loops do what the Python code does that they replace."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from unittest.mock import patch
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from flintstream.common import Types
+from flintstream.compiled import load
+from flintstream.runtime.exchange import columns, keyed_output
+from flintstream.runtime.exchange.blocks import unpack
+from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
+from flintstream.runtime.exchange.sending import exchange_output
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.plan import ExchangeEdge
+
+exchange = load("exchange")
+if exchange is None:
+    pytest.skip(
+        "there are no compiled modules here: `make setup` builds them if there is a C compiler", allow_module_level=True
+    )
+
+LONG = 2**63
+longs = st.integers(-LONG, LONG - 1) | st.integers(-300, 300) | st.integers(0, 70_000)
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+FIELDS = {"q": longs, "s": texts, "d": st.floats(allow_nan=False)}
+
+
+@st.composite
+def flat_blocks(draw):
+    kinds = draw(st.lists(st.sampled_from("qsd"), min_size=1, max_size=5))
+    shape = draw(st.sampled_from([tuple, list, None]))
+    if shape is None:
+        records = st.lists(FIELDS[kinds[0]], min_size=1)
+    else:
+        records = st.lists(st.tuples(*[FIELDS[kind] for kind in kinds]).map(shape), min_size=1)
+    values = draw(records)
+    stamps = draw(st.none() | st.lists(longs, min_size=len(values), max_size=len(values)))
+    return values, stamps, draw(st.binary())
+
+
+@given(flat_blocks())
+def test_columns_come_out_as_they_went_in_with_and_without_compiled_modules(block):
+    payload = exchange.pack(*block)
+    assert payload[0] == columns.MAGIC
+    for taken in (exchange.unpack, columns.unpack_in_python):
+        found = taken(payload)
+        assert found == block
+        assert list(map(type, found[0])) == list(map(type, block[0]))
+        assert repr(found) == repr(block)  # 0.0 and -0.0 are equal
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [], [1, "a"], [1, None], [True], [LONG], [-LONG - 1], [(1,), (1, 2)], [(1,), [1]], [()], [(1, (2,))],
+        ["\ud800"], [b"a"], [tuple(range(65))], [(1, "a"), ("a", 1)],
+    ],
+)  # fmt: skip
+def test_records_of_other_kinds_do_not_become_columns(values):
+    assert exchange.pack(values, None, b"") is None
+
+
+def test_timestamps_of_other_kinds_do_not_become_columns():
+    for stamps in ([1, 2.0], [1, LONG], [1], [1, 2, 3]):
+        assert exchange.pack([1, 2], stamps, b"") is None
+
+
+@given(flat_blocks(), st.data())
+def test_a_damaged_block_is_an_error_or_other_records_but_never_a_crash(block, data):
+    payload = bytearray(exchange.pack(*block))
+    end = data.draw(st.integers(0, len(payload)))
+    for _ in range(data.draw(st.integers(0, 3))):
+        payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    (rows,) = struct.unpack_from("<I", payload, 4)
+    assume(rows < 100_000)  # many records need much memory, damaged or not
+    with contextlib.suppress(ValueError):
+        exchange.unpack(bytes(payload[:end]))
+
+
+KINDS = {
+    Types.LONG: longs | st.just(LONG), Types.INT: st.integers(-(2**31) - 1, 2**31),
+    Types.SHORT: st.integers(-32_769, 32_768), Types.BYTE: st.integers(-129, 128),
+    Types.STRING: st.text() | st.none(), Types.DOUBLE: st.floats(), Types.BOOLEAN: st.booleans(),
+    Types.CHAR: st.text(max_size=2), Types.BIG_INT: st.integers() | st.none(),
+}  # fmt: skip
+
+
+@st.composite
+def typed_records(draw):
+    kinds = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=4))
+    anything = st.none() | st.booleans() | st.integers() | st.text() | st.floats()
+    fields = [KINDS[kind] if draw(st.integers(0, 4)) else anything for kind in kinds]
+    record = st.tuples(*fields) if draw(st.integers(0, 5)) else st.tuples(anything) | anything
+    if draw(st.booleans()):
+        return Types.TUPLE([kind() for kind in kinds]), draw(st.lists(record))
+    return kinds[0](), draw(st.lists(fields[0]))
+
+
+@given(typed_records())
+def test_types_are_checked_alike(typed):
+    declared, values = typed
+    convert = declared.converter()
+    assert convert.kinds
+    expected, found = iter(values), iter(values)
+    assert exchange.fits(convert.kinds, found, convert.of_tuples) is convert.fits(expected)
+    assert found.__length_hint__() == expected.__length_hint__()  # both stop at the same record
+
+
+def first(record):
+    return record[0]
+
+
+def routed(declared, blocks, *, compiled):
+    """Return the records and timestamps that each subtask gets."""
+    partitioner = KeyGroupPartitioner(first, None if declared is None else declared.converter())
+    outbox: list = []
+    with patch.object(keyed_output, "_compiled", exchange if compiled else None):
+        edge = ExchangeEdge(0, 1, 2, 0, partitioner, 1, 3, 1, 128, 1)
+        output = exchange_output(edge, 0, outbox, "sender", batch=False)
+        for values, timestamps in blocks:
+            output.emit(values, timestamps)
+        output.flush()
+    return [(item.subtask, unpack(item.payload)) for item in outbox]
+
+
+keys = (
+    st.integers() | st.text(max_size=3) | st.booleans() | st.none() | st.floats() | st.lists(st.integers(), max_size=2)
+)
+records = st.lists(st.tuples(keys, st.integers()), max_size=20)
+
+
+@given(st.lists(records.flatmap(lambda values: st.tuples(st.just(values), st.just([7] * len(values)) | st.none()))))
+def test_records_get_the_same_route(blocks):
+    assert repr(routed(None, blocks, compiled=True)) == repr(routed(None, blocks, compiled=False))
+
+
+@pytest.mark.parametrize("record", [(), 5])
+def test_a_record_without_the_field_of_the_key_fails_alike(record):
+    errors = []
+    for compiled in (True, False):
+        with pytest.raises(OperatorFailure) as error:
+            routed(None, [([("a", 1), record, ("b", 2)], None)], compiled=compiled)
+        errors.append((type(error.value.error), str(error.value.error), error.value.record))
+    assert errors[0] == errors[1]
