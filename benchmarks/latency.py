@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import statistics
 import sys
 import tempfile
@@ -254,7 +255,8 @@ def main() -> None:
             rows.append(f"| {rate:,.0f} | {name} | failed: {str(error).splitlines()[0]} | | |")
             continue
         rows.append(row_of(name, beats, found))
-        print(f"{name}, {rate:,.0f} records per second, {found.in_time:,} of {found.expected:,} emitted in time")
+        in_time = f"{found.in_time:,} of {found.expected:,} emitted in time"
+        print(f"{name}, {rate:,.0f} records per second, {in_time}, load {os.getloadavg()[0]:.0f}", flush=True)
         for kind, values in (("emitted", found.emitted), ("committed", found.committed)):
             if values:
                 print(f"{kind:9} {percentiles(values)} ms", flush=True)
