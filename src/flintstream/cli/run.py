@@ -22,7 +22,7 @@ from flintstream.coordinator.signals import end_in_order
 from flintstream.errors import FlintstreamError
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
 from flintstream.options.command_line import set_defaults, unexecuted, without_sink
-from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
+from flintstream.options.execution import ENGINE, MASTER, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,12 +242,23 @@ def run_command(
             if announcer is not None:
                 announcer.then = progress
             set_defaults(settings, master, parallelism, py_files, progress=announcer or progress)
+            _start_spark(settings if master is None else {**settings, MASTER.key: master})
             end = _run(script, module, arguments, imports, resume=resume)
         if not isinstance(end, SystemExit):
             show_without_machinery(verbose=verbose)
         raise end
 
     raise ProgramReady(start)
+
+
+def _start_spark(settings: dict[str, str]) -> None:
+    """Let Spark's JVM start while the program imports its modules and builds its job."""
+    from flintstream.engine.spark.session import start_early  # noqa: PLC0415 - not before the options are checked
+
+    if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
+        # Without Java or PySpark, for example. The job says so, if there is one.
+        with contextlib.suppress(Exception):
+            start_early(settings)
 
 
 def _run(

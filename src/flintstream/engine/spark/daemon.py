@@ -31,7 +31,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import pyspark.daemon
+import flintstream.engine.spark.python_path  # noqa: F401 - before anything imports pyspark
+
+import pyspark.daemon  # isort: skip
 
 from flintstream.common._forks import only_one_returns
 from flintstream.engine.spark.slots import SLOT_OF, WORKERS, slot_name

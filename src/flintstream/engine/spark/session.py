@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._secrets import SECRET_KEYS, shown
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, show
-from flintstream.engine.spark.jvm.start import start_gateway
+from flintstream.engine.spark.jvm.start import begin, give_up, is_own, start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags
@@ -85,6 +85,9 @@ _starting = threading.Lock()
 _prepared: list[tuple[Any, Any, dict[str, str]]] = []
 """A context that no job has used yet, its gateway, and the settings for which it was made."""
 
+_directories: list[str] = []
+"""The private directory of the JVM that has started early."""
+
 _inherited: list[Any] = []
 """The context that was active when this process was forked."""
 
@@ -120,6 +123,8 @@ def spark_context(configuration: Mapping[str, str]) -> SparkContext:
         if active is not None and not is_alive(active):
             forget(active)
             active = None
+        if active is not None:
+            give_up()
         return active or _take_prepared(configuration) or _start_context(configuration)
 
 
@@ -142,7 +147,7 @@ def _take_prepared(configuration: Mapping[str, str]) -> SparkContext | None:
     if _wanted(configuration) != made_for or not is_alive(context):
         forget(context)
         return None
-    _name_python(made_for)
+    os.environ.update(_pythons(made_for))
     return context  # type: ignore[no-any-return]
 
 
@@ -222,8 +227,8 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     own, outside, sticky, name = _settings(configuration, outside)
     warn_of_unused(own, outside)
     conf = with_private_files(with_private_sockets(resolved(own, outside, sticky, name)))
-    _name_python(conf)
-    gateway = gateway or start_gateway(conf["spark.master"], conf)
+    os.environ.update(_pythons(conf))
+    gateway = gateway or start_gateway(conf["spark.master"], conf, plain=_is_plain(own, outside))
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
     context = SparkContext(conf=spark_conf, gateway=gateway)
     if not _LOCAL.fullmatch(conf["spark.master"]):
@@ -231,11 +236,34 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     return context
 
 
-def _name_python(conf: Mapping[str, str]) -> None:
-    """Tell Spark the interpreter of the workers, unless it is set."""
+def start_early(configuration: Mapping[str, str]) -> None:
+    """Begin to start Spark's JVM for the job that a program will probably run with these settings.
+
+    It starts while the program imports its modules and builds the job. If the job has settings that need another JVM,
+    or runs elsewhere, this one ends.
+    """
+    if GATEWAY_PORT in os.environ:
+        return
+    own, outside, sticky, name = _settings(configuration, _outside(configuration))
+    conf = resolved(own, outside, sticky, name)
+    if not (is_own(conf["spark.master"]) and _LOCAL.fullmatch(conf["spark.master"]) and _is_plain(own, outside)):
+        return
+    conf = with_private_files(conf)
+    if LOCAL_DIRECTORY in conf:
+        _directories[:] = [conf[LOCAL_DIRECTORY]]
+    begin(conf, _pythons(conf))
+
+
+def _is_plain(own: Mapping[str, str], outside: Mapping[str, str]) -> bool:
+    """Tell whether the settings that were given matter to the context alone, and not to how its JVM starts."""
+    return {*own, *outside} <= {*DEFAULTS, *LOCAL_DEFAULTS, "spark.master", "spark.driver.memory"}
+
+
+def _pythons(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that tell Spark the interpreters of the workers and of the driver, unless they are set."""
     python = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
-    os.environ["PYSPARK_PYTHON"] = python
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    driver = os.environ.get("PYSPARK_DRIVER_PYTHON", sys.executable)
+    return {"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": driver}
 
 
 def _outside(configuration: Mapping[str, str]) -> dict[str, str]:
@@ -270,7 +298,8 @@ def with_private_files(conf: Mapping[str, str]) -> dict[str, str]:
     Spark lets other users read what tasks exchange, and write it if the umask does. It is pickled.
     """
     given = LOCAL_DIRECTORY in conf or {"SPARK_LOCAL_DIRS", "LOCAL_DIRS"} & os.environ.keys()
-    directory = None if given or not _LOCAL.fullmatch(conf["spark.master"]) else private_directory()
+    local = not given and _LOCAL.fullmatch(conf["spark.master"])
+    directory = (_directories.pop() if _directories else private_directory()) if local else None
     return dict(conf) if directory is None else {**conf, LOCAL_DIRECTORY: directory}
 
 

@@ -6,8 +6,13 @@ No other module asks for the release. ``docs/reference/versions.md`` lists the s
 from __future__ import annotations
 
 import json
+import re
+import sys
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -18,10 +23,12 @@ __all__ = [
     "Head",
     "arrow_schema",
     "has_unix_sockets",
+    "home",
     "release",
     "scala",
     "schema_of_text",
     "task_of",
+    "version",
     "wrap_function",
 ]
 
@@ -42,12 +49,39 @@ class Head(Protocol):
         """Return the next text, which follows its length."""
 
 
+_VERSION = re.compile(r"""^__version__\b[^=\n]*=\s*["']([^"'\n]+)["']""", re.MULTILINE)
+
+
+@cache
+def home() -> Path:
+    """Return the directory of the PySpark of this process, which is also Spark's home. Does not import it: it is slow.
+
+    Raises:
+        ModuleNotFoundError: It is not installed.
+    """
+    spec = find_spec("pyspark")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+    return Path(spec.submodule_search_locations[0])
+
+
+@cache
+def version() -> str:
+    """Return the version of the PySpark in this process, without importing it if possible."""
+    if "pyspark" not in sys.modules:
+        with suppress(OSError):
+            found = _VERSION.search((home() / "version.py").read_text(encoding="utf-8"))
+            if found is not None:
+                return found[1]
+    import pyspark  # noqa: PLC0415 - slow
+
+    return pyspark.__version__
+
+
 @cache
 def release() -> tuple[int, int]:
     """Return the release of the PySpark in this process."""
-    import pyspark  # noqa: PLC0415 - slow
-
-    major, minor = pyspark.__version__.split(".")[:2]
+    major, minor = version().split(".")[:2]
     return int(major), int(minor)
 
 

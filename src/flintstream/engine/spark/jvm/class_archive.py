@@ -15,6 +15,8 @@ import stat
 import time
 from pathlib import Path
 
+from flintstream.engine.spark.versions import home, version
+
 __all__ = ["ClassArchive"]
 
 SETTLED_SECONDS = 10
@@ -42,13 +44,11 @@ class ClassArchive:
     @classmethod
     def of(cls, java: str) -> ClassArchive | None:
         """Return the archive for a java; None if there is no directory that only this user can write to."""
-        import pyspark  # noqa: PLC0415 - slow to import
-
         try:
             directory = _private_directory()
             if directory is None:
                 return None
-            parts = [java, str(os.stat(java).st_mtime_ns), pyspark.__file__, pyspark.__version__]  # noqa: PTH116
+            parts = [java, str(os.stat(java).st_mtime_ns), str(home() / "__init__.py"), version()]  # noqa: PTH116
             key = hashlib.sha1("|".join(parts).encode(), usedforsecurity=False).hexdigest()[:16]
             archive = cls(directory / f"spark-{key}.jsa")
             archive.tidy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
@@ -13,12 +14,12 @@ import tempfile
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._secrets import shown
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.sockets import is_private
-from flintstream.engine.spark.versions import scala
+from flintstream.engine.spark.versions import home, scala
 from flintstream.engine.spark.worker_lines import drain_lines, pipe_of_lines
 from flintstream.errors import FlintstreamError, MissingDependencyError
 from flintstream.options.command_line import get_defaults
@@ -26,7 +27,7 @@ from flintstream.options.command_line import get_defaults
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["OPENED_PACKAGES", "find_java", "start_gateway"]
+__all__ = ["OPENED_PACKAGES", "begin", "find_java", "give_up", "is_own", "start_gateway"]
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +44,13 @@ OPENED_PACKAGES = (
 )  # fmt: skip
 """Modules that Spark accesses on Java 17 and later. Unlike Spark's launcher, this omits ``jdk.incubator.vector``: Spark
 works without it, and with it every JVM start prints a warning."""
+
+_COMPILER = (
+    "-XX:Tier4InvocationThreshold=500000", "-XX:Tier4MinInvocationThreshold=60000",
+    "-XX:Tier4CompileThreshold=1500000", "-XX:Tier4BackEdgeThreshold=4000000",
+)  # fmt: skip
+"""A hundred times Java's own thresholds of its second compiler: it would take two fifths of the CPU of a short job, for
+code that runs a few thousand times. What a long job or a query of Spark runs in a loop reaches them within a second."""
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -73,11 +81,23 @@ def find_java() -> str:
     )
 
 
-def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
+def is_own(master: str) -> bool:
+    """Tell whether this process starts the JVM for a master itself, and not by ``spark-submit``."""
+    given = {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
+    return not given and master.startswith("local") and os.name == "posix"
+
+
+def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) -> Any:
     """Start Spark's JVM and return the gateway to it.
 
     A local master gets its JVM directly, without Spark's shell scripts and launcher JVM, which halves the start time.
     Other masters, and installations with their own settings (``SPARK_HOME``, ``SPARK_CONF_DIR``), use ``spark-submit``.
+
+    Args:
+        master: The master, empty for that of a program given to ``spark-submit``.
+        conf: The settings of the context.
+        plain: Whether these are nothing but settings of a context. Others, such as jars, need Spark's own preparation
+            of a program, which takes some tenths of a second.
 
     Raises:
         FlintstreamError: The JVM did not start.
@@ -86,17 +106,17 @@ def start_gateway(master: str, conf: Mapping[str, str]) -> Any:
 
     # Otherwise, programs that log at INFO would log every connection to the JVM, even at exit.
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    own = not {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
-    if not (own and master.startswith("local") and os.name == "posix"):
+    if not is_own(master):
         from pyspark import SparkConf  # noqa: PLC0415
 
+        give_up()
         # Secrets stay off the command line. The context gets them with all other settings, except options of this JVM.
         visible = [(k, v) for k, v in conf.items() if k == _JAVA_OPTIONS or shown({k: v})[k] == v]
         spark_conf = SparkConf(loadDefaults=False).setAll(visible)
         os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
         with _quiet():
             return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
-    port, secret, process = _start_jvm(find_java(), conf)
+    port, secret, process = _start_jvm(find_java(), conf, plain=plain)
     os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     try:
         gateway = launch_gateway()  # type: ignore[no-untyped-call]
@@ -132,16 +152,73 @@ class _NotStartedError(FlintstreamError):
     """The JVM ended before it was ready, or was not ready in time."""
 
 
-def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess.Popen[bytes]]:
+class _Starting(NamedTuple):
+    """A JVM that is starting."""
+
+    process: subprocess.Popen[bytes]
+    directory: tempfile.TemporaryDirectory[str]
+    """Where it reads its options, and writes how to reach it."""
+    made_for: tuple[Any, ...]
+    """What it must have in common with the JVM that a job needs."""
+
+
+_early: list[_Starting] = []
+"""The JVM that is starting before a job asks for it."""
+
+
+def begin(conf: Mapping[str, str], variables: Mapping[str, str]) -> None:
+    """Begin to start the JVM of a context with plain settings, for the job that this process will probably run.
+
+    The job gets it if it wants a JVM like it, with the same environment variables. Otherwise it is ended.
+
+    Args:
+        conf: The settings.
+        variables: Environment variables that this process will have when it starts a context.
+    """
+    archive = ClassArchive.of(java := find_java())
+    if archive is None or not archive.ready:
+        return  # this start is slow anyway, and the JVM must live until it has written the archive
+    _early[:] = [_launch(java, conf, archive.to_read(), plain=True, variables=variables)]
+    atexit.register(give_up)
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def give_up() -> None:
+    """End the JVM that has started early, if no job has taken it."""
+    while _early:
+        _end(_early.pop())
+
+
+def _leave_to_parent() -> None:
+    """Let the JVM end with the process that started it, even if one that it has forked outlives it."""
+    while _early:
+        starting = _early.pop()
+        starting.directory._finalizer.detach()  # type: ignore[attr-defined] # noqa: SLF001 - it is the parent's
+        if starting.process.stdin is not None:
+            starting.process.stdin.close()
+        starting.process.returncode = 0  # not a child of this process
+
+
+def _end(starting: _Starting) -> int | None:
+    """End a JVM; return its exit code if it had ended before."""
+    code = starting.process.poll()
+    with contextlib.suppress(ProcessLookupError):
+        starting.process.send_signal(signal.SIGKILL)
+    starting.process.communicate()  # closes the pipe as well
+    starting.directory.cleanup()
+    return code
+
+
+def _start_jvm(java: str, conf: Mapping[str, str], *, plain: bool = False) -> tuple[int, str, subprocess.Popen[bytes]]:
     archive = ClassArchive.of(java)
     if archive is None:
-        return _run_jvm(java, conf, ["-Xshare:auto"])
+        return _run_jvm(java, conf, ["-Xshare:auto"], plain=plain)
     if not archive.ready:
-        return _run_jvm(java, conf, archive.to_write())
+        return _run_jvm(java, conf, archive.to_write(), plain=plain)
     try:
-        return _run_jvm(java, conf, archive.to_read(), SECONDS_WITH_ARCHIVE)
+        return _run_jvm(java, conf, archive.to_read(), SECONDS_WITH_ARCHIVE, plain=plain)
     except _NotStartedError as failed:
-        started = _run_jvm(java, conf, archive.to_write())
+        started = _run_jvm(java, conf, archive.to_write(), plain=plain)
         archive.discard()
         _log.warning(
             "the archive of Spark's classes was damaged and is deleted: with %s, %s. Without it, Spark has started",
@@ -151,27 +228,75 @@ def _start_jvm(java: str, conf: Mapping[str, str]) -> tuple[int, str, subprocess
 
 
 def _run_jvm(
-    java: str, conf: Mapping[str, str], options: Sequence[str], seconds: float = START_SECONDS
+    java: str, conf: Mapping[str, str], options: Sequence[str], seconds: float = START_SECONDS, *, plain: bool
 ) -> tuple[int, str, subprocess.Popen[bytes]]:
-    import pyspark  # noqa: PLC0415
+    starting = _early.pop() if _early else None
+    if starting is not None and starting.made_for != _needs(
+        java, conf, options, plain=plain, environment=_variables(java, conf)
+    ):
+        _end(starting)
+        starting = None
+    starting = starting or _launch(java, conf, options, plain=plain)
+    info = Path(starting.directory.name) / "gateway"
+    deadline = time.monotonic() + seconds
+    while not info.exists():
+        if starting.process.poll() is not None or time.monotonic() > deadline:
+            code = _end(starting)
+            drain_lines()
+            why = f"not ready after {seconds} s" if code is None else f"exit code {code}"
+            raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. Command: {java} ...")
+        time.sleep(0.01)
+    data = info.read_bytes()
+    starting.directory.cleanup()
+    (port,) = struct.unpack(">i", data[:4])
+    (length,) = struct.unpack(">i", data[4:8])
+    return port, data[8 : 8 + length].decode(), starting.process
 
-    home = Path(pyspark.__file__).parent
-    environment = dict(os.environ)
-    environment.update(
-        SPARK_HOME=str(home),
-        SPARK_SCALA_VERSION=scala(),
-        SPARK_CONNECT_MODE="0",
-        JAVA_HOME=str(Path(java).resolve().parent.parent),
-        PYTHONPATH=os.pathsep.join(_import_roots()),
-    )
+
+def _variables(java: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables of the JVM, which are also those of the Python workers that it starts."""
+    variables = {
+        **os.environ,
+        "SPARK_HOME": str(home()),
+        "SPARK_SCALA_VERSION": scala(),
+        "SPARK_CONNECT_MODE": "0",
+        "JAVA_HOME": str(Path(java).resolve().parent.parent),
+        "PYTHONPATH": os.pathsep.join(_import_roots()),
+    }
     # Otherwise, Spark's web interface listens on all addresses of the machine.
-    environment.setdefault("SPARK_LOCAL_IP", conf.get("spark.driver.bindAddress", "127.0.0.1"))
+    variables.setdefault("SPARK_LOCAL_IP", conf.get("spark.driver.bindAddress", "127.0.0.1"))
+    return variables
+
+
+def _needs(
+    java: str, conf: Mapping[str, str], options: Sequence[str], *, plain: bool, environment: Mapping[str, str]
+) -> tuple[Any, ...]:
+    """Return what two JVMs must have in common for one to do the work of the other."""
+    files = [os.fstat(number) for number in (1, 2)]
+    return (
+        java, conf.get("spark.driver.memory"), conf.get(_JAVA_OPTIONS), conf.get("spark.local.dir"), tuple(options),
+        plain, dict(environment), Path.cwd(), bool(get_defaults().progress),
+        [(file.st_dev, file.st_ino) for file in files],
+    )  # fmt: skip
+
+
+def _launch(
+    java: str,
+    conf: Mapping[str, str],
+    options: Sequence[str],
+    *,
+    plain: bool,
+    variables: Mapping[str, str] | None = None,
+) -> _Starting:
+    environment = {**_variables(java, conf), **(variables or {})}
+    made_for = _needs(java, conf, options, plain=plain, environment=environment)
     command = [
         java,
-        "-cp", f"{home / 'jars'}{os.sep}*",
+        "-cp", f"{home() / 'jars'}{os.sep}*",
         f"-Xmx{conf.get('spark.driver.memory', '1g')}",
         "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:+UseParallelGC",
+        *_COMPILER,
         *options,
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
         "-Djdk.reflect.useDirectMethodHandle=false",
@@ -180,42 +305,30 @@ def _run_jvm(
         "--enable-native-access=ALL-UNNAMED",
         _QUIET,
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
-        # Every user of this machine can read command lines, and settings may be passwords.
-        arguments = Path(directory) / "arguments"
-        given = conf.get(_JAVA_OPTIONS, "").split()
-        if is_private(local := conf.get("spark.local.dir", "")):
-            given.insert(0, f"-Djava.io.tmpdir={local}")  # Spark also unpacks native libraries there
-        arguments.write_text("".join(f"{_argument(option)}\n" for option in given), errors="surrogateescape")
-        command += [f"@{arguments}", "org.apache.spark.deploy.SparkSubmit"]
-        settings = Path(directory) / "settings"
+    directory = tempfile.TemporaryDirectory(prefix="flintstream-")
+    # Every user of this machine can read command lines, and settings may be passwords.
+    arguments = Path(directory.name) / "arguments"
+    given = conf.get(_JAVA_OPTIONS, "").split()
+    if is_private(local := conf.get("spark.local.dir", "")):
+        given.insert(0, f"-Djava.io.tmpdir={local}")  # Spark also unpacks native libraries there
+    arguments.write_text("".join(f"{_argument(option)}\n" for option in given), errors="surrogateescape")
+    command.append(f"@{arguments}")
+    if plain:
+        command.append("org.apache.spark.api.python.PythonGatewayServer")
+    else:
+        settings = Path(directory.name) / "settings"
         settings.write_text("".join(f"{_property(key)}={_property(value)}\n" for key, value in conf.items()), "latin-1")
-        command += ["--properties-file", str(settings), "pyspark-shell"]
-        info = Path(directory) / "gateway"
-        environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(info)
-        process = subprocess.Popen(  # noqa: S603 - java was found above
-            command,
-            stdin=subprocess.PIPE,
-            stderr=pipe_of_lines() if get_defaults().progress else None,  # above the line of progress
-            env=environment,
-            # Ctrl-C is for the driver, which stops the job gracefully. A JVM in its own session does not receive it.
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + seconds
-        while not info.exists():
-            code = process.poll()
-            if code is not None or time.monotonic() > deadline:
-                with contextlib.suppress(ProcessLookupError):
-                    process.send_signal(signal.SIGKILL)
-                process.communicate()  # closes the pipe as well
-                drain_lines()
-                why = f"not ready after {seconds} s" if code is None else f"exit code {code}"
-                raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. Command: {java} ...")
-            time.sleep(0.01)
-        data = info.read_bytes()
-    (port,) = struct.unpack(">i", data[:4])
-    (length,) = struct.unpack(">i", data[4:8])
-    return port, data[8 : 8 + length].decode(), process
+        command += ["org.apache.spark.deploy.SparkSubmit", "--properties-file", str(settings), "pyspark-shell"]
+    environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(Path(directory.name) / "gateway")
+    process = subprocess.Popen(  # noqa: S603 - java was found above
+        command,
+        stdin=subprocess.PIPE,
+        stderr=pipe_of_lines() if get_defaults().progress else None,  # above the line of progress
+        env=environment,
+        # Ctrl-C is for the driver, which stops the job gracefully. A JVM in its own session does not receive it.
+        start_new_session=True,
+    )
+    return _Starting(process, directory, made_for)
 
 
 def _property(text: str) -> str:
