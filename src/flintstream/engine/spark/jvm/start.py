@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._secrets import shown
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
+from flintstream.engine.spark.jvm.converters import spare_numpy
 from flintstream.engine.spark.sockets import is_private
 from flintstream.engine.spark.versions import home, scala
 from flintstream.engine.spark.worker_lines import drain_lines, pipe_of_lines
@@ -106,6 +107,7 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
 
     # Otherwise, programs that log at INFO would log every connection to the JVM, even at exit.
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    spare_numpy()
     if not is_own(master):
         from pyspark import SparkConf  # noqa: PLC0415
 
