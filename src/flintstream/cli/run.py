@@ -25,7 +25,7 @@ from flintstream.options.command_line import set_defaults, unexecuted, without_s
 from flintstream.options.execution import ENGINE, MASTER, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
 
@@ -242,7 +242,7 @@ def run_command(
             if announcer is not None:
                 announcer.then = progress
             set_defaults(settings, master, parallelism, py_files, progress=announcer or progress)
-            _start_spark(settings if master is None else {**settings, MASTER.key: master})
+            stack.callback(_start_spark(settings if master is None else {**settings, MASTER.key: master}))
             end = _run(script, module, arguments, imports, resume=resume)
         if not isinstance(end, SystemExit):
             show_without_machinery(verbose=verbose)
@@ -251,14 +251,19 @@ def run_command(
     raise ProgramReady(start)
 
 
-def _start_spark(settings: dict[str, str]) -> None:
-    """Let Spark's JVM start while the program imports its modules and builds its job."""
-    from flintstream.engine.spark.session import start_early  # noqa: PLC0415 - not before the options are checked
+def _start_spark(settings: dict[str, str]) -> Callable[[], None]:
+    """Let Spark's JVM start while the program imports its modules and builds its job.
+
+    Returns a function that ends it unless the program has run a job.
+    """
+    from flintstream.engine.spark.jvm.start import give_up  # noqa: PLC0415 - not before the options are checked
+    from flintstream.engine.spark.session import start_early  # noqa: PLC0415
 
     if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
         # Without Java or PySpark, for example. The job says so, if there is one.
         with contextlib.suppress(Exception):
             start_early(settings)
+    return give_up
 
 
 def _run(

@@ -158,7 +158,7 @@ class _Starting(NamedTuple):
     """A JVM that is starting."""
 
     process: subprocess.Popen[bytes]
-    directory: tempfile.TemporaryDirectory[str]
+    directory: Path
     """Where it reads its options, and writes how to reach it."""
     made_for: tuple[Any, ...]
     """What it must have in common with the JVM that a job needs."""
@@ -180,7 +180,8 @@ def begin(conf: Mapping[str, str], variables: Mapping[str, str]) -> None:
     archive = ClassArchive.of(java := find_java())
     if archive is None or not archive.ready:
         return  # this start is slow anyway, and the JVM must live until it has written the archive
-    _early[:] = [_launch(java, conf, archive.to_read(), plain=True, variables=variables)]
+    give_up()
+    _early.append(_launch(java, conf, archive.to_read(), plain=True, variables=variables))
     atexit.register(give_up)
     os.register_at_fork(after_in_child=_leave_to_parent)
 
@@ -195,7 +196,6 @@ def _leave_to_parent() -> None:
     """Let the JVM end with the process that started it, even if one that it has forked outlives it."""
     while _early:
         starting = _early.pop()
-        starting.directory._finalizer.detach()  # type: ignore[attr-defined] # noqa: SLF001 - it is the parent's
         if starting.process.stdin is not None:
             starting.process.stdin.close()
         starting.process.returncode = 0  # not a child of this process
@@ -207,7 +207,7 @@ def _end(starting: _Starting) -> int | None:
     with contextlib.suppress(ProcessLookupError):
         starting.process.send_signal(signal.SIGKILL)
     starting.process.communicate()  # closes the pipe as well
-    starting.directory.cleanup()
+    shutil.rmtree(starting.directory, ignore_errors=True)
     return code
 
 
@@ -239,7 +239,7 @@ def _run_jvm(
         _end(starting)
         starting = None
     starting = starting or _launch(java, conf, options, plain=plain)
-    info = Path(starting.directory.name) / "gateway"
+    info = starting.directory / "gateway"
     deadline = time.monotonic() + seconds
     while not info.exists():
         if starting.process.poll() is not None or time.monotonic() > deadline:
@@ -249,7 +249,7 @@ def _run_jvm(
             raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. Command: {java} ...")
         time.sleep(0.01)
     data = info.read_bytes()
-    starting.directory.cleanup()
+    shutil.rmtree(starting.directory, ignore_errors=True)
     (port,) = struct.unpack(">i", data[:4])
     (length,) = struct.unpack(">i", data[4:8])
     return port, data[8 : 8 + length].decode(), starting.process
@@ -307,9 +307,9 @@ def _launch(
         "--enable-native-access=ALL-UNNAMED",
         _QUIET,
     ]  # fmt: skip
-    directory = tempfile.TemporaryDirectory(prefix="flintstream-")
+    directory = Path(tempfile.mkdtemp(prefix="flintstream-"))
     # Every user of this machine can read command lines, and settings may be passwords.
-    arguments = Path(directory.name) / "arguments"
+    arguments = directory / "arguments"
     given = conf.get(_JAVA_OPTIONS, "").split()
     if is_private(local := conf.get("spark.local.dir", "")):
         given.insert(0, f"-Djava.io.tmpdir={local}")  # Spark also unpacks native libraries there
@@ -318,10 +318,10 @@ def _launch(
     if plain:
         command.append("org.apache.spark.api.python.PythonGatewayServer")
     else:
-        settings = Path(directory.name) / "settings"
+        settings = directory / "settings"
         settings.write_text("".join(f"{_property(key)}={_property(value)}\n" for key, value in conf.items()), "latin-1")
         command += ["org.apache.spark.deploy.SparkSubmit", "--properties-file", str(settings), "pyspark-shell"]
-    environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(Path(directory.name) / "gateway")
+    environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(directory / "gateway")
     process = subprocess.Popen(  # noqa: S603 - java was found above
         command,
         stdin=subprocess.PIPE,
