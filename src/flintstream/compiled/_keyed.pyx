@@ -31,10 +31,14 @@ cdef extern from "<time.h>" nogil:
 cdef class WallClock:
     """The time in ms since the epoch, or what the function in a context variable returns."""
 
-    cdef object substitute
+    cdef object substitute, found
 
-    def __init__(self, substitute):
-        self.substitute = substitute
+    def __init__(self, substitute, found):
+        """Ask the variable ``substitute``; ``found()`` returns this object, also in another process."""
+        self.substitute, self.found = substitute, found
+
+    def __reduce__(self):
+        return self.found, ()
 
     def __call__(self):
         return _now(self)

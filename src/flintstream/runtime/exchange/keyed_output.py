@@ -83,6 +83,8 @@ class KeyedOutput(ExchangeOutput):
         self.field = field_of(self.selector)
         self.known: dict[Any, tuple[list[Any], list[int] | None]] = {}
         """Key -> lists of its buffer, for the compiled loop."""
+        self.by_group: list[tuple[list[Any], list[int] | None]] | None = None
+        """The lists of each key group's buffer, for the same."""
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block of records."""
@@ -136,9 +138,11 @@ class KeyedOutput(ExchangeOutput):
         if timestamps is not None and self.buffers[0].timestamps is None:
             self._start_timestamps()
             self.known.clear()
-        by_group = [self._lists(self.buffers[first]) for first in self.first_buffer]
+            self.by_group = None
+        if self.by_group is None:
+            self.by_group = [self._lists(self.buffers[first]) for first in self.first_buffer]
         selector, field, below = self.selector, self.field, self.numbers_below
-        _compiled.route(cursor, timestamps, selector, field, self.known, self._find_lists, by_group, below)
+        _compiled.route(cursor, timestamps, selector, field, self.known, self._find_lists, self.by_group, below)
         if timestamps is None:
             self._pad_timestamps()
 
