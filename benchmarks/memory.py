@@ -1,19 +1,24 @@
 """Peak memory of the Python workers, and time per record, as a keyed job grows.
 
     python -m benchmarks.memory [--records 1000000,10000000] [--keys 10000] [--backend hashmap]
+    python -m benchmarks.memory --states [--keys 1000000] [--kinds value,map]
 
 The keyed count of ``workloads/keyed_count``, on flintstream alone. The peak is what the kernel counted for each worker
 process (``VmHWM``), including state; the time is that of the whole job after a warm-up. With as many keys as records,
 the peaks show the cost of a key.
+
+``--states`` prints the bytes of a key for each kind of state instead (``benchmarks/state_memory.py``).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from pathlib import Path
 
+from benchmarks.state_memory import KINDS, measured, print_table
 from benchmarks.workload import SPREAD
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
@@ -81,9 +86,20 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", default="1000000,10000000")
-    parser.add_argument("--keys", type=int, default=10_000)
+    parser.add_argument("--keys", type=int, help="10,000 by default, with --states 1,000,000")
     parser.add_argument("--backend", default="hashmap")
+    parser.add_argument("--states", action="store_true", help="bytes per key for each kind of state")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.run:
+        print(measured(json.loads(options.run)))
+        return
+    if options.states:
+        kinds = options.kinds.split(",")
+        print_table(options.keys or 1_000_000, kinds)
+        return
+    options.keys = options.keys or 10_000
     configuration = {"flintstream.master": "local[2]", "state.backend.type": options.backend}
     seconds(200_000, 10_000, configuration)
     print(f"{'records':>12} {'seconds':>9} {'ns/record':>10} {'peak MiB of each worker':>24}")
