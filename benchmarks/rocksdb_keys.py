@@ -1,10 +1,11 @@
 """Millions of keys in RocksDB: the worker's memory, and the cost of an access compared with the hash map.
 
-    python -m benchmarks.rocksdb_keys [--keys 10000000] [--bytes 1000] [--reads 200000]
+    python -m benchmarks.rocksdb_keys [--keys 10000000] [--bytes 1000] [--reads 200000] [--hot]
 
 A ``ValueState`` per key, of int or of so many random bytes; the measurements include the deltas at the end of epochs.
-Times are of the processor, of all threads of this process: RocksDB compacts in threads of its own.
-``benchmarks/java/RocksDBKeys.java`` does the same in Flink's runtime, without Python.
+With ``--hot``, nine of ten random accesses go to a tenth of the keys. Times are of the processor, of all threads of
+this process: RocksDB compacts in threads of its own. ``benchmarks/java/RocksDBKeys.java`` does the same in Flink's
+runtime, without Python.
 """
 
 from __future__ import annotations
@@ -75,6 +76,27 @@ def read(backend: Any, keys: Sequence[int], size: int = 0) -> float:
     return (process_time() - start) / len(keys) * 1e6
 
 
+def change(backend: Any, keys: Sequence[int], size: int) -> float:
+    """Get and set the state of each key to ``size`` bytes, epoch by epoch; return the microseconds per key."""
+    draw = random.Random(2)
+    state = state_of(backend, size)
+    start = process_time()
+    for at in range(0, len(keys), EPOCH):
+        for backend.key in keys[at : at + EPOCH]:
+            state.value()
+            state.update(draw.randbytes(size))
+        backend.take_delta()
+    return (process_time() - start) / len(keys) * 1e6
+
+
+def drawn(count: int, keys: int, *, hot: bool) -> list[int]:
+    """Return random keys; if ``hot``, nine of ten are among a tenth of the keys, which are spread over all."""
+    draw = random.Random(1)
+    if not hot:
+        return [draw.randrange(keys) for _ in range(count)]
+    return [draw.randrange(keys // 10) * 10 if draw.random() < 0.9 else draw.randrange(keys) for _ in range(count)]
+
+
 def report(what: str, value: float, unit: str) -> None:
     """Print a line."""
     print(f"{what:<60} {value:10.2f} {unit}", flush=True)
@@ -86,11 +108,12 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=10_000_000)
     parser.add_argument("--bytes", type=int, default=0)
     parser.add_argument("--reads", type=int, default=200_000)
+    parser.add_argument("--hot", action="store_true", help="nine of ten accesses go to a tenth of the keys")
     options = parser.parse_args()
     keys, size = options.keys, options.bytes
     draw = random.Random(1)
     hot = [draw.randrange(HOT) for _ in range(1_000_000)]
-    cold = [draw.randrange(keys) for _ in range(options.reads)]
+    cold = drawn(options.reads, keys, hot=options.hot)
     report("memory at the start", resident(), "MiB")
 
     with tempfile.TemporaryDirectory() as directory:
@@ -99,6 +122,8 @@ def main() -> None:
         report(f"RocksDB: set each of {keys:,} keys", write(backend, range(keys), size), "us")
         report("memory", resident(), "MiB")
         report("RocksDB: get random keys", read(backend, cold, size), "us")
+        if size:
+            report("RocksDB: get and set random keys", change(backend, cold, size), "us")
         report("RocksDB: get new keys", read(backend, range(keys, keys + options.reads), size), "us")
         if not size:
             report("RocksDB: get and set random keys", count(backend, cold), "us")

@@ -12,14 +12,24 @@ import org.apache.flink.util.Collector;
 
 /**
  * The same accesses as benchmarks/rocksdb_keys.py in Flink's own runtime: a ValueState of BYTES random bytes (0: of a
- * long) per key; each of KEYS keys is set, then READS random ones are read. Prints the time of the processor per
- * record, of the thread of the task and of the process, for the backend STATE.
+ * long) per key; each of KEYS keys is set, then READS random ones are read. With a fifth argument, hot, nine of ten
+ * reads are of a tenth of the keys. Prints the time of the processor per record, of the thread of the task and of the
+ * process, for the backend STATE. Compile it first: Flink cannot load classes that java compiles in memory.
  *
- * <pre>java -cp "pyflink/lib/*" RocksDBKeys.java STATE KEYS READS BYTES</pre>
+ * <pre>javac -cp "pyflink/lib/*" -d classes RocksDBKeys.java
+ * java -cp "classes:pyflink/lib/*" RocksDBKeys STATE KEYS READS BYTES [hot]</pre>
  */
 public class RocksDBKeys {
     static long process() {
         return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
+    static long drawn(long n, long keys, boolean hot) {
+        long number = n * 0x9E3779B97F4A7C15L >> 16;
+        if (hot && Math.floorMod(number, 10) != 0) {
+            return Math.floorMod(number / 10, keys / 10) * 10;
+        }
+        return Math.floorMod(number, keys);
     }
 
     static class Accesses extends KeyedProcessFunction<Long, Long, Long> {
@@ -85,13 +95,14 @@ public class RocksDBKeys {
 
     public static void main(String[] arguments) throws Exception {
         long keys = Long.parseLong(arguments[1]), reads = Long.parseLong(arguments[2]);
+        boolean hot = arguments.length > 4 && arguments[4].equals("hot");
         Configuration configuration = new Configuration();
         configuration.setString("state.backend.type", arguments[0]);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(configuration);
         env.setParallelism(1);
         env.getConfig().enableObjectReuse();
         env.fromSequence(0, keys + reads - 1)
-                .map(n -> n < keys ? n : Math.floorMod(n * 0x9E3779B97F4A7C15L >> 16, keys)).returns(Types.LONG)
+                .map(n -> n < keys ? n : drawn(n, keys, hot)).returns(Types.LONG)
                 .keyBy(n -> n, Types.LONG)
                 .process(new Accesses(keys, reads, Integer.parseInt(arguments[3])))
                 .sinkTo(new DiscardingSink<>());

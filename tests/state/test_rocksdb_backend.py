@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import tempfile
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ from flintstream.errors import StateMigrationError
 from flintstream.options.rocksdb import CACHED_ENTRIES
 from flintstream.runtime.keys import freeze_key, key_group
 from flintstream.state import ttl
-from flintstream.state.backend import PIECE, Scope
+from flintstream.state.backend import PIECE, Scope, loading
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.rocksdb import backend as rocksdb
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
@@ -766,7 +767,7 @@ class AgainstTheHashMap(RuleBasedStateMachine):
                     found[name, windowed, key] = seen
         return found
 
-    @rule(native=st.booleans(), take=st.sampled_from(["replay", "snapshot"]))
+    @rule(native=st.booleans(), take=st.sampled_from(["replay", "snapshot", "loading"]))
     def move(self, native, take):
         fresh = self.open_rocks()
         self.open(fresh)
@@ -778,9 +779,9 @@ class AgainstTheHashMap(RuleBasedStateMachine):
             fresh.apply(self.rocks.take_snapshot())
         else:
             self.deltas.append(pickle.loads(pickle.dumps(self.rocks.take_delta())))
-            fresh.apply(self.base)
-            for delta in self.deltas:
-                fresh.apply(delta)
+            with loading(fresh) if take == "loading" else nullcontext():
+                for changes in (self.base, *self.deltas):
+                    fresh.apply(changes)
         self.go_on_with(fresh)
 
     @rule()

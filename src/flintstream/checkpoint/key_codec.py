@@ -16,13 +16,14 @@ from flintstream.checkpoint.registry import BY_TYPE
 from flintstream.checkpoint.values import FROZENSET, PICKLED, TAGGED, encode_one
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-__all__ = ["encode_key"]
+__all__ = ["encode_key", "encode_plain_keys"]
 
 NUMBER = 10  # an additional code, next to those of the codec
 
 _QUICK = frozenset({type(None), int, str, bytes})
+_plain = frozenset({int, str, bytes})
 _COMPOUND = frozenset({tuple, frozenset, set})
 _all_quick = _QUICK.issuperset
 _pack: Callable[[Any], bytes] = msgpack.Packer().pack
@@ -46,6 +47,20 @@ def encode_key(key: Any) -> bytes:
     except (OverflowError, UnicodeEncodeError):
         pass
     return _packed(_canonical(key))
+
+
+def encode_plain_keys(keys: Sequence[Any]) -> list[bytes] | None:
+    """Return what :func:`encode_key` returns for each key, if values encode alike, or None.
+
+    >>> encode_plain_keys([1, "a"]) == [encode_key(1), encode_key("a")], encode_plain_keys([1, True])
+    (True, None)
+    """
+    if not _plain.issuperset(map(type, keys)):
+        return None
+    try:
+        return list(map(_pack, keys))
+    except (OverflowError, UnicodeEncodeError):
+        return None
 
 
 def _packed(tree: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.checkpoint.changes import Change, TableInfo
@@ -9,6 +10,7 @@ from flintstream.compiled import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from flintstream.contracts.state import StateDescriptor
 
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     """Adds values to the panes of a key and each of several windows."""
 
 __all__ = [
-    "PIECE", "Add", "Cells", "Change", "DirectAccess", "KeyedStateBackend", "NativeSnapshots", "Panes",
-    "RestingCleanup", "Scope", "TableInfo",
+    "PIECE", "Add", "BulkLoading", "Cells", "Change", "DirectAccess", "KeyedStateBackend", "NativeSnapshots", "Panes",
+    "RestingCleanup", "Scope", "TableInfo", "loading",
 ]  # fmt: skip
 
 PIECE = 4096
@@ -117,6 +119,22 @@ class NativeSnapshots(Protocol):
 
     def restore_native(self, directory: str) -> None:
         """Replace all state by the files of :meth:`write_native`. ``directory`` itself does not change."""
+
+
+class BulkLoading(Protocol):
+    """Optional part of a backend: restoring much state faster than change by change."""
+
+    def loading(self) -> AbstractContextManager[None]:
+        """Return a context in which only ``apply``, ``clear_all`` and ``restore_native`` are called.
+
+        The state they leave may be written at its end. It must not take more memory the more state there is.
+        """
+
+
+def loading(backend: Any) -> AbstractContextManager[None]:
+    """Return the context in which to restore much state into a backend."""
+    context: AbstractContextManager[None] = backend.loading() if hasattr(backend, "loading") else nullcontext()
+    return context
 
 
 class Panes(Protocol):

@@ -17,6 +17,7 @@ from flintstream.runtime.keys import key_group
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.state_log.pieces import open_handle
+from flintstream.state.backend import loading
 from flintstream.state.factory import create_backend
 from flintstream.storage.local import again_if_deleted
 
@@ -54,11 +55,12 @@ def _materialize(
             state = create_backend(settings, node.name, lambda key: key_group(key, chain.max_parallelism))
             timers = InternalTimerService()
             try:
-                for handle in handles:
-                    known = log.uri(handle.name), handle.size, handle.checksum
-                    with open_handle(log, handle) as piece, checked_file(piece, *known) as file:
-                        for change in file.changes(node.uid):
-                            (timers if change.table.kind == "timers" else state).apply((change,))
+                with loading(state):
+                    for handle in handles:
+                        known = log.uri(handle.name), handle.size, handle.checksum
+                        with open_handle(log, handle) as piece, checked_file(piece, *known) as file:
+                            for change in file.changes(node.uid):
+                                (timers if change.table.kind == "timers" else state).apply((change,))
                 for held in (state, timers):
                     for change in held.take_snapshot():
                         writer.write(node.uid, change)

@@ -12,7 +12,7 @@ import pickle
 import shutil
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -38,6 +38,7 @@ from flintstream.runtime.state_log.native_files import (
     write_to_log,
 )
 from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
+from flintstream.state.backend import loading
 from flintstream.storage.local import again_if_deleted
 
 if TYPE_CHECKING:
@@ -153,17 +154,12 @@ class SubtaskState:
         missing = list(instruction.handles)
         if version in versions:
             missing = missing[versions.index(version) + 1 :]
-        for handle in missing:
-            file = StateFile(log_pieces.read(self.state_log, handle), handle.name)
-            if handle.native:
-                restore_from_log(self.state_log, handle.name, self.keyed())
-            for uid, state, timers in self.keyed():
-                if handle.full:
-                    timers.clear_all()
-                    if not handle.native:
-                        state.clear_all()
-                with usable(handle.name):
-                    _apply(file.changes(uid), state, timers)
+        with ExitStack() as bulk:
+            if any(handle.full and not handle.native for handle in missing):
+                for _, state, _ in self.keyed():
+                    bulk.enter_context(loading(state))
+            for handle in missing:
+                self._catch_up_with(handle)
         for number, operator in self.operators.items():
             if operator.context.timers is not None:
                 operator.context.timers.current_watermark = memo["event_time"].get(number, MIN_TIMESTAMP)
@@ -172,6 +168,18 @@ class SubtaskState:
         for key, marks in memo["valves"].items():
             self.valves[key].restore(marks)
         return bool(memo["finished"])
+
+    def _catch_up_with(self, handle: StateHandle) -> None:
+        file = StateFile(log_pieces.read(self.state_log, handle), handle.name)
+        if handle.native:
+            restore_from_log(self.state_log, handle.name, self.keyed())
+        for uid, state, timers in self.keyed():
+            if handle.full:
+                timers.clear_all()
+                if not handle.native:
+                    state.clear_all()
+            with usable(handle.name):
+                _apply(file.changes(uid), state, timers)
 
     def memo(self, *, finished: bool) -> bytes:
         """Return the pickled state other than keyed state, for the next epoch, and whether all input has ended."""
@@ -274,15 +282,16 @@ class SubtaskState:
             same = parallelism == chain.parallelism
             large = any(info.keyed for info in old.operators)
             restored = RestoredOperator(uid)
-            for position, pieces in enumerate(old.subtasks):
-                if same and position != index:
-                    continue
-                keep, whole = None, True
-                if not same:
-                    overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
-                    keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
-                    whole = overlap or not large  # otherwise the subtasks that take over the keys check the file
-                self._restore_pieces(restore, pieces, operator, restored, keep, checked if whole else None)
+            with loading(operator.context.state):
+                for position, pieces in enumerate(old.subtasks):
+                    if same and position != index:
+                        continue
+                    keep, whole = None, True
+                    if not same:
+                        overlap = _overlap(position, parallelism, index, chain.parallelism, chain.max_parallelism)
+                        keep = _belongs_to(index, chain.parallelism, chain.max_parallelism) if overlap else _nothing
+                        whole = overlap or not large  # otherwise the subtasks that take over the keys check the file
+                    self._restore_pieces(restore, pieces, operator, restored, keep, checked if whole else None)
             restored.hand_over(operator, self._valves(number), self.labels, same=same, place=(index, chain.parallelism))
 
     def _restore_pieces(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,6 +10,7 @@ from flintstream.common._clock import wall_clock
 from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb.directories import new_directory
 from flintstream.state.rocksdb.lists import RowNumbers
+from flintstream.state.rocksdb.loading import Loader
 from flintstream.state.rocksdb.options import RocksDBOptions
 from flintstream.state.rocksdb.rows import Layout, place_of
 from flintstream.state.rocksdb.states import ROCKSDB_KINDS
@@ -75,6 +77,7 @@ class RocksDBStateBackend(TableBackend):
         self._declared: set[Place] = set()
         self._row_numbers = RowNumbers()
         self._uncleaned: dict[Place, bytes] = {}
+        self._loader: Loader | None = None
         self._store = Store(directory, self.options.build)
 
     # -- states ------------------------------------------------------------------------------------------------------
@@ -218,7 +221,25 @@ class RocksDBStateBackend(TableBackend):
                 table = self._new_table(change.table)
             elif place in self._declared:
                 check_restored(self.operator, change.table, table.info)
-            table.apply(change, wall_clock())
+            if self._loader is None:
+                table.apply(change, wall_clock())
+            else:
+                self._loader.load(table.layout, change, wall_clock())
+        if self._loader is None:
+            self._begin_delta()
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Write what is applied within this context in bulk; until its end, state must not be read."""
+        self._write()
+        for table in self.tables.values():
+            table.values.forget()
+        self._loader = Loader(self._store, self._row_numbers)
+        try:
+            yield
+            self._loader.write()
+        finally:
+            self._loader = None
         self._begin_delta()
 
     def clear_all(self) -> None:
@@ -227,6 +248,8 @@ class RocksDBStateBackend(TableBackend):
             table.values.forget()
             table.dirty.clear()
         self._store.clear()
+        if self._loader is not None:
+            self._loader.forget()
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -245,6 +268,8 @@ class RocksDBStateBackend(TableBackend):
             ValueError: The files have another format.
         """
         self._store.restore(directory)
+        if self._loader is not None:
+            self._loader.forget()
         found, self._row_numbers.last = self._store.read_catalogue()
         self._row_numbers.set_mark()
         known = self.tables

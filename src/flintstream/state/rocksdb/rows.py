@@ -26,14 +26,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import repeat
+from operator import add
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import decode_one, encode_one
-from flintstream.checkpoint.key_codec import encode_key
+from flintstream.checkpoint.key_codec import encode_key, encode_plain_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flintstream.state.backend import TableInfo
 
@@ -186,6 +188,17 @@ class Layout:
             stamp = _TIME.pack(time)
         return _lead(stamp, own) + to_bytes(value)
 
+    def rows(self, keys: list[Any], values: Iterable[Any]) -> Iterator[tuple[bytes, bytes]]:
+        """Return the row of each key, or pair of key and map key, and its value, as :meth:`write` does."""
+        info, write = self.info, self.write
+        codes = None if info.namespaced or info.kind == "map" else encode_plain_keys(keys)
+        if codes is None:
+            place = self.entry if info.kind == "map" else self.single
+            return ((row, write(own, value)) for (row, own), value in zip(map(place, keys), values, strict=True))
+        heads = map(_HEAD.pack, map(self._key_group, keys), repeat(self.number))
+        coded = (write(None, value) for value in values) if info.ttl else map(_unstamped, map(encode_one, values))
+        return zip(map(add, heads, codes), coded, strict=True)
+
     def write_list(self, own: bytes | None, elements: list[Any]) -> bytes:
         """Return the value of a row with some elements of a list."""
         parts = [_lead(b"", own)]
@@ -318,6 +331,10 @@ def _split(data: bytes) -> list[bytes]:
 
 def _lead(stamp: bytes, own: bytes | None) -> bytes:
     return b"\0" + stamp if own is None else b"".join((b"\1", stamp, _LENGTH.pack(len(own)), own))
+
+
+def _unstamped(code: bytes) -> bytes:
+    return b"\0" + code
 
 
 def _body(value: bytes, start: int) -> int:

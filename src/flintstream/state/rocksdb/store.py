@@ -14,7 +14,7 @@ from flintstream.state.rocksdb.directories import remove_directory
 from flintstream.state.rocksdb.rows import LAST_GROUP, first_of, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 try:
     import rocksdict
@@ -39,6 +39,7 @@ class Store:
         self.directory = Path(directory)
         self._options = options
         self._opened = 0
+        self._ingested = 0
         self.directory.mkdir(parents=True, exist_ok=True)
         self.empty = True
         """Whether there are no rows, without a read."""
@@ -63,6 +64,26 @@ class Store:
         if len(batch):
             self.empty = False
             self.db.write(batch, self._writing)
+
+    def ingest(self, changes: Iterable[tuple[bytes, bytes | None]]) -> None:
+        """Write rows in ascending order as a file of the database; the value None deletes a row."""
+        self._ingested += 1
+        path = str(self.directory / f"rows-{self._ingested}.sst")
+        writer = rocksdict.SstFileWriter(self._options())
+        writer.open(path)
+        some = False
+        for row, value in changes:
+            some = True
+            if value is None:
+                del writer[row]
+            else:
+                writer[row] = value
+        if some:  # else there is no file
+            writer.finish()
+            moving = rocksdict.IngestExternalFileOptions()
+            moving.set_move_files(True)
+            self.db.ingest_external_file([path], moving)
+            self.empty = False
 
     def rows(self, start: bytes = b"", end: bytes = _END) -> Iterator[tuple[bytes, bytes]]:
         """Return the current rows from ``start`` up to ``end``. Later writes do not affect the result."""
