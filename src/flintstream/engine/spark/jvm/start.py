@@ -51,7 +51,7 @@ _COMPILER = (
     "-XX:Tier4CompileThreshold=1500000", "-XX:Tier4BackEdgeThreshold=4000000",
 )  # fmt: skip
 """A hundred times Java's own thresholds of its second compiler: it would take two fifths of the CPU of a short job, for
-code that runs a few thousand times. What a long job or a query of Spark runs in a loop reaches them within a second."""
+code that runs a few thousand times. What a long job or a query of Spark runs in a loop still reaches them."""
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
