@@ -49,6 +49,8 @@ class Calls:
             threading.setprofile(None)
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_call" and _of_program(frame):  # a compiled method
+            self.methods.add((type(argument.__self__), argument.__name__))
         if event not in {"call", "return"}:
             return
         out_of_program = frame.f_back is not None and _of_program(frame.f_back)
