@@ -6,7 +6,10 @@ import dis
 from functools import lru_cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW"})
 _CONSTANTS = frozenset({"LOAD_CONST", "LOAD_SMALL_INT"})
@@ -15,7 +18,6 @@ _OTHER_KINDS = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_AS
 _SILENT = frozenset({"RESUME", "CACHE", "NOP", "PRECALL", "COPY_FREE_VARS", "NOT_TAKEN"})
 
 
-@lru_cache(maxsize=256)
 def field_of(selector: Any) -> int:
     """Return the number of the field that ``selector`` takes from a tuple, or -1 if it may do something else.
 
@@ -27,9 +29,12 @@ def field_of(selector: Any) -> int:
     position = 0
     if type(selector) is MethodType:
         selector, position = selector.__func__, 1
-    if type(selector) is not FunctionType:
-        return -1
-    code = selector.__code__
+    return _field_of_code(selector.__code__, position) if type(selector) is FunctionType else -1
+
+
+@lru_cache(maxsize=256)  # by code: a user's selector need not be hashable
+def _field_of_code(code: CodeType, position: int) -> int:
+    """Return the same for a function whose argument at ``position`` is the record."""
     if code.co_argcount != position + 1 or code.co_nlocals != position + 1 or code.co_flags & _OTHER_KINDS:
         return -1
     steps = [step for step in dis.get_instructions(code) if step.opname not in _SILENT]
