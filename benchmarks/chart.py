@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "workloads.json"
-PICTURES = {
-    ROOT / "docs" / "static" / "speed.svg": (
+RESULTS = ROOT / "benchmarks" / "results"
+STATIC = ROOT / "docs" / "static"
+PICTURES: dict[Path, tuple[str, ...]] = {
+    STATIC / "speed.svg": (
         "keyed-count-durable",
         "tumbling-windows",
         "map-state",
         "stateless",
         "json",
     ),
-    ROOT / "docs" / "static" / "workloads.svg": (),
+    STATIC / "workloads.svg": (),
+    STATIC / "nexmark.svg": (),
 }
 """Where pictures are, and the workloads that each shows; all of them if none is named."""
 
@@ -56,10 +58,35 @@ STYLE = (
 )
 
 
+def results_of(picture: Path) -> dict[str, Any]:
+    """Return the saved results that a picture shows."""
+    if picture.stem != "nexmark":
+        return {"benchmark": "workloads", **_read("workloads")}
+    ours = _read("nexmark-flintstream")
+    outcomes = [
+        {
+            "workload": query,
+            "engine": engine,
+            "rate": found["events_per_second"],
+            "problem": found["checked"] != "equal",
+        }
+        for engine, results in (("flintstream", ours), ("flink-thread", _read("nexmark-pyflink")))
+        for query, found in results["queries"].items()
+        if "events_per_second" in found
+    ]
+    return {"benchmark": "nexmark", "machine": ours["machine"], "outcomes": outcomes}
+
+
+def _read(name: str) -> dict[str, Any]:
+    results: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return results
+
+
 def chart(results: dict[str, Any], workloads: tuple[str, ...]) -> str:
     """Return the SVG of records per second: a group of bars for each workload, a bar for each engine."""
     rates = {(each["workload"], each["engine"]): each["rate"] for each in results["outcomes"] if not each["problem"]}
-    shown = workloads or tuple(name for name in TITLES if (name, "flintstream") in rates)
+    names = TITLES if results["benchmark"] == "workloads" else dict.fromkeys(name for name, _ in rates)
+    shown = workloads or tuple(name for name in names if (name, "flintstream") in rates)
     highest = math.ceil(math.log10(max(rate for name in shown for _, rate in _bars(rates, name))))
     height = TOP + sum(len(_bars(rates, name)) * BAR + GAP for name in shown)
 
@@ -72,7 +99,8 @@ def chart(results: dict[str, Any], workloads: tuple[str, ...]) -> str:
         f"<title>{described}</title><style>{STYLE}</style>",
     ]
     position = LEFT
-    for title, colour in ENGINES.values():
+    drawn = {engine for name in shown for engine, _ in _bars(rates, name)}
+    for title, colour in (each for engine, each in ENGINES.items() if engine in drawn):
         parts.append(f'<rect x="{position}" y="6" width="10" height="10" fill="{colour}"/>')
         parts.append(f'<text x="{position + 14}" y="15">{escape(title)}</text>')
         position += 30 + 7 * len(title)
@@ -84,7 +112,7 @@ def chart(results: dict[str, Any], workloads: tuple[str, ...]) -> str:
     for name in shown:
         bars = _bars(rates, name)
         middle = top + len(bars) * BAR / 2 + 4
-        parts.append(f'<text x="{LEFT - 8}" y="{middle}" text-anchor="end">{escape(TITLES[name])}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{middle}" text-anchor="end">{escape(TITLES.get(name, name))}</text>')
         for engine, rate in bars:
             colour = ENGINES[engine][1]
             parts.append(
@@ -94,7 +122,8 @@ def chart(results: dict[str, Any], workloads: tuple[str, ...]) -> str:
             top += BAR
         top += GAP
     machine = results["machine"]
-    foot = f"records per second, {machine['cores']} cores, {machine['date']}; results equal line by line"
+    how = "equal to DuckDB's" if results["benchmark"] == "nexmark" else "equal line by line"
+    foot = f"records per second, {machine['cores']} cores, {machine['date']}; results {how}"
     parts += [f'<text class="small" x="{LEFT}" y="{height + 14}">{foot}</text>', "</svg>"]
     return "\n".join(parts) + "\n"
 
@@ -105,9 +134,8 @@ def _bars(rates: dict[tuple[str, str], int], workload: str) -> list[tuple[str, i
 
 def main() -> None:
     """Draw all pictures."""
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
     for path, workloads in PICTURES.items():
-        path.write_text(chart(results, workloads), encoding="utf-8")
+        path.write_text(chart(results_of(path), workloads), encoding="utf-8")
         print(path.relative_to(ROOT))
 
 
