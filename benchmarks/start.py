@@ -1,10 +1,11 @@
 """The time from the command to the end of a small job: ``flintstream run`` beside PyFlink.
 
-    python -m benchmarks.start [--pairs 5] [--python FLINK_PYTHON] [--mode thread|process]
+    python -m benchmarks.start [--pairs 5] [--python FLINK_PYTHON] [--mode thread|process] [--pyspark]
 
 The program is PyFlink's own word count. Each pair runs it once with ``flintstream run`` and once with ``python`` of
 PyFlink's virtual environment, which is made below ``build/benchmark-venvs`` if no interpreter is given. For thread mode
-(``--mode``), which PyFlink takes from the program only, its copy of the program gets that setting.
+(``--mode``), which PyFlink takes from the program only, its copy of the program gets that setting. ``--pyspark`` adds a
+word count in plain PySpark, as ``python``: what a start of Spark takes without flintstream.
 
 The CPU is that of all processes that a command starts, until the last of them has ended. A first run of each, which
 does not count, leaves byte code and an archive of Spark's classes behind.
@@ -22,12 +23,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.engines import ENGINES, REPOSITORY, python_of
+from benchmarks.engines import ENGINES, REPOSITORY, RUNNERS, python_of
 from benchmarks.process import Cost, RunError, adopting, children, cpu_of_children, descendants, end_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PYSPARK = "PySpark"
 LONGEST_SECONDS = 300
 SETTLED_SECONDS = 11
 """An archive of classes is used once it has not changed for this long."""
@@ -124,6 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--python", help="the interpreter of an environment with PyFlink")
     parser.add_argument("--mode", choices=["thread", "process"], default="thread", help="where PyFlink runs Python")
+    parser.add_argument("--pyspark", action="store_true", help="run a small job in plain PySpark, too")
     parser.add_argument("--only", choices=["flintstream", "PyFlink"], help="leave the other one out")
     options = parser.parse_args(arguments)
     venvs = REPOSITORY / "build" / "benchmark-venvs"
@@ -132,13 +135,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         text = Path(word_count(flink)).read_text()
         both = commands(flink, directory, text, options.mode)
         chosen = [command for command in both if options.only in {None, command.name}]
+        if options.pyspark:
+            chosen.append(Command(PYSPARK, [sys.executable, str(RUNNERS / "start_pyspark.py")], both[0].variables))
         expected = None
         costs: dict[str, list[Cost]] = {command.name: [] for command in chosen}
         for pair in range(options.pairs + 1):
             for command in chosen:
                 cost, output = whole_cost(command, directory)
                 expected = expected or results(output)
-                if results(output) != expected or not expected:
+                if command.name != PYSPARK and (results(output) != expected or not expected):
                     raise RunError(f"{command.name} has other results: {output[-2000:]}")
                 if pair:
                     costs[command.name].append(cost)
@@ -151,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     for name, cost in medians.items():
         print(f"median of {name:12} {cost.seconds:6.2f} s   CPU {cost.cpu:6.2f} s")
-    if len(medians) == 2:
+    if options.only is None:
         ours, theirs = medians["flintstream"], medians["PyFlink"]
         print(f"ratio {ours.seconds / theirs.seconds:.2f}, of the CPU {ours.cpu / theirs.cpu:.2f}")
 
