@@ -867,7 +867,7 @@ def test_windows_survive_from_epoch_to_epoch(assigner, incremental):
         restore(backend, None, [pickle.loads(state) for state, _ in deltas])
         restore(timers, None, [pickle.loads(state) for _, state in deltas])
         timers.current_watermark = i - 1 if i else MIN_TIMESTAMP
-        backend.tracking = timers.tracking = True
+        backend.tracking = True
         pieces += part.add(record)
         pieces += part.watermark(i)
         deltas.append((pickle.dumps(backend.take_delta()), pickle.dumps(timers.take_delta())))

@@ -51,8 +51,8 @@ class KeyedOperator(CollectingOperator):
         self.key = frozen_selector(self.selector)
 
     def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
-        """Set whether state and timers track changes."""
-        self.state.tracking = self.timers.tracking = epoch.tracks_changes
+        """Set whether state tracks changes."""
+        self.state.tracking = epoch.tracks_changes
 
     def end_epoch(self, epoch: Epoch) -> NodeReport:
         """Clean up the state, and report when the next cleanup is due even without input."""

@@ -28,19 +28,29 @@ class TimerQueue:
     """The timers of one time domain: at most one per timestamp, key and namespace.
 
     A deleted timer stays in the heap and is skipped when its time comes. A heap of mostly deleted timers is rebuilt.
+
+    Changes are those since the last :meth:`mark`: a timer that comes and goes in between is none. The numbers of
+    registered timers increase, so that the last :attr:`fresh` ones of them are new.
     """
 
-    __slots__ = ("_next", "closing", "heap", "registered", "touched", "tracking")
+    __slots__ = ("_heap", "_marked", "_next", "closing", "fresh", "registered", "removed")
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, int, Timer]] = []
+        self._heap: list[tuple[int, int, Timer]] = []
+        self._next = itertools.count(1).__next__
+        self._marked = 0
+        """The number of the last timer before the mark."""
         self.registered: dict[Timer, int] = {}
-        self.touched: set[Timer] = set()
-        """Timers added or removed since the last delta, while ``tracking``."""
-        self.tracking = False
+        self.fresh = 0
+        """How many of the registered timers are new."""
+        self.removed: set[Timer] = set()
+        """Timers of the mark that fired or were deleted."""
         self.closing = False
         """Whether new timers are ignored."""
-        self._next = itertools.count(1).__next__
+
+    def __len__(self) -> int:
+        """Return the size of the heap."""
+        return len(self._heap)
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Register a timer (ms) unless it exists.
@@ -54,14 +64,13 @@ class TimerQueue:
         if timer in registered or self.closing:
             return
         if timestamp.__class__ is not int or timestamp >> 63 not in {0, -1}:  # not a long of Java
-            timestamp = whole_ms(timestamp, _time_of(namespace))
+            timestamp = whole_time(timestamp, namespace)
             timer = (timestamp, key, namespace)
             if timer in registered:
                 return
         registered[timer] = number = self._next()
-        heappush(self.heap, (timestamp, number, timer))
-        if self.tracking:
-            self.touched.add(timer)
+        self.fresh += 1
+        heappush(self._heap, (timestamp, number, timer))
 
     def add(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Register a timer (ms) unless it exists, without a check of its time."""
@@ -70,28 +79,32 @@ class TimerQueue:
         if timer in registered or self.closing:
             return
         registered[timer] = number = self._next()
-        heappush(self.heap, (timestamp, number, timer))
-        if self.tracking:
-            self.touched.add(timer)
+        self.fresh += 1
+        heappush(self._heap, (timestamp, number, timer))
 
     def delete(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Delete a timer (ms) if it exists."""
         timer = (timestamp, key, namespace)
-        registered, heap = self.registered, self.heap
-        if registered.pop(timer, None) is None:
+        registered, heap = self.registered, self._heap
+        number = registered.pop(timer, None)
+        if number is None:
             if type(timestamp) is not int:  # equal numbers of other types have been found
-                timestamp = whole_ms(timestamp, _time_of(namespace))
-                self.delete(timestamp, key, namespace)
+                self.delete(whole_time(timestamp, namespace), key, namespace)
             return
-        if self.tracking:
-            self.touched.add(timer)
+        self._gone(timer, number)
         if len(heap) > 2 * len(registered) + _FEW:
             self._compact()
 
+    def _gone(self, timer: Timer, number: int) -> None:
+        if number > self._marked:
+            self.fresh -= 1
+        else:
+            self.removed.add(timer)
+
     def _compact(self) -> None:
         # In place, because running due() iterators hold this list
-        self.heap[:] = [(timer[0], count, timer) for timer, count in self.registered.items()]
-        heapify(self.heap)
+        self._heap[:] = [(timer[0], count, timer) for timer, count in self.registered.items()]
+        heapify(self._heap)
 
     def due(self, limit: int) -> Iterator[Timer]:
         """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added meanwhile.
@@ -99,31 +112,39 @@ class TimerQueue:
         Flink guarantees this order. In PyFlink's process mode, a timer added while others fire comes after all timers
         that were already due, whatever its time: Java learns of it only after it has sent those to Python.
         """
-        heap, registered = self.heap, self.registered
+        heap, registered = self._heap, self.registered
         while heap and heap[0][0] <= limit:
-            _, count, timer = heappop(heap)
-            if registered.get(timer) == count:
+            _, number, timer = heappop(heap)
+            if registered.get(timer) == number:
                 del registered[timer]
-                if self.tracking:
-                    self.touched.add(timer)
+                self._gone(timer, number)
                 yield timer
 
     def next_time(self) -> int | None:
         """Return the time of the next timer (ms), or None if there is no timer."""
-        heap = self.heap
+        heap = self._heap
         while heap and self.registered.get(heap[0][2]) != heap[0][1]:
             heappop(heap)
         return heap[0][0] if heap else None
 
+    def mark(self) -> None:
+        """Count changes from here."""
+        self._marked = self._next()
+        self.fresh = 0
+        self.removed.clear()
+
     def clear(self) -> None:
         """Delete all timers."""
-        self.heap.clear()
+        self._heap.clear()
         self.registered.clear()
-        self.touched.clear()
+        self.fresh = 0
+        self.removed.clear()
 
 
-def _time_of(namespace: Any) -> str:
-    return "the time of a timer" if namespace is None else f"the time of a timer of the window {namespace!r}"
+def whole_time(timestamp: Any, namespace: Any) -> int:
+    """Return the time (ms) of a timer as a whole number."""
+    what = "the time of a timer" if namespace is None else f"the time of a timer of the window {namespace!r}"
+    return whole_ms(timestamp, what)
 
 
 class InternalTimerService:
@@ -139,15 +160,6 @@ class InternalTimerService:
         self.delete_event_time = self.event.delete
         self.register_processing_time, self.add_processing_time = self.processing.register, self.processing.add
         self.delete_processing_time = self.processing.delete
-
-    @property
-    def tracking(self) -> bool:
-        """Whether changes are recorded for :meth:`take_delta`."""
-        return self.event.tracking
-
-    @tracking.setter
-    def tracking(self, tracking: bool) -> None:
-        self.event.tracking = self.processing.tracking = tracking
 
     def postpone_event_time(self, timestamp: int, key: Any, namespace: Any = None) -> None:
         """Register a timer (ms) that replaces a due one, even during :meth:`last_call`."""
@@ -181,20 +193,20 @@ class InternalTimerService:
             self.clear_all()
 
     def take_delta(self) -> list[Change]:
-        """Return the timers added and removed since the last call."""
+        """Return the timers added and removed since the last call, a snapshot or a restore."""
         changes = []
         for table, queue in self._tables():
-            touched, registered = queue.touched, queue.registered
-            if touched:
-                added = sorted((timer for timer in touched if timer in registered), key=registered.__getitem__)
-                changes.append(Change(table, added, [], [timer for timer in touched if timer not in registered]))
-                touched.clear()
+            if queue.fresh or queue.removed:
+                added = [*itertools.islice(reversed(queue.registered), queue.fresh)]
+                added.reverse()
+                changes.append(Change(table, added, [], [*queue.removed]))
+                queue.mark()
         return changes
 
     def take_snapshot(self) -> Iterator[Change]:
         """Return all timers in pieces, in registration order. The next :meth:`take_delta` starts from here."""
         for _, queue in self._tables():
-            queue.touched.clear()
+            queue.mark()
         return self._snapshot()
 
     def _snapshot(self) -> Iterator[Change]:
@@ -213,7 +225,7 @@ class InternalTimerService:
                     queue.delete(*timer)
                 for timer in change.keys:
                     queue.add(*timer)  # earlier releases accepted any time
-                queue.touched.clear()
+                queue.mark()
 
     def _tables(self) -> tuple[tuple[TableInfo, TimerQueue], ...]:
         return (EVENT_TIMERS, self.event), (PROCESSING_TIMERS, self.processing)
