@@ -3,16 +3,15 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItemWithError
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
+
+include "_shared.pxi"
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
@@ -87,13 +86,6 @@ def fits(str kinds, object cursor, bint tuples):
 
 
 # -- routes ----------------------------------------------------------------------------------------------------------
-
-cdef inline object _key(object selector, Py_ssize_t field, object value):
-    """Return the key of a record: the field with this number of a tuple, else what the selector returns."""
-    if field >= 0 and PyTuple_CheckExact(value) and field < PyTuple_GET_SIZE(value):
-        return <object>PyTuple_GET_ITEM(value, field)
-    return selector(value)
-
 
 def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
           uint64_t below):
