@@ -3,17 +3,21 @@
 
 from cpython.bool cimport PyBool_Check
 from cpython.bytes cimport PyBytes_CheckExact
-from cpython.dict cimport PyDict_CheckExact, PyDict_GetItemWithError
+from cpython.dict cimport PyDict_SetDefault
 from cpython.float cimport PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_GET_ITEM
 from cpython.long cimport PyLong_CheckExact
-from cpython.object cimport PyObject
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.set cimport PySet_Contains
-from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
+from libc.stdint cimport INT64_MIN, int64_t
 from libc.time cimport time_t
 
+include "_shared.pxi"
+
 cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     ctypedef struct PyTypeObject:
         pass
     PyTypeObject* Py_TYPE(object)
@@ -71,23 +75,17 @@ cdef class Access:
     cdef object _clock
 
 
-cdef inline object _current(Access state):
-    scope = state._scope
+cdef inline object _key_of(object scope):
     return (<Scope>scope).key if isinstance(scope, Scope) else scope.key
+
+
+cdef inline object _current(Access state):
+    return _key_of(state._scope)
 
 
 cdef inline bint _tracks(Access state) except -1:
     backend = state._backend
     return (<Scope>backend).tracking if isinstance(backend, Scope) else backend.tracking
-
-
-cdef inline object _get(object values, object key):
-    """Return what a dict has for a key, or None."""
-    cdef PyObject* found
-    if not PyDict_CheckExact(values):
-        return values.get(key)
-    found = PyDict_GetItemWithError(values, key)
-    return None if found == NULL else <object>found
 
 
 cdef object _time(Access state):
@@ -189,6 +187,11 @@ cdef class TtlMapAccess(Access):
         _put(self, key, (value, _time(self)))
 
 
+# -- timers ----------------------------------------------------------------------------------------------------------
+
+include "_timers.pxi"
+
+
 # -- calls -----------------------------------------------------------------------------------------------------------
 
 cdef class Stamped:
@@ -201,11 +204,19 @@ cdef class Stamped:
         return self._timestamp
 
 
-cdef inline object _key(object selector, Py_ssize_t field, object value):
-    """Return the key of a record: the field with this number of a tuple, else what the selector returns."""
-    if field >= 0 and PyTuple_CheckExact(value) and field < PyTuple_GET_SIZE(value):
-        return <object>PyTuple_GET_ITEM(value, field)
-    return selector(value)
+cdef class KeyedStamped(Stamped):
+    """A context with the current key and a timer service."""
+
+    cdef public object _state, _service
+
+    def get_current_key(self):
+        """Return the record's key."""
+        key = _key_of(self._state)
+        return key if PyLong_CheckExact(key) or PyUnicode_CheckExact(key) else self._thawed(key)
+
+    def timer_service(self):
+        """Return the timer service."""
+        return self._service
 
 
 cdef bint _has_atoms(object result):

@@ -140,7 +140,7 @@ def create_runtime_context(job: Any, chain: Any, node: Any, subtask: int, state:
     )
 
 
-class KeyedTimerService(TimerService):
+class TimerAccess:
     """Registers timers for the current key."""
 
     __slots__ = ("_state", "_timers")
@@ -148,14 +148,6 @@ class KeyedTimerService(TimerService):
     def __init__(self, state: Any, timers: InternalTimerService) -> None:
         self._state = state
         self._timers = timers
-
-    def current_processing_time(self) -> int:
-        """Return the worker's time in ms since the epoch."""
-        return self._timers.clock()
-
-    def current_watermark(self) -> int:
-        """Return the current watermark in ms."""
-        return self._timers.current_watermark
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Register a timer on the worker's clock (ms since the epoch)."""
@@ -172,6 +164,25 @@ class KeyedTimerService(TimerService):
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Delete an event-time timer."""
         self._timers.delete_event_time(timestamp, self._state.key)
+
+
+_compiled = load("keyed")
+if _compiled is not None and not TYPE_CHECKING:
+    TimerAccess = _compiled.TimerAccess
+
+
+class KeyedTimerService(TimerAccess, TimerService):
+    """The timer service on a keyed stream."""
+
+    __slots__ = ()
+
+    def current_processing_time(self) -> int:
+        """Return the worker's time in ms since the epoch."""
+        return self._timers.clock()
+
+    def current_watermark(self) -> int:
+        """Return the current watermark in ms."""
+        return self._timers.current_watermark
 
 
 class NonKeyedTimerService(TimerService):
@@ -220,9 +231,27 @@ class Stamped:
         return self._timestamp
 
 
-_compiled = load("keyed")
+class KeyedStamped(Stamped):
+    """A context with the current key and a timer service."""
+
+    __slots__ = ("_service", "_state")
+
+    _state: Any
+    _service: TimerService
+    _thawed = staticmethod(thaw_key)
+
+    def get_current_key(self) -> Any:
+        """Return the record's key."""
+        return self._thawed(self._state.key)
+
+    def timer_service(self) -> TimerService:
+        """Return the timer service."""
+        return self._service
+
+
 if _compiled is not None and not TYPE_CHECKING:
-    Stamped = _compiled.Stamped  # has the attribute where compiled code finds it
+    # They have the attributes where compiled code finds them
+    Stamped, KeyedStamped = _compiled.Stamped, _compiled.KeyedStamped
 
 
 class ProcessContext(Stamped, ProcessFunction.Context, CoProcessFunction.Context):
@@ -269,23 +298,17 @@ class ProcessContext(Stamped, ProcessFunction.Context, CoProcessFunction.Context
         self._service.delete_event_time_timer(timestamp)
 
 
-class KeyedProcessContext(Stamped, KeyedProcessFunction.Context, KeyedCoProcessFunction.Context):
+class KeyedProcessContext(KeyedStamped, KeyedProcessFunction.Context, KeyedCoProcessFunction.Context):
     """The context of the process methods of ``KeyedProcessFunction`` and ``KeyedCoProcessFunction``."""
 
-    __slots__ = ("_service", "_state")
+    __slots__ = ()
+
+    _thawed = staticmethod(thaw_key)
 
     def __init__(self, state: Any, timers: InternalTimerService) -> None:
         self._timestamp = MIN_TIMESTAMP
         self._state = state
         self._service = KeyedTimerService(state, timers)
-
-    def get_current_key(self) -> Any:
-        """Return the record's key."""
-        return thaw_key(self._state.key)
-
-    def timer_service(self) -> TimerService:
-        """Return the timer service."""
-        return self._service
 
 
 class OnTimerContext(KeyedProcessContext, KeyedProcessFunction.OnTimerContext, KeyedCoProcessFunction.OnTimerContext):

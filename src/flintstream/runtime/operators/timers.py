@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from contextlib import contextmanager
+from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
+from flintstream.compiled import load
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, whole_ms
 from flintstream.state.backend import PIECE, Change, TableInfo
 
@@ -147,14 +149,18 @@ def whole_time(timestamp: Any, namespace: Any) -> int:
     return whole_ms(timestamp, what)
 
 
+_compiled = load("keyed")
+_queue: Callable[[], Any] = TimerQueue if _compiled is None else partial(_compiled.TimerQueue, whole_time)
+
+
 class InternalTimerService:
     """The timers of one operator in one subtask, and its view of time."""
 
     def __init__(self, clock: Callable[[], int] = wall_clock) -> None:
         self.clock = clock
         self.current_watermark = MIN_TIMESTAMP
-        self.event = TimerQueue()
-        self.processing = TimerQueue()
+        self.event: TimerQueue = _queue()
+        self.processing: TimerQueue = _queue()
         # Bound methods of the queues save a call, because every record may add or delete timers
         self.register_event_time, self.add_event_time = self.event.register, self.event.add
         self.delete_event_time = self.event.delete
