@@ -18,6 +18,7 @@ include "_shared.pxi"
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+    int PyContextVar_Get(object, PyObject*, PyObject**) except -1
     ctypedef struct PyTypeObject:
         pass
     PyTypeObject* Py_TYPE(object)
@@ -35,11 +36,12 @@ cdef extern from "<time.h>" nogil:
 cdef class WallClock:
     """The time in ms since the epoch, or what the function in a context variable returns."""
 
-    cdef object substitute, found
+    cdef object substitute, found, latest
+    cdef long long ms
 
     def __init__(self, substitute, found):
         """Ask the variable ``substitute``; ``found()`` returns this object, also in another process."""
-        self.substitute, self.found = substitute, found
+        self.substitute, self.found, self.latest, self.ms = substitute, found, 0, 0
 
     def __reduce__(self):
         return self.found, ()
@@ -50,16 +52,25 @@ cdef class WallClock:
 
 cdef object _now(object clock):
     cdef timespec time
+    cdef long long ms
+    cdef PyObject* variable = NULL
     if type(clock) is not WallClock:
         return clock()
-    substitute = (<WallClock>clock).substitute.get()
-    if substitute is not None:
-        return substitute()
+    own = <WallClock>clock
+    PyContextVar_Get(own.substitute, NULL, &variable)
+    if variable != NULL:
+        substitute = <object>variable
+        Py_DECREF(substitute)
+        if substitute is not None:
+            return substitute()
     clock_gettime(CLOCK_REALTIME, &time)
-    return <long long>time.tv_sec * 1000 + time.tv_nsec // 1000000
+    ms = <long long>time.tv_sec * 1000 + time.tv_nsec // 1000000
+    if ms != own.ms:  # else values of the same time share its number
+        own.ms, own.latest = ms, ms
+    return own.latest
 
 
-# -- state -----------------------------------------------------------------------------------------------------------
+# -- state and timers ------------------------------------------------------------------------------------------------
 
 cdef class Scope:
     """The key that state objects use."""
@@ -68,127 +79,11 @@ cdef class Scope:
     cdef public bint tracking
 
 
-cdef class Access:
-    """What state objects of all kinds have."""
-
-    cdef public object _backend, _scope, _table, _values, _dirty, changes, _ttl, _on_read, _return_expired
-    cdef object _clock
-
-
 cdef inline object _key_of(object scope):
     return (<Scope>scope).key if isinstance(scope, Scope) else scope.key
 
 
-cdef inline object _current(Access state):
-    return _key_of(state._scope)
-
-
-cdef inline bint _tracks(Access state) except -1:
-    backend = state._backend
-    return (<Scope>backend).tracking if isinstance(backend, Scope) else backend.tracking
-
-
-cdef object _time(Access state):
-    if state._clock is None:
-        state._clock = state.clock
-    return _now(state._clock)
-
-
-cdef class ValueAccess(Access):
-    """One value per key."""
-
-    def value(self):
-        """Return the value, or None."""
-        return _get(self._values, _current(self))
-
-    def update(self, value):
-        """Set the value; None removes it."""
-        key = _current(self)
-        if value is None:
-            self._values.pop(key, None)
-        else:
-            self._values[key] = value
-        if _tracks(self):
-            self._dirty[key] = 0
-
-
-cdef object _append(Access state, object value):
-    key = _current(state)
-    elements = _get(state._values, key)
-    if elements is None:
-        state._values[key] = [value]
-        if _tracks(state):
-            state._dirty[key] = 0
-        return
-    if _tracks(state) and key not in state._dirty:
-        state._dirty[key] = len(elements)
-    PyList_Append(elements, value)
-
-
-cdef class ListAccess(Access):
-    """A list per key."""
-
-    def add(self, value):
-        """Append an element."""
-        _append(self, value)
-
-
-cdef class TtlListAccess(Access):
-    """A list per key, whose elements expire."""
-
-    def add(self, value):
-        """Append an element."""
-        _append(self, (value, _time(self)))
-
-
-cdef object _put(Access state, object key, object value):
-    state.changes = state.changes + 1
-    current = _current(state)
-    entries = _get(state._values, current)
-    if entries is None:
-        state._values[current] = {key: value}
-    else:
-        entries[key] = value
-    if _tracks(state):
-        state._dirty[current, key] = 0
-
-
-cdef class MapAccess(Access):
-    """A map per key."""
-
-    def get(self, key):
-        """Return the value of a map key, or None."""
-        entries = _get(self._values, _current(self))
-        return None if entries is None else _get(entries, key)
-
-    def put(self, key, value):
-        """Set the value of a map key."""
-        _put(self, key, value)
-
-
-cdef class TtlMapAccess(Access):
-    """A map per key, whose entries expire."""
-
-    def get(self, key):
-        """Return the value of a map key, or None if it is absent or has expired."""
-        entries = _get(self._values, _current(self))
-        if entries is None:
-            return None
-        entry = _get(entries, key)
-        if entry is None:
-            return None
-        value, stamp = <tuple>entry
-        if self._on_read or stamp + self._ttl <= _time(self):
-            return self._seldom(key)
-        return value
-
-    def put(self, key, value):
-        """Set the value of a map key and its time."""
-        _put(self, key, (value, _time(self)))
-
-
-# -- timers ----------------------------------------------------------------------------------------------------------
-
+include "_state.pxi"
 include "_timers.pxi"
 
 

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from flintstream.state.backend import KeyedStateBackend, Scope, TableInfo
 
 
+FRESH = -1
+
+
 class Table:
     """The entries of one state, and a record of their changes.
 
     ``dirty`` has the changed keys, for a map (key, map key). The value for a list is the number of elements at its
-    start that did not change. It is 0 for entries that changed as a whole or were removed.
+    start that did not change. It is 0 for entries that changed as a whole or were removed. For a map it may be
+    :data:`FRESH`: the entry was not there before, and is forgotten if it is removed.
     """
 
     __slots__ = ("dirty", "info", "values")
@@ -111,7 +115,8 @@ class Access:
     """The attributes of all state objects."""
 
     __slots__ = (
-        "_backend", "_dirty", "_on_read", "_return_expired", "_scope", "_table", "_ttl", "_values", "changes",
+        "_backend", "_dirty", "_function", "_on_read", "_reduce", "_return_expired", "_scope", "_table", "_ttl",
+        "_values", "changes",
     )  # fmt: skip
 
 
@@ -270,7 +275,14 @@ class HeapMapState(_HeapState, MapState):
         current = self._scope.key
         entries = self._values.pop(current, None)
         if entries and self._backend.tracking:
-            self._dirty.update(dict.fromkeys([(current, key) for key in entries], 0))
+            for key in entries:
+                self._mark_removed((current, key))
+
+    def _mark_removed(self, row: tuple[Any, Any]) -> None:
+        if self._dirty.get(row) == FRESH:
+            del self._dirty[row]
+        else:
+            self._dirty[row] = 0
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, or None."""
@@ -283,11 +295,10 @@ class HeapMapState(_HeapState, MapState):
         current = self._scope.key
         entries = self._values.get(current)
         if entries is None:
-            self._values[current] = {key: value}
-        else:
-            entries[key] = value
+            self._values[current] = entries = {}
         if self._backend.tracking:
-            self._dirty[current, key] = 0
+            self._dirty.setdefault((current, key), 0 if key in entries else FRESH)
+        entries[key] = value
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set several map keys, from a dict or from pairs."""
@@ -304,7 +315,7 @@ class HeapMapState(_HeapState, MapState):
             if not entries:
                 del self._values[current]
             if self._backend.tracking:
-                self._dirty[current, key] = 0
+                self._mark_removed((current, key))
 
     def contains(self, key: Any) -> bool:
         """Return whether a map key has a value other than None."""
@@ -376,7 +387,7 @@ class EntryIterator:
 class HeapReducingState(_HeapState, ReducingState):
     """One value per key, reduced as values are added."""
 
-    __slots__ = ("_reduce",)
+    __slots__ = ()
 
     def _configure(self, descriptor: Any) -> None:
         self._reduce = descriptor.get_reduce_function().reduce
@@ -403,7 +414,7 @@ class HeapReducingState(_HeapState, ReducingState):
 class HeapAggregatingState(_HeapState, AggregatingState):
     """One accumulator per key."""
 
-    __slots__ = ("_function",)
+    __slots__ = ()
 
     def _configure(self, descriptor: Any) -> None:
         self._function = descriptor.get_agg_function()

@@ -48,19 +48,31 @@ def _fast(cls: Any, access: str) -> Any:
     """Return a class whose most frequent methods are the compiled ones of ``access``, if there are any."""
     if _compiled is None:
         return cls
-    # What the compiled get() of a map leaves to Python
-    left = {"_seldom": cls.get} if access == "TtlMapAccess" else {}
+    # What the compiled get() of lists and maps that expire leaves to Python
+    left = {"_seldom": cls.get} if access in {"TtlListAccess", "TtlMapAccess"} else {}
     return type(cls)(cls.__name__, (getattr(_compiled, access), cls), {"__slots__": (), "__doc__": cls.__doc__, **left})
 
 
 KINDS: Mapping[type, StateKind] = {
-    ValueStateDescriptor: StateKind("value", _fast(HeapValueState, "ValueAccess"), TtlValueState),
+    ValueStateDescriptor: StateKind(
+        "value", _fast(HeapValueState, "ValueAccess"), _fast(TtlValueState, "TtlValueAccess")
+    ),
     ListStateDescriptor: StateKind(
         "list", _fast(HeapListState, "ListAccess"), _fast(TtlListState, "TtlListAccess"), ListPanes
     ),
     MapStateDescriptor: StateKind("map", _fast(HeapMapState, "MapAccess"), _fast(TtlMapState, "TtlMapAccess")),
-    ReducingStateDescriptor: StateKind("reducing", HeapReducingState, TtlReducingState, ReducingPanes),
-    AggregatingStateDescriptor: StateKind("aggregating", HeapAggregatingState, TtlAggregatingState, AggregatingPanes),
+    ReducingStateDescriptor: StateKind(
+        "reducing",
+        _fast(HeapReducingState, "ReducingAccess"),
+        _fast(TtlReducingState, "TtlReducingAccess"),
+        ReducingPanes,
+    ),
+    AggregatingStateDescriptor: StateKind(
+        "aggregating",
+        _fast(HeapAggregatingState, "AggregatingAccess"),
+        _fast(TtlAggregatingState, "TtlAggregatingAccess"),
+        AggregatingPanes,
+    ),
 }
 """The kinds by class of descriptor, for objects in a dictionary. Other backends replace some of the classes."""
 

@@ -1,0 +1,337 @@
+# State in memory, a part of _keyed.pyx; see flintstream/state/heap_states.py and ttl.py for what it replaces.
+
+cdef int64_t FAR = <int64_t>1 << 61
+
+cdef object FRESH = -1  # as in heap_states.py
+cdef object ABSENT = object()
+
+
+cdef class Access:
+    """What state objects of all kinds have."""
+
+    cdef public object _backend, _scope, _table, _values, _ttl, _reduce, _function
+    cdef public dict _dirty
+    cdef public bint _on_read, _return_expired
+    cdef public Py_ssize_t changes
+    cdef object _clock
+
+
+cdef inline object _current(Access state):
+    return _key_of(state._scope)
+
+
+cdef inline bint _tracks(Access state) except -1:
+    backend = state._backend
+    return (<Scope>backend).tracking if isinstance(backend, Scope) else backend.tracking
+
+
+cdef inline int _set(Access state, object key, object value) except -1:
+    state._values[key] = value
+    if _tracks(state):
+        state._dirty[key] = 0
+    return 0
+
+
+cdef int _clear(Access state) except -1:
+    key = _current(state)
+    if state._values.pop(key, None) is not None and _tracks(state):
+        state._dirty[key] = 0
+    return 0
+
+
+# -- time-to-live ----------------------------------------------------------------------------------------------------
+
+cdef object _time(Access state):
+    if state._clock is None:
+        state._clock = state.clock
+    return _now(state._clock)
+
+
+cdef bint _has_passed(object stamp, object ttl, object now) except -1:
+    """Tell whether the time-to-live of a value has passed."""
+    cdef int overflow = 0, more = 0, most = 0
+    cdef int64_t since, length, time
+    if PyLong_CheckExact(stamp) and PyLong_CheckExact(ttl) and PyLong_CheckExact(now):
+        since = PyLong_AsLongLongAndOverflow(stamp, &overflow)
+        length = PyLong_AsLongLongAndOverflow(ttl, &more)
+        time = PyLong_AsLongLongAndOverflow(now, &most)
+        if not (overflow or more or most) and -FAR < since < FAR and -FAR < length < FAR:
+            return since + length <= time
+    return stamp + ttl <= now
+
+
+cdef object _live(Access state, object key):
+    """Return the single value of a key if it is visible."""
+    entry = _get(state._values, key)
+    if entry is None:
+        return None
+    value, stamp = <tuple>entry
+    if state._on_read or _has_passed(stamp, state._ttl, _time(state)):
+        return state._live(key)
+    return value
+
+
+# -- values ----------------------------------------------------------------------------------------------------------
+
+cdef class ValueAccess(Access):
+    """One value per key."""
+
+    def value(self):
+        """Return the value, or None."""
+        return _get(self._values, _current(self))
+
+    def update(self, value):
+        """Set the value; None removes it."""
+        key = _current(self)
+        if value is not None:
+            _set(self, key, value)
+            return
+        self._values.pop(key, None)
+        if _tracks(self):
+            self._dirty[key] = 0
+
+    def clear(self):
+        """Remove the value of the current key."""
+        _clear(self)
+
+
+cdef class TtlValueAccess(Access):
+    """A value that expires."""
+
+    def value(self):
+        """Return the value, or None if it is absent or has expired."""
+        return _live(self, _current(self))
+
+    def update(self, value):
+        """Set the value and its time; None removes it."""
+        if value is None:
+            _clear(self)
+        else:
+            _set(self, _current(self), (value, _time(self)))
+
+    def clear(self):
+        """Remove the value of the current key."""
+        _clear(self)
+
+
+cdef class ReducingAccess(Access):
+    """One value per key, reduced as values are added."""
+
+    def get(self):
+        """Return the reduced value, or None if no value was added."""
+        return _get(self._values, _current(self))
+
+    def add(self, value):
+        """Reduce a value into the current one. None clears the state."""
+        if value is None:
+            _clear(self)
+            return
+        key = _current(self)
+        reduced = _get(self._values, key)
+        _set(self, key, value if reduced is None else self._reduce(reduced, value))
+
+
+cdef class TtlReducingAccess(Access):
+    """A reduced value that expires."""
+
+    def get(self):
+        """Return the reduced value, or None if it is absent or has expired."""
+        return _live(self, _current(self))
+
+    def add(self, value):
+        """Reduce a value into the current one, unless that has expired."""
+        if value is None:
+            _clear(self)
+            return
+        key = _current(self)
+        reduced = _live(self, key)
+        reduced = value if reduced is None else self._reduce(reduced, value)
+        _set(self, key, (reduced, _time(self)))
+
+
+cdef class AggregatingAccess(Access):
+    """One accumulator per key."""
+
+    def get(self):
+        """Return the result of the accumulator, or None if no value was added."""
+        accumulator = _get(self._values, _current(self))
+        return None if accumulator is None else self._function.get_result(accumulator)
+
+    def add(self, value):
+        """Add a value to the accumulator. None clears the state."""
+        if value is None:
+            _clear(self)
+            return
+        key = _current(self)
+        accumulator = _get(self._values, key)
+        if accumulator is None:
+            accumulator = self._function.create_accumulator()
+        _set(self, key, self._function.add(value, accumulator))
+
+
+cdef class TtlAggregatingAccess(Access):
+    """An accumulator that expires."""
+
+    def get(self):
+        """Return the result, or None if the accumulator is absent or has expired."""
+        accumulator = _live(self, _current(self))
+        return None if accumulator is None else self._function.get_result(accumulator)
+
+    def add(self, value):
+        """Add a value to the accumulator, or to a new one if it has expired."""
+        if value is None:
+            _clear(self)
+            return
+        key = _current(self)
+        accumulator = _live(self, key)
+        if accumulator is None:
+            accumulator = self._function.create_accumulator()
+        accumulator = self._function.add(value, accumulator)
+        _set(self, key, (accumulator, _time(self)))
+
+
+# -- lists -----------------------------------------------------------------------------------------------------------
+
+cdef int _append(Access state, object value) except -1:
+    key = _current(state)
+    elements = _get(state._values, key)
+    if elements is None:
+        _set(state, key, [value])
+        return 0
+    if _tracks(state) and key not in state._dirty:
+        state._dirty[key] = len(elements)
+    elements.append(value)
+    return 0
+
+
+cdef class ListAccess(Access):
+    """A list per key."""
+
+    def get(self):
+        """Return the elements. The result is empty if there are none."""
+        elements = _get(self._values, _current(self))
+        return [] if elements is None else list(elements)
+
+    def add(self, value):
+        """Append an element."""
+        _append(self, value)
+
+    def clear(self):
+        """Remove the list of the current key."""
+        _clear(self)
+
+
+cdef class TtlListAccess(Access):
+    """A list per key, whose elements expire."""
+
+    def get(self):
+        """Return the elements that have not expired."""
+        cdef list found = []
+        elements = _get(self._values, _current(self))
+        if elements is None:
+            return found
+        if self._on_read:
+            return self._seldom()
+        now = _time(self)
+        for entry in <list>elements:
+            value, stamp = <tuple>entry
+            if _has_passed(stamp, self._ttl, now):
+                return self._seldom()
+            PyList_Append(found, value)
+        return found
+
+    def add(self, value):
+        """Append an element."""
+        _append(self, (value, _time(self)))
+
+    def clear(self):
+        """Remove the list of the current key."""
+        _clear(self)
+
+
+# -- maps ------------------------------------------------------------------------------------------------------------
+
+cdef int _put(Access state, object key, object value) except -1:
+    cdef Py_ssize_t size
+    cdef dict entries
+    state.changes += 1
+    current = _current(state)
+    found = _get(state._values, current)
+    if found is None:
+        state._values[current] = entries = {}
+    else:
+        entries = found
+    size = len(entries)
+    entries[key] = value
+    if _tracks(state):
+        PyDict_SetDefault(state._dirty, (current, key), 0 if len(entries) == size else FRESH)
+    return 0
+
+
+cdef int _remove(Access state, object key) except -1:
+    cdef PyObject* mark
+    current = _current(state)
+    cdef dict entries = _get(state._values, current)
+    if entries is None or entries.pop(key, ABSENT) is ABSENT:
+        return 0
+    state.changes += 1
+    if not entries:
+        del state._values[current]
+    if _tracks(state):
+        row = (current, key)
+        mark = PyDict_GetItemWithError(state._dirty, row)
+        if mark == <PyObject*>FRESH:
+            del state._dirty[row]
+        else:
+            state._dirty[row] = 0
+    return 0
+
+
+cdef class MapAccess(Access):
+    """A map per key."""
+
+    def get(self, key):
+        """Return the value of a map key, or None."""
+        entries = _get(self._values, _current(self))
+        return None if entries is None else _get(entries, key)
+
+    def contains(self, key):
+        """Return whether a map key has a value other than None."""
+        return self.get(key) is not None
+
+    def put(self, key, value):
+        """Set the value of a map key."""
+        _put(self, key, value)
+
+    def remove(self, key):
+        """Remove a map key if it exists."""
+        _remove(self, key)
+
+
+cdef class TtlMapAccess(Access):
+    """A map per key, whose entries expire."""
+
+    def get(self, key):
+        """Return the value of a map key, or None if it is absent or has expired."""
+        entries = _get(self._values, _current(self))
+        if entries is None:
+            return None
+        entry = _get(entries, key)
+        if entry is None:
+            return None
+        value, stamp = <tuple>entry
+        if self._on_read or _has_passed(stamp, self._ttl, _time(self)):
+            return self._seldom(key)
+        return value
+
+    def contains(self, key):
+        """Return whether a map key has a visible value other than None."""
+        return self.get(key) is not None
+
+    def put(self, key, value):
+        """Set the value of a map key and its time."""
+        _put(self, key, (value, _time(self)))
+
+    def remove(self, key):
+        """Remove a map key if it exists."""
+        _remove(self, key)
