@@ -335,3 +335,18 @@ cdef class TtlMapAccess(Access):
     def remove(self, key):
         """Remove a map key if it exists."""
         _remove(self, key)
+
+
+def map_changes(dict values, dict dirty, list keys, list found, list deleted):
+    """Sort changed entries into those that have a value and those that are gone."""
+    cdef PyObject* entries
+    cdef PyObject* value
+    for row in dirty:
+        current, key = <tuple>row
+        entries = PyDict_GetItemWithError(values, current)
+        value = NULL if entries == NULL else PyDict_GetItemWithError(<dict>entries, key)
+        if value == NULL:
+            PyList_Append(deleted, row)
+        else:
+            PyList_Append(keys, row)
+            PyList_Append(found, <object>value)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from flintstream.state.backend import KeyedStateBackend, Scope, TableInfo
 
 
+_compiled = load("keyed")
 FRESH = -1
+"""See :class:`Table`."""
 
 
 class Table:
@@ -50,8 +52,13 @@ class Table:
     def changes(self) -> Change:
         """Return the changes since the last call."""
         values = self.values
-        keys, found, deleted, appended = [], [], [], []
-        if self.info.kind == "map":
+        keys: list[Any] = []
+        found: list[Any] = []
+        deleted: list[Any] = []
+        appended: list[Any] = []
+        if self.info.kind == "map" and _compiled is not None:
+            _compiled.map_changes(values, self.dirty, keys, found, deleted)
+        elif self.info.kind == "map":
             nothing: dict[Any, Any] = {}
             for row in self.dirty:
                 entries = values.get(row[0], nothing)
@@ -120,7 +127,6 @@ class Access:
     )  # fmt: skip
 
 
-_compiled = load("keyed")
 if _compiled is not None and not TYPE_CHECKING:
     Access = _compiled.Access  # has the attributes where compiled code finds them
 
