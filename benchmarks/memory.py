@@ -1,13 +1,14 @@
 """Peak memory of the Python workers, and time per record, as a keyed job grows.
 
     python -m benchmarks.memory [--records 1000000,10000000] [--keys 10000] [--backend hashmap]
-    python -m benchmarks.memory --states [--keys 1000000] [--kinds value,map]
+    python -m benchmarks.memory --states [--keys 1000000] [--kinds value,map] [--pyflink FLINK_PYTHON]
 
 The keyed count of ``workloads/keyed_count``, on flintstream alone. The peak is what the kernel counted for each worker
 process (``VmHWM``), including state; the time is that of the whole job after a warm-up. With as many keys as records,
 the peaks show the cost of a key.
 
-``--states`` prints the bytes of a key for each kind of state instead (``benchmarks/state_memory.py``).
+``--states`` prints the bytes of a key for each kind of state instead (``benchmarks/state_memory.py``), with the
+interpreter of an environment with PyFlink also in PyFlink's hash map.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.state_memory import KINDS, measured, print_table
 from benchmarks.workload import SPREAD
@@ -24,6 +26,9 @@ from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from flintstream.datastream.connectors import NumberSequenceSource
 from flintstream.datastream.state import ValueStateDescriptor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DAEMONS = {b"pyspark.daemon", b"flintstream.engine.spark.daemon"}
 
@@ -82,7 +87,7 @@ def workers() -> dict[int, int]:
     return {pid: peak for pid, peak in peaks.items() if ours(pid)}
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", default="1000000,10000000")
@@ -90,14 +95,17 @@ def main() -> None:
     parser.add_argument("--backend", default="hashmap")
     parser.add_argument("--states", action="store_true", help="bytes per key for each kind of state")
     parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--pyflink", help="the interpreter of an environment with PyFlink, for --states")
     parser.add_argument("--run", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.run:
         print(measured(json.loads(options.run)))
         return
     if options.states:
         kinds = options.kinds.split(",")
-        print_table(options.keys or 1_000_000, kinds)
+        if unknown := set(kinds) - set(KINDS):
+            parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
+        print_table(options.keys or 1_000_000, kinds, options.pyflink)
         return
     options.keys = options.keys or 10_000
     configuration = {"flintstream.master": "local[2]", "state.backend.type": options.backend}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Types
 from flintstream.datastream.state import ValueStateDescriptor
-from flintstream.runtime.keys import key_group
+from flintstream.runtime.keys import KeyGroups
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
 
@@ -117,7 +117,7 @@ def main() -> None:
     report("memory at the start", resident(), "MiB")
 
     with tempfile.TemporaryDirectory() as directory:
-        backend = RocksDBStateBackend(f"{directory}/db", lambda key: key_group(key, 128))
+        backend = RocksDBStateBackend(f"{directory}/db", KeyGroups(128))
         backend.tracking = True
         report(f"RocksDB: set each of {keys:,} keys", write(backend, range(keys), size), "us")
         report("memory", resident(), "MiB")

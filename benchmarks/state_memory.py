@@ -1,9 +1,12 @@
-"""Memory of a key for each kind of state: in a dict, and in both backends.
+"""Memory of a key for each kind of state: in a dict, in both backends, and in PyFlink's hash map.
 
-    python -m benchmarks.memory --states [--keys 1000000] [--kinds value,map]
+    python -m benchmarks.memory --states [--keys 1000000] [--kinds value,map] [--pyflink FLINK_PYTHON]
 
 Keys are ints from 0 on, with one entry each. Every figure is of a separate process: the growth of its resident memory,
 divided by the number of keys. RocksDB has the state in files; what grows are its write buffers and its cache.
+
+PyFlink has state in its JVM. One job fills all states; its figures are the growth of what is left in the heap after a
+garbage collection. This needs the ``jcmd`` of a JDK on the path.
 """
 
 from __future__ import annotations
@@ -11,12 +14,17 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from benchmarks.engines import REPOSITORY
+from benchmarks.workload import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +106,12 @@ def in_backend(kind: str, backend: Any, keys: int, *, ttl: bool) -> float:
 
 def in_dict(kind: str, keys: int, *, ttl: bool) -> float:
     """Return the bytes of a key in a dict; with a time-to-live, a tuple has the value and a time."""
-    content: dict[str, Callable[[int], Any]] = {"list": lambda n: [n], "map": lambda n: {n: n}}
+    # A sum is an object of its own; other values are the object that is the key.
+    content: dict[str, Callable[[int], Any]] = {
+        "list": lambda n: [n],
+        "map": lambda n: {n: n},
+        "aggregating": lambda n: 0 + n,
+    }
     make = content.get(kind, lambda n: n)
     before = resident()
     now = 1_700_000_000_000
@@ -117,11 +130,11 @@ def measured(settings: dict[str, Any]) -> float:
 
     if settings["where"] == "hashmap":
         return in_backend(kind, HashMapStateBackend(), keys, ttl=ttl)
-    from flintstream.runtime.keys import key_group  # noqa: PLC0415
+    from flintstream.runtime.keys import KeyGroups  # noqa: PLC0415
     from flintstream.state.rocksdb.backend import RocksDBStateBackend  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as directory:
-        backend = RocksDBStateBackend(f"{directory}/db", lambda key: key_group(key, 128))
+        backend = RocksDBStateBackend(f"{directory}/db", KeyGroups(128))
         try:
             return in_backend(kind, backend, keys, ttl=ttl)
         finally:
@@ -135,12 +148,28 @@ def in_process(settings: dict[str, Any]) -> float:
     return float(done.stdout.splitlines()[-1])
 
 
-def print_table(keys: int, kinds: list[str]) -> None:
-    """Print the table, line by line."""
-    print("| bytes per key | dict | hash map | RocksDB |\n|---|---|---|---|", flush=True)
-    for kind in kinds:
-        for ttl in (False, True):
-            settings = {"kind": kind, "keys": keys, "ttl": ttl}
-            figures = [in_process({**settings, "where": where}) for where in ("dict", "hashmap", "rocksdb")]
-            cells = [f"{kind}, time-to-live" if ttl else kind, *(f"{figure:.0f}" for figure in figures)]
-            print(f"| {' | '.join(cells)} |", flush=True)
+def in_pyflink(python: str, keys: int, kinds: list[tuple[str, bool]]) -> list[float]:
+    """Return the bytes of a key for each kind of state, without and with a time-to-live, in PyFlink."""
+    with tempfile.TemporaryDirectory() as directory:
+        run = Run("state_memory", keys * len(kinds) + 1, directory, {"keys": keys, "kinds": kinds})
+        path = os.pathsep.join([str(Path(python).parent), os.environ["PATH"]])  # PyFlink starts "python"
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY)}
+        command = [python, "-m", "benchmarks.runners.state_memory_pyflink", run.to_json()]
+        subprocess.run(command, env=environment, cwd=directory, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+        sizes = list(map(int, Path(run.output).read_text(encoding="ascii").split()))
+    assert len(sizes) == len(kinds) + 1
+    return [(after - before) / keys for before, after in pairwise(sizes)]
+
+
+def print_table(keys: int, kinds: list[str], pyflink: str | None = None) -> None:
+    """Print the table, line by line; with the interpreter of an environment with PyFlink, also its column."""
+    both = [(kind, ttl) for kind in kinds for ttl in (False, True)]
+    theirs = in_pyflink(pyflink, keys, both) if pyflink else None
+    columns = ["bytes per key", "dict", "hash map", "RocksDB", *(["PyFlink, hash map"] if theirs else [])]
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
+    for number, (kind, ttl) in enumerate(both):
+        settings = {"kind": kind, "keys": keys, "ttl": ttl}
+        figures = [in_process({**settings, "where": where}) for where in ("dict", "hashmap", "rocksdb")]
+        figures += [theirs[number]] if theirs else []
+        cells = [f"{kind}, time-to-live" if ttl else kind, *(f"{figure:.0f}" for figure in figures)]
+        print(f"| {' | '.join(cells)} |", flush=True)

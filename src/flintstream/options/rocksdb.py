@@ -86,5 +86,11 @@ CACHED_ENTRIES = Option(
     100_000,
     "number of entries per state and subtask to keep as objects",
 )
+CACHED_BYTES = Option(
+    "flintstream.state.rocksdb.cached-bytes",
+    SIZE,
+    128 * MB,
+    "about how many bytes these entries may have when they are encoded; fewer are kept if they are large",
+)
 
 OPTIONS = options_in(globals())

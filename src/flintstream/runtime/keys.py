@@ -235,6 +235,24 @@ def key_group(key: Any, max_parallelism: int) -> int:
     return stable_hash(key) % max_parallelism
 
 
+class KeyGroups:
+    """Returns the key group of a frozen key, when called. Compiled code finds the number of groups here.
+
+    >>> KeyGroups(128)("flink") == key_group("flink", 128)
+    True
+    """
+
+    __slots__ = ("groups",)
+
+    def __init__(self, groups: int) -> None:
+        """Distribute keys to so many groups."""
+        self.groups = groups
+
+    def __call__(self, key: Any) -> int:
+        """Return the key group of a frozen key."""
+        return stable_hash(key) % self.groups
+
+
 def subtask_of_key_group(group: int, parallelism: int, max_parallelism: int) -> int:
     """Return the subtask that owns a key group."""
     return group * parallelism // max_parallelism

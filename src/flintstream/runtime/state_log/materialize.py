@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from flintstream.checkpoint.checked_file import checked_file
 from flintstream.checkpoint.pickles import refusing
 from flintstream.checkpoint.state_file import StateFileWriter
-from flintstream.runtime.keys import key_group
+from flintstream.runtime.keys import KeyGroups
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.state_log.pieces import open_handle
@@ -52,7 +52,7 @@ def _materialize(
         for node in chain.nodes:
             if not node.keyed:
                 continue
-            state = create_backend(settings, node.name, lambda key: key_group(key, chain.max_parallelism))
+            state = create_backend(settings, node.name, KeyGroups(chain.max_parallelism))
             timers = InternalTimerService()
             try:
                 with loading(state):

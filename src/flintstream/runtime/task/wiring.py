@@ -9,7 +9,7 @@ from flintstream.runtime.exchange.partitioners import ForwardPartitioner
 from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.frozen import thaw_operator
-from flintstream.runtime.keys import key_group
+from flintstream.runtime.keys import KeyGroups
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
 from flintstream.runtime.operators.contexts import create_runtime_context
 from flintstream.runtime.operators.timers import InternalTimerService
@@ -217,7 +217,7 @@ def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, al
     state = None
     if node.keyed:
         settings = job.settings.state.of("hashmap") if job.batch else job.settings.state
-        state = create_backend(settings, node.name, lambda key: key_group(key, chain.max_parallelism))
+        state = create_backend(settings, node.name, KeyGroups(chain.max_parallelism))
     timers = InternalTimerService() if node.keyed else None
     return OperatorContext(
         name=node.name,

@@ -103,7 +103,7 @@ class RocksDBStateBackend(TableBackend):
         if number is None:
             number = max((table.layout.number for table in self.tables.values()), default=-1) + 1
         layout = Layout(info, number, self._key_group)
-        table = RocksTable(self._store, layout, self.options.cache_entries, self._row_numbers)
+        table = RocksTable(self._store, layout, self.options.cache_entries, self.options.cache_bytes, self._row_numbers)
         self.tables[info.name, info.namespaced] = table
         return table
 

@@ -8,6 +8,7 @@ from flintstream.errors import PickleRefusedError
 from flintstream.state.rocksdb.rows import ATOMS, after, number_of_row, packed, unpacked
 
 if TYPE_CHECKING:
+    from flintstream.state.rocksdb.room import Room
     from flintstream.state.rocksdb.rows import Layout
     from flintstream.state.rocksdb.store import Store
 
@@ -57,16 +58,19 @@ class Lists:
 
     MOST_ROWS = 16
 
-    def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers, dirty: dict[Any, int]) -> None:
-        """Hold the lists laid out by ``layout``. ``dirty`` has those that changed since the last delta."""
+    def __init__(self, store: Store, layout: Layout, held: Room, numbers: RowNumbers, dirty: dict[Any, int]) -> None:
+        """Hold the lists laid out by ``layout``, with ``held`` for the elements in memory.
+
+        ``dirty`` has the lists that changed since the last delta.
+        """
         self.store = store
         self.layout = layout
-        self.capacity = max(capacity, 1)
+        self.held = held
         self.numbers = numbers
         self.dirty = dirty
         self.lists: dict[Any, _List] = {}
         self.unwritten: set[Any] = set()
-        self.room = self.capacity
+        self.room = held.entries
         self.ttl = layout.info.ttl
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -114,7 +118,9 @@ class Lists:
         if len(rows) > self.MOST_ROWS:
             newest = prefix + number_of_row(self.numbers.mark if key in self.dirty else self.numbers.last)
             self._join([row for row in rows if row[0] <= newest])
-        return [element for _, data in rows for element in self.layout.read_list(data)]
+        elements = [element for _, data in rows for element in self.layout.read_list(data)]
+        self.held.saw(len(elements), sum(len(data) for _, data in rows))
+        return elements
 
     def _join(self, rows: list[tuple[bytes, bytes]]) -> None:
         """Write many rows as one, under the key of the last one."""
@@ -168,7 +174,8 @@ class Lists:
         if self.room < 0:
             self.flush()
             self.lists.clear()
-            self.room = self.capacity
+            self.held.adapt()
+            self.room = self.held.entries
 
     def flush(self) -> None:
         """Write all changes."""
@@ -188,7 +195,9 @@ class Lists:
                     batch.delete(row)
                 known.replaced = False
             if known.added:
-                batch.put(prefix + number_of_row(self.numbers.next()), layout.write_list(own, known.added))
+                data = layout.write_list(own, known.added)
+                batch.put(prefix + number_of_row(self.numbers.next()), data)
+                self.held.saw(len(known.added), len(data))
                 if known.read is not None:
                     known.read += known.added
                 known.added = []
@@ -198,4 +207,4 @@ class Lists:
         """Drop everything in memory, including changes."""
         self.lists.clear()
         self.unwritten.clear()
-        self.room = self.capacity
+        self.room = self.held.entries

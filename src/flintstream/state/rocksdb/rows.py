@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import decode_one, encode_one
 from flintstream.checkpoint.key_codec import encode_key, encode_plain_keys
+from flintstream.compiled import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,6 +48,8 @@ _LENGTH = Struct(">I")
 _NUMBER = Struct(">Q")
 _TIME = Struct(">q")
 _ELEMENT = Struct(">Iq")
+
+_compiled = load("rows")
 
 ATOMS = frozenset({int, str, bytes, bool, float, type(None)})
 _all_atoms = ATOMS.issuperset
@@ -97,6 +100,10 @@ class Layout:
         self.info = info
         self.number = number
         self._key_group = key_group
+        groups = getattr(key_group, "groups", None)
+        single = _compiled is not None and groups is not None and not info.namespaced and info.kind != "map"
+        self._groups: int | None = groups if single else None
+        """Number of key groups, if the compiled code makes the rows."""
 
     # -- keys of rows ------------------------------------------------------------------------------------------------
 
@@ -106,6 +113,10 @@ class Layout:
 
     def single(self, key: Any) -> tuple[bytes, bytes | None]:
         """Return the row of a key with a single value, and its original parts if the row does not determine them."""
+        if self._groups is not None:
+            made: bytes | None = _compiled.row(key, self.number, self._groups)
+            if made is not None:
+                return made, None
         if self.info.namespaced:
             return self._row(key, _parts(key), last_open=True)
         code, own = _encoded(key)
@@ -114,6 +125,10 @@ class Layout:
 
     def place(self, key: Any) -> bytes:
         """Return the row of a key with a single row; for a map, of a pair of key and map key."""
+        if self._groups is not None:
+            made: bytes | None = _compiled.row(key, self.number, self._groups)
+            if made is not None:
+                return made
         if self.info.kind == "map":
             return self.entry(key)[0]
         if self.info.namespaced:
@@ -191,13 +206,23 @@ class Layout:
     def rows(self, keys: list[Any], values: Iterable[Any]) -> Iterator[tuple[bytes, bytes]]:
         """Return the row of each key, or pair of key and map key, and its value, as :meth:`write` does."""
         info, write = self.info, self.write
-        codes = None if info.namespaced or info.kind == "map" else encode_plain_keys(keys)
-        if codes is None:
+        places = None if info.namespaced or info.kind == "map" else self._plain_places(keys)
+        if places is None:
             place = self.entry if info.kind == "map" else self.single
             return ((row, write(own, value)) for (row, own), value in zip(map(place, keys), values, strict=True))
-        heads = map(_HEAD.pack, map(self._key_group, keys), repeat(self.number))
-        coded = (write(None, value) for value in values) if info.ttl else map(_unstamped, map(encode_one, values))
-        return zip(map(add, heads, codes), coded, strict=True)
+        coded = (write(None, value) for value in values) if info.ttl else map(_unstamped, map(to_bytes, values))
+        return zip(places, coded, strict=True)
+
+    def _plain_places(self, keys: list[Any]) -> Iterable[bytes] | None:
+        """Return the rows of keys that the rows determine, if values encode alike, or None."""
+        if self._groups is not None:
+            places = list(map(_compiled.row, keys, repeat(self.number), repeat(self._groups)))
+            if None not in places:
+                return places
+        codes = encode_plain_keys(keys)
+        if codes is None:
+            return None
+        return map(add, map(_HEAD.pack, map(self._key_group, keys), repeat(self.number)), codes)
 
     def write_list(self, own: bytes | None, elements: list[Any]) -> bytes:
         """Return the value of a row with some elements of a list."""

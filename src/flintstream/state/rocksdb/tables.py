@@ -14,10 +14,11 @@ from flintstream.checkpoint.codec import encode_one
 from flintstream.errors import PickleRefusedError
 from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb.lists import ADDED_TO, Lists
+from flintstream.state.rocksdb.room import Room
 from flintstream.state.rocksdb.rows import ATOMS, Packed, after, is_fixed, packed, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from flintstream.state.backend import TableInfo
     from flintstream.state.rocksdb.lists import RowNumbers
@@ -35,20 +36,22 @@ class Entries:
     the old one.
     """
 
-    def __init__(self, store: Store, layout: Layout, capacity: int) -> None:
-        """Hold the entries laid out by ``layout`` in ``store``, with up to ``capacity`` of them as objects."""
+    def __init__(self, store: Store, layout: Layout, room: Room, dirty: dict[Any, Any]) -> None:
+        """Hold the entries laid out by ``layout`` in ``store``, with ``room`` for those of one generation.
+
+        ``dirty`` has the keys that changed since the last delta. It gets their values when they leave the memory.
+        """
         self.store = store
         self.layout = layout
-        self.capacity = max(capacity // 2, 1)
+        self.room = room
+        self.dirty = dirty
+        self.capacity = room.entries
         self.young: dict[Any, Any] = {}
         self.old: dict[Any, Any] = {}
         self.unwritten: set[Any] = set()
         """Keys in the young generation whose values are not in RocksDB yet."""
         self.ttl = layout.info.ttl
         self.live = layout.info.kind == "aggregating"
-        self.row: Callable[[Any], tuple[bytes, bytes | None]] = (
-            layout.entry if layout.info.kind == "map" else layout.single
-        )
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return the value of a key."""
@@ -76,6 +79,7 @@ class Entries:
         data = None if self.store.empty else self.store.get(self.layout.place(key))
         if data is None:
             return ABSENT
+        self.room.saw(1, len(data))
         return self.value_of(data) if self.live else self.layout.read(data)
 
     def __contains__(self, key: Any) -> bool:
@@ -120,13 +124,23 @@ class Entries:
         """Return the value of a key, or ``ABSENT``, without keeping it in memory."""
         value = self.young.get(key, self)
         if value is self:
-            value = self._read(key)
+            value = self.old.get(key, self)
+        return self.fresh(self._read(key) if value is self else value)
+
+    def fresh(self, value: Any) -> Any:
+        """Return what the program may have of a value in memory, or ``ABSENT``."""
         if value is ABSENT or not self.ttl:
             return value if value is ABSENT else unpacked(value)
         return unpacked(value[0]), value[1]
 
     def turn(self) -> None:
         """Write the young generation, and make it the old one."""
+        young, dirty = self.young, self.dirty
+        # Otherwise the delta would have to read these values again. An accumulator may change when it is used.
+        if dirty and not self.live and self.room.holds(len(dirty)):
+            for key in self.unwritten:
+                if key in dirty:
+                    dirty[key] = young[key]
         batch = self.store.batch()
         self.write(batch)
         self.store.write(batch)
@@ -136,17 +150,28 @@ class Entries:
 
     def write(self, batch: Any) -> None:
         """Put all changes into a batch."""
-        young, write, row = self.young, self.layout.write, self.row
+        if self.unwritten:
+            self._write(batch)
+        self.room.adapt()
+        self.capacity = self.room.entries
+
+    def _write(self, batch: Any) -> None:
+        young, put, size = self.young, batch.put, 0
+        keys, values = [], []
         for key in self.unwritten:
             value = young[key]
-            place, own = row(key)
             if value is ABSENT:
-                batch.delete(place)
-                continue
-            try:
-                batch.put(place, write(own, value))
-            except PickleRefusedError as error:
-                raise error.within(f"state '{self.layout.info.name}'") from None
+                batch.delete(self.layout.place(key))
+            else:
+                keys.append(key)
+                values.append(value)
+        try:
+            for row, data in self.layout.rows(keys, values):
+                put(row, data)
+                size += len(data)
+        except PickleRefusedError as error:
+            raise error.within(f"state '{self.layout.info.name}'") from None
+        self.room.saw(len(keys), size)
         self.unwritten.clear()
 
     def forget(self) -> None:
@@ -181,18 +206,18 @@ class RocksTable:
     """One state: its entries, and a record of their changes since the last delta.
 
     ``dirty`` has the changed keys (for a map, with the map key). The value is ``ADDED_TO`` for lists that were only
-    appended to, and 0 for all others.
+    appended to, and 0 for all others, or what the key had when it left the memory.
     """
 
-    def __init__(self, store: Store, layout: Layout, capacity: int, numbers: RowNumbers) -> None:
-        """Hold the state laid out by ``layout`` in ``store``."""
+    def __init__(self, store: Store, layout: Layout, entries: int, size: int, numbers: RowNumbers) -> None:
+        """Hold the state laid out by ``layout`` in ``store``, and about ``entries`` as objects, of ``size`` bytes."""
         self.store = store
         self.layout = layout
-        self.dirty: dict[Any, int] = {}
+        self.dirty: dict[Any, Any] = {}
         self.values: Any = (
-            Lists(store, layout, capacity, numbers, self.dirty)
+            Lists(store, layout, Room(entries, size), numbers, self.dirty)
             if layout.info.kind == "list"
-            else Entries(store, layout, capacity)
+            else Entries(store, layout, Room(entries // 2, size // 2), self.dirty)
         )
 
     @property
@@ -207,15 +232,16 @@ class RocksTable:
 
     def changes(self) -> Iterator[Change]:
         """Return the changes since the last delta, in pieces."""
-        dirty, peek = list(self.dirty.items()), self.values.peek
+        dirty, peek, lists = list(self.dirty.items()), self.values.peek, self.info.kind == "list"
         for at in range(0, len(dirty), PIECE):
             keys, values, deleted, appended = [], [], [], []
             for key, how in dirty[at : at + PIECE]:
-                if how == ADDED_TO:
+                if lists and how == ADDED_TO:
                     appended.append((key, self.values.recent(key)))
                     continue
-                value = peek(key)
-                if value is ABSENT or (value is None and self.info.kind == "list"):
+                # A value of 0 is read again.
+                value = peek(key) if how.__class__ is int and how == 0 else self.values.fresh(how)
+                if value is ABSENT or (value is None and lists):
                     deleted.append(key)
                 else:
                     keys.append(key)

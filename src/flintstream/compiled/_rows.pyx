@@ -1,0 +1,126 @@
+# cython: language_level=3, binding=False, boundscheck=False, wraparound=False
+"""Keys of rows in RocksDB; see the package for what this replaces."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.long cimport PyLong_CheckExact
+from cpython.unicode cimport PyUnicode_CheckExact
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*)
+    void PyErr_Clear()
+
+cdef extern from *:
+    """
+    static const unsigned long long MIX = 0x9E3779B97F4A7C15ULL;  /* that of flintstream.runtime.keys */
+    static unsigned int crc_table[256];
+    static void fill_crc_table(void) {
+        for (unsigned int i = 0; i < 256; i++) {
+            unsigned int c = i;
+            for (int k = 0; k < 8; k++) c = c & 1 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
+            crc_table[i] = c;
+        }
+    }
+    static unsigned long long crc32_of(const char* data, Py_ssize_t size) {
+        unsigned int c = 0xFFFFFFFFu;
+        for (Py_ssize_t i = 0; i < size; i++) c = crc_table[(c ^ (unsigned char)data[i]) & 0xFF] ^ (c >> 8);
+        return c ^ 0xFFFFFFFFu;
+    }
+    """
+    const uint64_t MIX
+    void fill_crc_table()
+    uint64_t crc32_of(const char*, Py_ssize_t)
+
+cdef enum:
+    HEAD = 4
+    LONGEST = 9  # of a number, or of what precedes a text
+
+fill_crc_table()
+
+
+cdef inline char* _big_endian(char* at, uint64_t number, int size) noexcept nogil:
+    cdef int i
+    for i in range(size):
+        at[i] = <char>(number >> (8 * (size - 1 - i)))
+    return at + size
+
+
+cdef inline char* _with_size(char* at, uint64_t size, uint8_t first) noexcept nogil:
+    """Write the code of 8, 16 or 32 bits, which follow each other from ``first`` on, and a size."""
+    if size <= 0xFF:
+        at[0] = <char>first
+        return _big_endian(at + 1, size, 1)
+    if size <= 0xFFFF:
+        at[0] = <char>(first + 1)
+        return _big_endian(at + 1, size, 2)
+    at[0] = <char>(first + 2)
+    return _big_endian(at + 1, size, 4)
+
+
+cdef inline char* _number(char* at, int64_t number) noexcept nogil:
+    if -32 <= number <= 127:
+        at[0] = <char>number
+        return at + 1
+    if number >= 0:
+        if number <= 0xFFFFFFFFLL:
+            return _with_size(at, number, 0xCC)
+        at[0] = <char>0xCF
+        return _big_endian(at + 1, number, 8)
+    if number >= -0x80:
+        at[0] = <char>0xD0
+        return _big_endian(at + 1, number, 1)
+    if number >= -0x8000:
+        at[0] = <char>0xD1
+        return _big_endian(at + 1, number, 2)
+    if number >= -0x80000000LL:
+        at[0] = <char>0xD2
+        return _big_endian(at + 1, number, 4)
+    at[0] = <char>0xD3
+    return _big_endian(at + 1, number, 8)
+
+
+def row(object key, int number, uint64_t groups):
+    """Return the row of an int of 64 bits, a string or bytes: key group, number of the state, and the encoded key.
+
+    Return None for other keys. ``groups`` is the number of key groups.
+    """
+    cdef char[HEAD + LONGEST] head
+    cdef char* at = head + HEAD
+    cdef const char* text = NULL
+    cdef Py_ssize_t size = 0
+    cdef int overflow = 0
+    cdef long long whole
+    cdef uint64_t code
+    if PyLong_CheckExact(key):
+        whole = PyLong_AsLongLongAndOverflow(key, &overflow)
+        if overflow:
+            return None
+        at = _number(at, whole)
+        code = <uint64_t>(<Py_ssize_t>hash(key)) * MIX >> 32
+    else:
+        if PyUnicode_CheckExact(key):
+            text = PyUnicode_AsUTF8AndSize(key, &size)
+            if text == NULL:  # half of a pair of surrogates
+                PyErr_Clear()
+                return None
+            if size <= 31:
+                at[0] = <char>(0xA0 | size)
+                at += 1
+            else:
+                at = _with_size(at, size, 0xD9)
+        elif PyBytes_CheckExact(key):
+            text, size = PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key)
+            at = _with_size(at, size, 0xC4)
+        else:
+            return None
+        if size > 0xFFFFFFFFLL:
+            return None
+        code = crc32_of(text, size)
+    _big_endian(_big_endian(head, (code & 0x7FFFFFFF) % groups, 2), number, 2)
+    made = PyBytes_FromStringAndSize(NULL, at - head + size)
+    memcpy(PyBytes_AS_STRING(made), head, at - head)
+    if size:
+        memcpy(PyBytes_AS_STRING(made) + (at - head), text, size)
+    return made
