@@ -5,7 +5,7 @@ from cpython.bool cimport PyBool_Check
 from cpython.bytes cimport PyBytes_CheckExact
 from cpython.dict cimport PyDict_CheckExact, PyDict_GetItemWithError
 from cpython.float cimport PyFloat_CheckExact
-from cpython.list cimport PyList_Append, PyList_GET_ITEM
+from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.set cimport PySet_Contains
@@ -62,6 +62,23 @@ cdef class Scope:
 
     cdef public object key
     cdef public bint tracking
+    cdef bint plain
+
+    def __cinit__(self):
+        cls = type(self)  # a subclass may have properties of these names, which only Python's access finds
+        self.plain = cls is Scope or (
+            cls.key is Scope.key and cls.tracking is Scope.tracking
+            and cls.__setattr__ is object.__setattr__ and cls.__getattribute__ is object.__getattribute__
+        )
+
+
+cdef inline bint _is_plain(object scope):
+    return isinstance(scope, Scope) and (<Scope>scope).plain
+
+
+def is_plain(scope):
+    """Tell whether compiled code may access the attributes of a scope without asking its class."""
+    return _is_plain(scope)
 
 
 cdef class Access:
@@ -73,12 +90,12 @@ cdef class Access:
 
 cdef inline object _current(Access state):
     scope = state._scope
-    return (<Scope>scope).key if isinstance(scope, Scope) else scope.key
+    return (<Scope>scope).key if _is_plain(scope) else scope.key
 
 
 cdef inline bint _tracks(Access state) except -1:
     backend = state._backend
-    return (<Scope>backend).tracking if isinstance(backend, Scope) else backend.tracking
+    return (<Scope>backend).tracking if _is_plain(backend) else backend.tracking
 
 
 cdef inline object _get(object values, object key):
@@ -124,7 +141,7 @@ cdef object _append(Access state, object value):
         return
     if _tracks(state) and key not in state._dirty:
         state._dirty[key] = len(elements)
-    PyList_Append(elements, value)
+    elements.append(value)
 
 
 cdef class ListAccess(Access):
@@ -179,7 +196,7 @@ cdef class TtlMapAccess(Access):
         entry = _get(entries, key)
         if entry is None:
             return None
-        value, stamp = <tuple>entry
+        value, stamp = entry
         if self._on_read or stamp + self._ttl <= _time(self):
             return self._seldom(key)
         return value
@@ -246,10 +263,12 @@ def call_each(call, Stamped ctx, Scope state, selector, Py_ssize_t field, cursor
 
     With a ``selector``, the key of each record becomes the current key of ``state``.
     """
-    cdef Py_ssize_t position = 0, number
+    cdef Py_ssize_t position = 0, stamped = 0 if timestamps is None else PyList_GET_SIZE(timestamps)
     cdef _Settled settled = _Settled(frozen, copied)
     cdef object timestamp = None
     for value in cursor:
+        if timestamps is not None and position >= stamped:
+            break
         if selector is not None:
             state.key = _key(selector, field, value)
         if timestamps is not None:
