@@ -10,10 +10,14 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE = "src/flintstream/compiled"
 
@@ -40,20 +44,36 @@ class CompiledModules(BuildHookInterface):
         build_data["artifacts"] += [f"{PACKAGE}/*.so", f"{PACKAGE}/*.pyd"]
 
 
+@contextmanager
+def _within(directory: str) -> Iterator[None]:
+    """Make a directory the current one for a while."""
+    before = Path.cwd()
+    os.chdir(directory)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
 def compile_modules(root: Path) -> None:
     """Compile the modules below ``root`` and put them beside their sources."""
     from Cython.Build import cythonize  # noqa: PLC0415 - there only while building
     from setuptools import Distribution, Extension  # noqa: PLC0415
 
-    package = root / PACKAGE
-    with tempfile.TemporaryDirectory() as directory:
+    package = (root / PACKAGE).absolute()
+    with ExitStack() as stack:
+        directory = stack.enter_context(tempfile.TemporaryDirectory())
+        # Cython writes paths from the current directory into tracebacks, which must not be those of this machine
+        stack.enter_context(_within(directory))
+        copies = Path("flintstream/compiled")
+        copies.mkdir(parents=True)
         for included in package.glob("*.pxi"):
-            shutil.copy(included, directory)
-        sources = [shutil.copy(source, directory) for source in sorted(package.glob("*.pyx"))]
+            shutil.copy(included, copies)
+        sources = [shutil.copy(source, copies) for source in sorted(package.glob("*.pyx"))]
         extensions = [
             Extension(
                 f"flintstream.compiled.{Path(source).stem}",
-                [source],
+                [str(source)],
                 extra_compile_args=[] if sys.platform == "win32" else ["-O3", "-g0"],
             )
             for source in sources

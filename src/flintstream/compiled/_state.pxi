@@ -22,7 +22,7 @@ cdef inline object _current(Access state):
 
 cdef inline bint _tracks(Access state) except -1:
     backend = state._backend
-    return (<Scope>backend).tracking if isinstance(backend, Scope) else backend.tracking
+    return (<Scope>backend).tracking if _is_plain(backend) else backend.tracking
 
 
 cdef inline int _set(Access state, object key, object value) except -1:
@@ -65,7 +65,7 @@ cdef object _live(Access state, object key):
     entry = _get(state._values, key)
     if entry is None:
         return None
-    value, stamp = <tuple>entry
+    value, stamp = entry
     if state._on_read or _has_passed(stamp, state._ttl, _time(state)):
         return state._live(key)
     return value
@@ -233,8 +233,8 @@ cdef class TtlListAccess(Access):
         if self._on_read:
             return self._seldom()
         now = _time(self)
-        for entry in <list>elements:
-            value, stamp = <tuple>entry
+        for entry in elements:
+            value, stamp = entry
             if _has_passed(stamp, self._ttl, now):
                 return self._seldom()
             PyList_Append(found, value)
@@ -319,7 +319,7 @@ cdef class TtlMapAccess(Access):
         entry = _get(entries, key)
         if entry is None:
             return None
-        value, stamp = <tuple>entry
+        value, stamp = entry
         if self._on_read or _has_passed(stamp, self._ttl, _time(self)):
             return self._seldom(key)
         return value
@@ -342,7 +342,7 @@ def map_changes(dict values, dict dirty, list keys, list found, list deleted):
     cdef PyObject* entries
     cdef PyObject* value
     for row in dirty:
-        current, key = <tuple>row
+        current, key = row
         entries = PyDict_GetItemWithError(values, current)
         value = NULL if entries == NULL else PyDict_GetItemWithError(<dict>entries, key)
         if value == NULL:
