@@ -23,10 +23,10 @@ INSTRUCTIONS = {
     "tumbling-windows": 21,
     "sliding-windows": 93,
     "session-windows": 25,
-    "timers": 140,
-    "map-state": 13,
-    "list-state": 16,
-    "connect": 32,
+    "timers": 22,
+    "map-state": 11,
+    "list-state": 11,
+    "connect": 11,
     "broadcast": 24,
     "stateless": 84,
     "word-count": 57,
@@ -43,10 +43,10 @@ keyed-count-durable 296
 tumbling-windows 202
 sliding-windows 392
 session-windows 183
-timers 342
+timers 360
 map-state 219
 list-state 180
-connect 308
+connect 311
 broadcast 130
 stateless 105
 word-count 192

@@ -93,15 +93,12 @@ class TimerQueue:
             if type(timestamp) is not int:  # equal numbers of other types have been found
                 self.delete(whole_time(timestamp, namespace), key, namespace)
             return
-        self._gone(timer, number)
-        if len(heap) > 2 * len(registered) + _FEW:
-            self._compact()
-
-    def _gone(self, timer: Timer, number: int) -> None:
         if number > self._marked:
             self.fresh -= 1
         else:
             self.removed.add(timer)
+        if len(heap) > 2 * len(registered) + _FEW:
+            self._compact()
 
     def _compact(self) -> None:
         # In place, because running due() iterators hold this list
@@ -119,7 +116,10 @@ class TimerQueue:
             _, number, timer = heappop(heap)
             if registered.get(timer) == number:
                 del registered[timer]
-                self._gone(timer, number)
+                if number > self._marked:
+                    self.fresh -= 1
+                else:
+                    self.removed.add(timer)
                 yield timer
 
     def next_time(self) -> int | None:
