@@ -21,6 +21,21 @@ def test_texts_are_encoded_in_the_given_charset():
     assert not SimpleStringSchema().is_end_of_stream("x")
 
 
+@pytest.mark.parametrize("charset", ["UTF-8", "ISO-8859-1", "UTF-16", "Shift_JIS"])
+def test_several_texts_are_encoded_and_decoded_like_single_ones(charset):
+    schema = SimpleStringSchema(charset)
+    texts = ["", "be", "é", "語", "\ud800", "😀"]
+    messages = [*map(schema.serialize, texts), b"\xff", b"\xc3("]
+    assert schema.serialize_all(texts) == messages[: len(texts)]
+    assert schema.deserialize_all(messages) == list(map(schema.deserialize, messages))
+
+
+@pytest.mark.parametrize("other", [None, 17, b"be", type("Text", (str,), {})("be")])
+def test_only_plain_texts_are_encoded_together(other):
+    assert SimpleStringSchema().serialize_all(["to", other]) is None
+    assert SimpleStringSchema().serialize_all([]) == []
+
+
 # What Java's new String(bytes, UTF_8) gives.
 @pytest.mark.parametrize(
     ("message", "text"),

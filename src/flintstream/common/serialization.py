@@ -13,7 +13,7 @@ from flintstream.common.typeinfo import Types
 from flintstream.errors import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
 
@@ -99,6 +99,18 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
     def deserialize(self, message: bytes) -> str:
         """Return the decoded text. As in Java, bytes that are malformed in the charset become U+FFFD."""
         return message.decode(self._charset, "replace")
+
+    def deserialize_all(self, messages: Iterable[bytes]) -> list[str]:
+        """Return the decoded texts of several messages, without a call of :meth:`deserialize` for each."""
+        charset = self._charset
+        return [message.decode(charset, "replace") for message in messages]
+
+    def serialize_all(self, elements: Sequence[Any]) -> list[bytes] | None:
+        """Return several encoded texts, without a call of :meth:`serialize` for each; None unless all are plain str."""
+        if not set(map(type, elements)) <= {str}:
+            return None
+        charset = self._charset
+        return [element.encode(charset, "replace") for element in elements]
 
     def get_produced_type(self) -> TypeInformation[str]:
         """Return ``Types.STRING()``."""

@@ -13,7 +13,7 @@ from flintstream.connectors.source import SourceReader, SourceSplit, Timestamped
 from flintstream.errors import add_note
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from flintstream.connectors.kafka.input import KafkaInput
     from flintstream.connectors.kafka.offsets import Partition
@@ -57,6 +57,18 @@ class _Queue:
         if self.start == len(self.messages):
             self.messages, self.start = [], 0
         return taken
+
+
+def by_partition(messages: list[Any]) -> Mapping[Partition, list[Any]]:
+    """Return the messages of each partition; most readers receive those of a single one."""
+    topics = [message.topic() for message in messages]
+    numbers = [message.partition() for message in messages]
+    if messages and topics.count(topics[0]) == numbers.count(numbers[0]) == len(messages):
+        return {(topics[0], numbers[0]): messages}
+    found: defaultdict[Partition, list[Any]] = defaultdict(list)
+    for topic, number, message in zip(topics, numbers, messages, strict=True):
+        found[topic, number].append(message)
+    return found
 
 
 class KafkaReader(SourceReader):
@@ -179,14 +191,12 @@ class KafkaReader(SourceReader):
                 raise KafkaConnectorError(f"cannot read from Kafka: {self._consumer.refusals[0]}")
             return False
         self._heard = True
-        arrived: defaultdict[Partition, list[Any]] = defaultdict(list)
-        for message in messages:
-            error = message.error()
-            if error is None:
-                arrived[message.topic(), message.partition()].append(message)
-            else:
-                self._judge(error, message)
-        for partition, several in arrived.items():
+        failed = [message for message in messages if message.error() is not None]
+        if failed:
+            for message in failed:
+                self._judge(message.error(), message)
+            messages = [message for message in messages if message.error() is None]
+        for partition, several in by_partition(messages).items():
             queue = self._queues.get(partition)
             if queue is not None:
                 queue.messages.extend(several)

@@ -40,10 +40,7 @@ class Deserializer(ABC):
 
     @abstractmethod
     def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
-        """Append the records and their timestamps (ms).
-
-        If the schema raises, the records before the offending message have been appended.
-        """
+        """Append the records and their timestamps (ms). If the schema raises, some of them may be missing."""
 
 
 class ValueDeserializer(Deserializer):
@@ -54,6 +51,7 @@ class ValueDeserializer(Deserializer):
         self.schema = schema
         self.produced_type = schema.get_produced_type()
         self._never_none = type(schema) in NEVER_NONE
+        self._texts = schema if type(schema) is SimpleStringSchema else None
 
     def read(self, messages: Sequence[Any], values: list[Any], timestamps: list[int]) -> None:
         """Append the records and their timestamps."""
@@ -64,7 +62,7 @@ class ValueDeserializer(Deserializer):
             contents = [content for content in contents if content is not None]
         deserialize = self.schema.deserialize
         if self._never_none:
-            values.extend(map(deserialize, contents))
+            values += map(deserialize, contents) if self._texts is None else self._texts.deserialize_all(contents)
             timestamps.extend(times)
             return
         for content, time in zip(contents, times, strict=True):

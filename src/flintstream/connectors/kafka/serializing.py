@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import length_hint
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flintstream.common.serialization import SimpleStringSchema
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.errors import add_note, shorten
 
@@ -50,14 +52,24 @@ class RecordSerializer:
         if selector is not None:
             topics = _each(lambda record: _checked(selector(record)), records, "finding the topic of")
         keys = None if key is None else _each(key.serialize, records, "serializing the key of")
-        values = _each(self.value.serialize, records, "serializing")
+        values = self._values(records)
         times = None
         if timestamps is not None:
-            times = [max(0, time) for time in timestamps]  # Kafka has no timestamps before 1970; 0 means now
+            times = timestamps
+            if min(timestamps, default=0) < 0:  # Kafka has no timestamps before 1970; 0 means now
+                times = [max(0, time) for time in timestamps]
         chosen = None
         if self.partitioner is not None:
             chosen = self._partitions(records, keys, values, topics, partitions)
         return Block(topics, keys, values, times, chosen)
+
+    def _values(self, records: list[Any]) -> list[Any]:
+        if type(self.value) is SimpleStringSchema:
+            with suppress(Exception):  # the loop below raises it again and names the record
+                values = self.value.serialize_all(records)
+                if values is not None:
+                    return values
+        return _each(self.value.serialize, records, "serializing")
 
     def _partitions(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from flintstream.compiled import load
@@ -112,8 +113,7 @@ class FilterOperator(FunctionOperator):
                 kept, stamps = [value for value in cursor if keep(value)], None
             else:
                 flags = [keep(value) for value in cursor]
-                kept = [value for value, flag in zip(values, flags, strict=False) if flag]
-                stamps = [timestamp for timestamp, flag in zip(timestamps, flags, strict=False) if flag]
+                kept, stamps = list(compress(values, flags)), list(compress(timestamps, flags))
         except BaseException as error:
             raise self.failure(error, values) from error
         if kept:
