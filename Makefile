@@ -15,7 +15,7 @@ help: ## what there is to make
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
-$(VENV)/.ready: pyproject.toml constraints.txt hatch_build.py $(wildcard src/flintstream/compiled/*.pyx)
+$(VENV)/.ready: pyproject.toml constraints.txt hatch_build.py $(wildcard src/flintstream/compiled/*.pyx src/flintstream/compiled/*.pxi)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,examples$(JAVA_EXTRA)]'
 	touch $@

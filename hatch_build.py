@@ -47,6 +47,8 @@ def compile_modules(root: Path) -> None:
 
     package = root / PACKAGE
     with tempfile.TemporaryDirectory() as directory:
+        for included in package.glob("*.pxi"):
+            shutil.copy(included, directory)
         sources = [shutil.copy(source, directory) for source in sorted(package.glob("*.pyx"))]
         extensions = [
             Extension(

@@ -7,6 +7,8 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport INT64_MIN, int64_t, uint64_t
 
+include "_formulas.pxi"
+
 cdef int64_t FAR = <int64_t>1 << 61
 
 
@@ -31,14 +33,19 @@ cdef class Adder:
 
     cdef object panes, backend, values, dirty, call, create, opened, copied
     cdef bint tracking
+    cdef _Formula formula
 
-    def __init__(self, panes, backend, values, dirty, bint tracking, call, create, opened, copied):
+    def __init__(self, panes, backend, values, dirty, bint tracking, call, formula, create, opened, copied):
         """Call ``call(accumulator, value)``, or with ``create`` ``call(value, accumulator)`` and ``create()``."""
         self.panes, self.backend, self.values, self.dirty, self.tracking = panes, backend, values, dirty, tracking
         self.call, self.create, self.opened, self.copied = call, create, opened, copied
+        self.formula = _Formula(formula)
 
     def __call__(self, key, windows, records):
         """Add records to the panes of a key and each of several windows."""
+        self.add(key, windows, records)
+
+    cdef int add(self, key, windows, records) except -1:
         cdef Py_ssize_t done
         self.backend.key = key
         for window in windows:
@@ -51,9 +58,12 @@ cdef class Adder:
                     if value is None:
                         contents = known = None
                     elif contents is not None:
-                        contents = self.call(contents, value) if self.create is None else self.call(value, contents)
+                        if self.create is None:
+                            contents = _called(self.formula, self.call, contents, value)
+                        else:
+                            contents = _called(self.formula, self.call, value, contents)
                     elif self.create is not None:
-                        contents = self.call(value, self.create())
+                        contents = _called(self.formula, self.call, value, self.create())
                     else:
                         contents = value if self.copied is None else self.copied(value)
             except BaseException:
@@ -67,6 +77,7 @@ cdef class Adder:
                 self.dirty[pane] = 0
             if known is None and self.opened is not None:
                 self.opened(key, window)
+        return 0
 
 
 def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int64_t offset, int64_t first_open,

@@ -153,7 +153,7 @@ def _files(prefix: str, directory: Traversable) -> Iterator[tuple[str, Traversab
         if entry.is_dir():
             if entry.name not in _SKIPPED:
                 yield from _files(name, entry)
-        elif not entry.name.endswith((".so", ".pyd", ".pyc", ".pyx")):
+        elif not entry.name.endswith((".so", ".pyd", ".pyc", ".pyx", ".pxi")):
             yield name, entry
 
 
