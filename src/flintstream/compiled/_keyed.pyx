@@ -1,27 +1,20 @@
 # cython: language_level=3, binding=False, boundscheck=False, wraparound=False
 """Keyed state in memory, and the loops that call a function for each record; see the package for what they replace."""
 
-from cpython.bool cimport PyBool_Check
-from cpython.bytes cimport PyBytes_CheckExact
 from cpython.dict cimport PyDict_SetDefault
-from cpython.float cimport PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.long cimport PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from cpython.set cimport PySet_Contains
-from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport INT64_MIN, int64_t
 from libc.time cimport time_t
 
 include "_shared.pxi"
+include "_formulas.pxi"
+include "_settled.pxi"
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     int PyContextVar_Get(object, PyObject*, PyObject**) except -1
-    ctypedef struct PyTypeObject:
-        pass
-    PyTypeObject* Py_TYPE(object)
 
 cdef extern from "<time.h>" nogil:
     struct timespec:
@@ -131,38 +124,6 @@ cdef class KeyedStamped(Stamped):
         return self._service
 
 
-cdef bint _has_atoms(object result):
-    """Tell whether all items of a tuple are numbers, strings or other atoms that never change."""
-    cdef Py_ssize_t i
-    for i in range(PyTuple_GET_SIZE(result)):
-        item = <object>PyTuple_GET_ITEM(result, i)
-        if not (
-            PyLong_CheckExact(item) or PyUnicode_CheckExact(item) or PyFloat_CheckExact(item) or item is None
-            or PyBool_Check(item) or PyBytes_CheckExact(item)
-        ):
-            return False
-    return True
-
-
-cdef class _Settled:
-    """Tells which results need no copy. The class of the last one is remembered."""
-
-    cdef object frozen, copied
-    cdef PyTypeObject* last
-
-    def __init__(self, frozen, copied):
-        self.frozen, self.copied = frozen, copied
-
-    cdef object of(self, object result):
-        cdef PyTypeObject* kind = Py_TYPE(result)
-        if kind == self.last or (PyTuple_CheckExact(result) and _has_atoms(result)):
-            return result
-        if PySet_Contains(self.frozen, <object>kind):
-            self.last = kind
-            return result
-        return self.copied(result)
-
-
 def call_each(call, Stamped ctx, Scope state, selector, Py_ssize_t field, cursor, list timestamps, frozen, copied,
               list results, list stamps):
     """Call a function with each record and its context, and gather copies of the results and their timestamps.
@@ -188,14 +149,15 @@ def call_each(call, Stamped ctx, Scope state, selector, Py_ssize_t field, cursor
                     PyList_Append(stamps, timestamp)
 
 
-def reduce_each(call, Scope state, selector, Py_ssize_t field, cursor, running, dirty, bint tracking, frozen, copied,
-                list results):
+def reduce_each(call, formula, Scope state, selector, Py_ssize_t field, cursor, running, dirty, bint tracking, frozen,
+                copied, list results):
     """Reduce each record into the value of its key, and gather copies of the values."""
     cdef _Settled settled = _Settled(frozen, copied)
+    cdef _Formula formed = _Formula(formula)
     for value in cursor:
         current = state.key = _key(selector, field, value)
         before = _get(running, current)
-        after = value if before is None else call(before, value)
+        after = value if before is None else _called(formed, call, before, value)
         if after is None:
             running.pop(current, None)
         else:

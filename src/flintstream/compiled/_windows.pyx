@@ -5,6 +5,10 @@ from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from libc.stdint cimport INT64_MIN, int64_t, uint64_t
 
 include "_shared.pxi"
+include "_formulas.pxi"
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 cdef int64_t FAR = <int64_t>1 << 61
 
@@ -14,14 +18,19 @@ cdef class Adder:
 
     cdef object panes, backend, values, dirty, call, create, opened, copied
     cdef bint tracking
+    cdef _Formula formula
 
-    def __init__(self, panes, backend, values, dirty, bint tracking, call, create, opened, copied):
+    def __init__(self, panes, backend, values, dirty, bint tracking, call, formula, create, opened, copied):
         """Call ``call(accumulator, value)``, or with ``create`` ``call(value, accumulator)`` and ``create()``."""
         self.panes, self.backend, self.values, self.dirty, self.tracking = panes, backend, values, dirty, tracking
         self.call, self.create, self.opened, self.copied = call, create, opened, copied
+        self.formula = _Formula(formula)
 
     def __call__(self, key, windows, records):
         """Add records to the panes of a key and each of several windows."""
+        self.add(key, windows, records)
+
+    cdef int add(self, key, windows, records) except -1:
         cdef Py_ssize_t done
         self.backend.key = key
         for window in windows:
@@ -34,9 +43,12 @@ cdef class Adder:
                     if value is None:
                         contents = known = None
                     elif contents is not None:
-                        contents = self.call(contents, value) if self.create is None else self.call(value, contents)
+                        if self.create is None:
+                            contents = _called(self.formula, self.call, contents, value)
+                        else:
+                            contents = _called(self.formula, self.call, value, contents)
                     elif self.create is not None:
-                        contents = self.call(value, self.create())
+                        contents = _called(self.formula, self.call, value, self.create())
                     else:
                         contents = value if self.copied is None else self.copied(value)
             except BaseException:
@@ -50,6 +62,7 @@ cdef class Adder:
                 self.dirty[pane] = 0
             if known is None and self.opened is not None:
                 self.opened(key, window)
+        return 0
 
 
 def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int64_t offset, int64_t first_open,
@@ -135,3 +148,73 @@ def session_runs(selector, Py_ssize_t field, cursor, list timestamps, gap, late,
         else:
             runs += split(key, group.stamps, group.values, group.positions, late)
     return runs
+
+
+cdef inline bint _is_near(object number, int64_t* taken) except -1:
+    """Take a time with which C's numbers can compute."""
+    cdef int overflow = 0
+    taken[0] = PyLong_AsLongLongAndOverflow(number, &overflow)
+    return not overflow and -FAR < taken[0] < FAR
+
+
+cdef object _only_one(dict sessions, int64_t low, int64_t until):
+    """Return the session that the time from ``low`` to ``until`` meets; an empty tuple if that takes a closer look."""
+    cdef int64_t start, end
+    found = None
+    for window in sessions:
+        if not (_is_near((<tuple>window)[0], &start) and _is_near((<tuple>window)[1], &end)):
+            return ()
+        if low <= end and start <= until:
+            if found is not None:
+                return ()
+            found = window
+    return found
+
+
+def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
+    """Add the records of runs to the sessions that they start or extend.
+
+    This does what ``path`` does itself with each run, and leaves those to it that are late or merge sessions. Windows
+    are of ``tuple_class``.
+    """
+    cdef int64_t low = 0, until = 0, first = 0, gap = 0, now, start, end
+    cdef dict all_sessions, sessions
+    cdef Adder adder = add if isinstance(add, Adder) else None
+    if not (type(path.windows) is dict and _is_near(path.gap, &gap)):
+        for _, key, stamps, values, begins, ends in runs:
+            path.add_run(key, stamps, values, begins, ends, add)
+        return
+    all_sessions, dirty, lateness = path.windows, path.windows_dirty, path.lateness
+    now = max(watermark, -FAR)
+    for _, key, stamps, values, begins, ends in runs:
+        sessions = all_sessions.get(key)
+        if not (_is_near(begins, &low) and _is_near(ends, &until) and _is_near(stamps[0], &first)):
+            window = ()
+        elif first + gap - 1 <= now:
+            window = ()
+        else:
+            window = None if sessions is None else _only_one(sessions, low, until)
+        if window is None or not window:
+            path.add_run(key, stamps, values, begins, ends, add)
+            continue
+        start, end = (<tuple>window)[0], (<tuple>window)[1]
+        if not start - gap <= first <= end:
+            path.add_run(key, stamps, values, begins, ends, add)
+            continue
+        if start <= low and until <= end:
+            home = sessions[window]
+        else:
+            grown = tuple.__new__(tuple_class, (min(start, low), max(end, until)))
+            home = sessions[grown] = sessions.pop(window)
+            if tracking:
+                dirty[key, window] = dirty[key, grown] = 0
+            if lateness:
+                path.move_timers(key, values, window, grown)
+        if adder is None:
+            add(key, (home,), values)
+            continue
+        try:
+            adder.add(key, (home,), values)
+        except BaseException:
+            path.group = values
+            raise

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dis
 import sys
 from functools import lru_cache
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
+
+from flintstream.common._formulas import OTHER_KINDS, SILENT
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW"})
 _CONSTANTS = frozenset({"LOAD_CONST", "LOAD_SMALL_INT"})
 _SUBSCRIPTS = frozenset({"BINARY_SUBSCR", "BINARY_OP"})
-_OTHER_KINDS = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
-_SILENT = frozenset({"RESUME", "CACHE", "NOP", "PRECALL", "COPY_FREE_VARS", "NOT_TAKEN"})
 
 
 def field_of(selector: Any) -> int:
@@ -36,9 +35,9 @@ def field_of(selector: Any) -> int:
 @lru_cache(maxsize=256)  # by code: a user's selector need not be hashable
 def _field_of_code(code: CodeType, position: int) -> int:
     """Return the same for a function whose argument at ``position`` is the record."""
-    if code.co_argcount != position + 1 or code.co_nlocals != position + 1 or code.co_flags & _OTHER_KINDS:
+    if code.co_argcount != position + 1 or code.co_nlocals != position + 1 or code.co_flags & OTHER_KINDS:
         return -1
-    steps = [step for step in dis.get_instructions(code) if step.opname not in _SILENT]
+    steps = [step for step in dis.get_instructions(code) if step.opname not in SILENT]
     if len(steps) != 4 or steps[3].opname != "RETURN_VALUE":
         return -1
     load, constant, subscript, _ = steps

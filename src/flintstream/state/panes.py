@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._formulas import formula_of
 from flintstream.compiled import load
 from flintstream.contracts.functions import ReduceFunctionWrapper
 
@@ -112,7 +113,9 @@ class ReducingPanes(_Panes):
         backend, values, dirty, reduce = self._backend, self._values, self._dirty, self._reduce
         get, tracking = values.get, backend.tracking
         if _compiled is not None:
-            return _compiled.Adder(self, backend, values, dirty, tracking, reduce, None, opened, copied)  # type: ignore[no-any-return]
+            return _compiled.Adder(  # type: ignore[no-any-return]
+                self, backend, values, dirty, tracking, reduce, formula_of(reduce, 2), None, opened, copied
+            )
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
@@ -159,7 +162,9 @@ class AggregatingPanes(_Panes):
         backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
         get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
         if _compiled is not None:
-            return _compiled.Adder(self, backend, values, dirty, tracking, accumulate, create, opened, None)  # type: ignore[no-any-return]
+            return _compiled.Adder(  # type: ignore[no-any-return]
+                self, backend, values, dirty, tracking, accumulate, formula_of(accumulate, 2), create, opened, None
+            )
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key

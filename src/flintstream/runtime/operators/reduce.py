@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._formulas import formula_of
 from flintstream.compiled import load
 from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import copied
@@ -64,8 +65,9 @@ class ReduceOperator(KeyedOperator):
         try:
             if compiled_can_use(state):
                 _compiled.reduce_each(
-                    call, state, key, field_of(key), cursor, running, dirty, tracking, frozen, copied, results
-                )
+                    call, formula_of(call, 2), state, key, field_of(key), cursor, running, dirty, tracking,
+                    frozen, copied, results,
+                )  # fmt: skip
             for value in cursor:  # all of them, without the compiled loop
                 state.key = current = key(value)
                 before = before_of(current)

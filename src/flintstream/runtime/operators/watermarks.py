@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import steady_clock, wall_clock
+from flintstream.common._formulas import taken
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
@@ -220,7 +221,9 @@ class TimestampsAndWatermarksOperator(Operator):
         """Return the assigner's timestamps and the highest of them."""
         cursor, assigned = iter(values), list[Any]()
         try:
-            if timestamps is None:
+            if (fields := taken(assign, values, cursor)) is not None:
+                assigned = fields
+            elif timestamps is None:
                 assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
             else:
                 assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]

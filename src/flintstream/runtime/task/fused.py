@@ -1,7 +1,8 @@
-"""Fusion of consecutive ``map``, ``filter`` and ``flat_map`` calls in a chain into one compiled loop.
+"""Fusion of consecutive ``map``, ``filter`` and ``flat_map`` calls in a chain into one loop.
 
 Each record goes through all functions before the next record does, as in a PyFlink chain, and no list is built between
-two functions. Results are copied as if each function ran in a separate operator.
+two functions. Results are copied as if each function ran in a separate operator. The loop is generated for the sequence
+of functions, unless there is the compiled module.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._conversion import GENERATED
+from flintstream.common._formulas import formula_of
+from flintstream.compiled import load
 from flintstream.errors import shorten
 from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.failure import OperatorFailure
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.plan import ChainPlan
     from flintstream.runtime.task.channels import LocalChannel, NodeInput
+
+_compiled = load("fused")
 
 _CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result} in {call}:"}
 
@@ -109,8 +114,16 @@ class FusedLoop:
         self.mapped = next((stage for stage, method in enumerate(self.methods) if method != MAP), len(operators))
         """Number of functions after the first one that receive as many records as the first."""
         self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, copied)
+        self.compiled: Any = None
+        if _compiled is not None:
+            settled = [self._settled(stage) if stage in keepers else None for stage in range(len(operators))]
+            self.compiled = _compiled.Loop(self.methods, settled, copied)
         self.plain = compiled(self.methods, keepers, stamped=False)
         self.stamped = compiled(self.methods, keepers, stamped=True)
+
+    def _settled(self, stage: int) -> frozenset[type]:
+        """Return the classes of results that are passed on without a copy, as in the generated loop."""
+        return self.operators[-1].frozen if set(self.methods[stage + 1 :]) <= {FILTER} else ATOMS
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block through all functions."""
@@ -119,7 +132,11 @@ class FusedLoop:
         stamps: list[int] | None = None
         self.watch.cursor = cursor = iter(values)
         try:
-            if timestamps is None:
+            if self.compiled is not None:
+                stamps = None if timestamps is None else []
+                formulas = [formula_of(call, 1) for call in calls]
+                counts = self.compiled.run(cursor, timestamps, calls, formulas, results, stamps)[1:]
+            elif timestamps is None:
                 counts = self.plain.run(cursor, len(values), results.append, *self.helpers, *calls)
             else:
                 stamps = []
@@ -127,7 +144,7 @@ class FusedLoop:
                 counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.helpers, *calls)
         except BaseException as error:
             raise self._failure(error) from error
-        if self.watch.rest:
+        if self.watch.rest and self.compiled is None:
             counts = [n - len(self.watch.rest) if stage < self.mapped else n for stage, n in enumerate(counts)]
         for channel, count in zip(self.channels, counts, strict=True):
             channel.records += count
@@ -136,7 +153,9 @@ class FusedLoop:
             self.output.emit(results, stamps)
 
     def operator_at(self, frame: FrameType) -> Operator:
-        """Return the operator whose function a frame of the loop calls."""
+        """Return the operator whose function a frame of the loop calls, or which the loop has called."""
+        if self.compiled is not None:
+            return self.operators[self.compiled.stage]  # type: ignore[no-any-return]
         for loop in (self.plain, self.stamped):
             if frame.f_code is loop.run.__code__ and frame.f_lineno in loop.places:
                 return self.operators[loop.places[frame.f_lineno][0]]  # type: ignore[no-any-return]
@@ -144,6 +163,9 @@ class FusedLoop:
 
     def _failure(self, error: BaseException) -> OperatorFailure:
         """Return a failure that names the operator that raised ``error``, and its record."""
+        if self.compiled is not None:
+            own = self.operators[self.compiled.stage].context
+            return OperatorFailure(own.name, own.subtask, error, shorten(self.compiled.record))
         own = self.operators[0].context
         trace = error.__traceback__
         while trace is not None:

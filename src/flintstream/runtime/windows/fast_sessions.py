@@ -85,8 +85,11 @@ class Sessions(FastPath):
                 runs += self._runs(key, stamps, contents, positions, late)
         runs.sort(key=_FIRST)
         add = self.panes.adder()
-        for _, key, stamps, values, low, until in runs:
-            self._add_run(key, stamps, values, low, until, add)
+        if self.compiled is not None:
+            self.compiled.add_runs(self, runs, add, TimeWindow, self.state.tracking, self.timers.current_watermark)
+        else:
+            for _, key, stamps, values, low, until in runs:
+                self.add_run(key, stamps, values, low, until, add)
         self.group = ()
 
     def _runs(
@@ -108,10 +111,9 @@ class Sessions(FastPath):
         runs.append((positions[begin], key, stamps[begin:], values[begin:], low, until + gap))
         return runs
 
-    def _add_run(self, key: Any, stamps: Sequence[int], values: Sequence[Any], low: int, until: int, add: Add) -> None:
+    def add_run(self, key: Any, stamps: Sequence[int], values: Sequence[Any], low: int, until: int, add: Add) -> None:
         """Add the records of a run to the session that it starts or extends."""
-        self.group, self.panes.cursor = values, iter(values)
-        next(self.panes.cursor)  # before the records are added, an error is that of the first one
+        self._begin(values)
         if stamps[0] + self.gap - 1 <= self.timers.current_watermark:
             self.general(key, values[0], stamps[0])  # late, unless it extends a session
             return
@@ -125,9 +127,14 @@ class Sessions(FastPath):
             return
         else:
             for timestamp, value in zip(stamps, values, strict=True):
-                self._add_run(key, (timestamp,), (value,), timestamp, timestamp + self.gap, add)
+                self.add_run(key, (timestamp,), (value,), timestamp, timestamp + self.gap, add)
             return
         add(key, (self._grow(key, window, low, until),), values)
+
+    def _begin(self, values: Sequence[Any]) -> None:
+        """Until records are added, an error is that of the first one."""
+        self.group, self.panes.cursor = values, iter(values)
+        next(self.panes.cursor)
 
     def _grow(self, key: Any, window: TimeWindow, low: int, until: int) -> TimeWindow:
         """Extend a session by the time from ``low`` to ``until``, and return its state window."""
@@ -157,6 +164,11 @@ class Sessions(FastPath):
         self.timers.register_event_time(window[1] - 1, key, window)
         if self.lateness and (cleanup := self.rules.cleanup_time(window)) < MAX_TIMESTAMP:
             self.timers.register_event_time(cleanup, key, window)
+
+    def move_timers(self, key: Any, values: Sequence[Any], window: TimeWindow, grown: TimeWindow) -> None:
+        """Move the timers of a session that grows by ``values``, none of which has been added yet."""
+        self._begin(values)
+        self._move_timers(key, window, grown)
 
     def _move_timers(self, key: Any, window: TimeWindow, grown: TimeWindow) -> None:
         self._register(key, grown)
