@@ -47,13 +47,16 @@ def compile_modules(root: Path) -> None:
 
     package = root / PACKAGE
     with tempfile.TemporaryDirectory() as directory:
+        # In a directory named like the module, Cython writes that path into tracebacks, instead of one of this machine
+        copies = Path(directory, "flintstream/compiled")
+        copies.mkdir(parents=True)
         for included in package.glob("*.pxi"):
-            shutil.copy(included, directory)
-        sources = [shutil.copy(source, directory) for source in sorted(package.glob("*.pyx"))]
+            shutil.copy(included, copies)
+        sources = [shutil.copy(source, copies) for source in sorted(package.glob("*.pyx"))]
         extensions = [
             Extension(
                 f"flintstream.compiled.{Path(source).stem}",
-                [source],
+                [str(source)],
                 extra_compile_args=[] if sys.platform == "win32" else ["-O3", "-g0"],
             )
             for source in sources

@@ -56,7 +56,7 @@ outer = (1, 2)
         (lambda value: value[-1], -1), (lambda value: value["a"], -1), (lambda value: value[index], -1), (nested, -1),
         (lambda value: outer[0], -1), (lambda *value: value[0], -1), (lambda **value: value[0], -1), (generator, -1),
         (with_default, -1), (lambda value: value, -1), (lambda value: 0, -1), (lambda value: value[0] + 0, -1),
-        (Unhashable(), -1),
+        (lambda value: value[2**70], -1), (Unhashable(), -1),
         (Unhashable().get_key, 3), (ByField().other, -1),
         (len, -1), (ByField, -1), (lambda value: value[True], -1), (lambda value: value[:1], -1),
     ],

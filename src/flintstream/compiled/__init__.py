@@ -12,7 +12,10 @@ import sys
 from importlib import import_module
 from typing import Any
 
-__all__ = ["PURE_PYTHON", "load"]
+__all__ = ["IN_TRACEBACKS", "PURE_PYTHON", "load"]
+
+IN_TRACEBACKS = "flintstream/compiled/"
+"""Prefix of the file names of compiled modules in tracebacks."""
 
 PURE_PYTHON = "FLINTSTREAM_PURE_PYTHON"
 """Environment variable that leaves the compiled modules out if it is set and not empty."""

@@ -102,6 +102,8 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
     cdef Py_ssize_t position = 0
     cdef long long whole
     for value in cursor:
+        if timestamps is not None and position >= PyList_GET_SIZE(timestamps):
+            break
         key = _key(selector, field, value)
         buffer = NULL
         if PyLong_CheckExact(key):
@@ -398,11 +400,14 @@ cdef inline PyObject* _value(Reading* column, Py_ssize_t row) except NULL:
 
 
 cdef list _rows(Reading* columns, int fields, int shape, Py_ssize_t rows):
-    cdef list values = <list>PyList_New(rows)
-    cdef PyObject* record
+    cdef list values
+    cdef PyObject* record = PyList_New(rows)
     cdef Py_ssize_t row
     cdef int i
-    Py_DECREF(<PyObject*>values)  # the cast has added a reference
+    if record == NULL:
+        raise MemoryError
+    values = <list>record
+    Py_DECREF(record)  # the cast has added a reference
     for row in range(rows):
         if shape == SCALARS:
             record = _value(columns, row)

@@ -5,7 +5,7 @@ from cpython.bool cimport PyBool_Check
 from cpython.bytes cimport PyBytes_CheckExact
 from cpython.dict cimport PyDict_SetDefault
 from cpython.float cimport PyFloat_CheckExact
-from cpython.list cimport PyList_Append, PyList_GET_ITEM
+from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -77,10 +77,27 @@ cdef class Scope:
 
     cdef public object key
     cdef public bint tracking
+    cdef bint plain
+
+    def __cinit__(self):
+        cls = type(self)  # a subclass may have properties of these names, which only Python's access finds
+        self.plain = cls is Scope or (
+            cls.key is Scope.key and cls.tracking is Scope.tracking
+            and cls.__setattr__ is object.__setattr__ and cls.__getattribute__ is object.__getattribute__
+        )
+
+
+cdef inline bint _is_plain(object scope):
+    return isinstance(scope, Scope) and (<Scope>scope).plain
+
+
+def is_plain(scope):
+    """Tell whether compiled code may access the attributes of a scope without asking its class."""
+    return _is_plain(scope)
 
 
 cdef inline object _key_of(object scope):
-    return (<Scope>scope).key if isinstance(scope, Scope) else scope.key
+    return (<Scope>scope).key if _is_plain(scope) else scope.key
 
 
 include "_state.pxi"
@@ -152,10 +169,12 @@ def call_each(call, Stamped ctx, Scope state, selector, Py_ssize_t field, cursor
 
     With a ``selector``, the key of each record becomes the current key of ``state``.
     """
-    cdef Py_ssize_t position = 0, number
+    cdef Py_ssize_t position = 0, stamped = 0 if timestamps is None else PyList_GET_SIZE(timestamps)
     cdef _Settled settled = _Settled(frozen, copied)
     cdef object timestamp = None
     for value in cursor:
+        if timestamps is not None and position >= stamped:
+            break
         if selector is not None:
             state.key = _key(selector, field, value)
         if timestamps is not None:

@@ -22,7 +22,7 @@ cdef inline object _current(Access state):
 
 cdef inline bint _tracks(Access state) except -1:
     backend = state._backend
-    return (<Scope>backend).tracking if isinstance(backend, Scope) else backend.tracking
+    return (<Scope>backend).tracking if _is_plain(backend) else backend.tracking
 
 
 cdef inline int _set(Access state, object key, object value) except -1:

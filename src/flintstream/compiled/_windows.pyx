@@ -1,7 +1,7 @@
 # cython: language_level=3, binding=False, boundscheck=False, wraparound=False
 """Windows on their fast paths: records are grouped and added to panes; see the package for what this replaces."""
 
-from cpython.list cimport PyList_Append, PyList_GET_ITEM
+from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from libc.stdint cimport INT64_MIN, int64_t, uint64_t
 
 include "_shared.pxi"
@@ -64,6 +64,8 @@ def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int6
     cdef list stamps = times if isinstance(times, list) else None
     cdef PyObject* group
     for value in cursor:
+        if stamps is not None and position >= PyList_GET_SIZE(stamps):
+            break
         stamp = times if stamps is None else <object>PyList_GET_ITEM(stamps, position)
         position += 1
         timestamp = stamp
@@ -106,6 +108,8 @@ def session_runs(selector, Py_ssize_t field, cursor, list timestamps, gap, late,
     cdef _Group group
     cdef PyObject* found
     for value in cursor:
+        if position >= PyList_GET_SIZE(timestamps):
+            break
         stamp = <object>PyList_GET_ITEM(timestamps, position)
         timestamp = stamp
         key = _key(selector, field, value)

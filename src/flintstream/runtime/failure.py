@@ -19,6 +19,7 @@ import cloudpickle
 
 from flintstream.common._conversion import GENERATED
 from flintstream.common._forks import only_one_returns
+from flintstream.compiled import IN_TRACEBACKS
 from flintstream.errors import add_note, as_exception, notes, shorten
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def noted(where: str) -> Iterator[None]:
 
 def _user_frames(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    ours = (_PACKAGE, os.path.abspath(GENERATED))  # noqa: PTH100
+    ours = (_PACKAGE, os.path.abspath(GENERATED), os.path.abspath(IN_TRACEBACKS))  # noqa: PTH100
     users = [f for f in frames if not os.path.abspath(f.filename).startswith(ours)]  # noqa: PTH100
     lines = traceback.format_list(users or frames)
     if error.__cause__ is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 from functools import lru_cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, MethodType
@@ -45,6 +46,6 @@ def _field_of_code(code: CodeType, position: int) -> int:
         return -1
     if subscript.opname == "BINARY_OP" and subscript.argrepr != "[]":
         return -1
-    if load.argval != code.co_varnames[position] or type(constant.argval) is not int or constant.argval < 0:
+    if load.argval != code.co_varnames[position] or type(constant.argval) is not int:
         return -1
-    return constant.argval
+    return constant.argval if 0 <= constant.argval <= sys.maxsize else -1

@@ -21,6 +21,12 @@ _compiled = load("keyed")
 compiled_call_each = None if _compiled is None else _compiled.call_each
 """The compiled form of the loops of :meth:`CollectingOperator.call_each` and of keyed operators."""
 
+
+def compiled_can_use(state: Any) -> bool:
+    """Return whether there are compiled loops that can set the current key of a state backend."""
+    return _compiled is not None and _compiled.is_plain(state)
+
+
 MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
 """Method names of functions that need only the record."""
 

@@ -9,9 +9,8 @@ from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
-from flintstream.runtime.operators.functions import CollectingOperator, compiled_call_each
+from flintstream.runtime.operators.functions import CollectingOperator, compiled_call_each, compiled_can_use
 from flintstream.runtime.selectors import field_of
-from flintstream.state.backend import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,7 +43,7 @@ class KeyedOperator(CollectingOperator):
         self.state = context.state
         self.timers = context.timers
         self.key = self.selector
-        self.fast_call_each = compiled_call_each if isinstance(self.state, Scope) else None
+        self.fast_call_each = compiled_call_each if compiled_can_use(self.state) else None
 
     def freeze_keys(self) -> None:
         """Freeze keys from now on."""

@@ -8,9 +8,9 @@ from flintstream.compiled import load
 from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import copied
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
+from flintstream.runtime.operators.functions import compiled_can_use
 from flintstream.runtime.operators.keyed import KeyedOperator
 from flintstream.runtime.selectors import field_of
-from flintstream.state.backend import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class ReduceOperator(KeyedOperator):
         append, frozen = results.append, self.frozen
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
-            if _compiled is not None and isinstance(state, Scope):
+            if compiled_can_use(state):
                 _compiled.reduce_each(
                     call, state, key, field_of(key), cursor, running, dirty, tracking, frozen, copied, results
                 )

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
 _compiled = load("windows")
 
 _MOST_WINDOWS = 4096
+_FAR = 1 << 61
+"""From this size on, the compiled loops could meet times that 64 bits do not hold."""
+
+
+def compiled_for(*sizes: object) -> Any:
+    """Return the compiled loops if they can compute with these numbers of ms, else None."""
+    return _compiled if all(type(size) is int and -_FAR < size < _FAR for size in sizes) else None
 
 
 class Parts(NamedTuple):
@@ -89,6 +96,7 @@ class AlignedWindows(FastPath):
         self.size = size
         self.slide = slide
         self.offset = offset
+        self.compiled = compiled_for(size, slide, offset)
         self.copied = copied if slide < size else None
         """Copies a record for each of its windows, because a reduce function may change a window's first record."""
         self.windows: dict[int, tuple[TimeWindow, ...]] = {}
@@ -134,8 +142,8 @@ class AlignedWindows(FastPath):
             first_open, given = MIN_TIMESTAMP, self.timers.clock()
         overlapping, latest = slide < self.size, MIN_TIMESTAMP
         groups = defaultdict[tuple[Any, int], list[Any]](list)
-        if _compiled is not None:
-            _compiled.group_aligned(
+        if self.compiled is not None:
+            self.compiled.group_aligned(
                 key_of, field_of(key_of), cursor, given, slide, offset, first_open, last, overlapping, groups,
                 lambda: self._add_groups(groups, add), self.general,
             )  # fmt: skip

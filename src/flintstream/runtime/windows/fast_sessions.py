@@ -7,11 +7,10 @@ from itertools import count
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from flintstream.compiled import load
 from flintstream.contracts.window import EventTimeSessionWindows, EventTimeTrigger, TimeWindow
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.selectors import field_of
-from flintstream.runtime.windows.fast_path import FastPath
+from flintstream.runtime.windows.fast_path import FastPath, compiled_for
 from flintstream.runtime.windows.merging import IN_FLIGHT
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.windows.fast_path import Parts
     from flintstream.runtime.windows.rules import WindowRules
     from flintstream.state.backend import Add, Cells, DirectAccess
-
-_compiled = load("windows")
 
 _Run = tuple[int, Any, "Sequence[int]", "Sequence[Any]", int, int]
 """The position of the first record in the block, the key, timestamps, values, and the time from start to end."""
@@ -55,6 +52,7 @@ class Sessions(FastPath):
         """Handle sessions that end after ``gap`` ms without a record; ``state`` holds the cells ``in_flight``."""
         super().__init__(parts)
         self.gap = gap
+        self.compiled = compiled_for(gap)
         self.windows: dict[Any, dict[TimeWindow, TimeWindow]] = in_flight.values
         """Maps a key to its sessions, and each session to its state window."""
         self.windows_dirty = in_flight.dirty
@@ -75,8 +73,8 @@ class Sessions(FastPath):
         """Add a block of records to their sessions."""
         assert timestamps is not None  # noqa: S101 - see `timeless`
         late = self.timers.current_watermark - self.gap + 1  # up to here, the session of a lone record is over
-        if _compiled is not None:
-            runs = _compiled.session_runs(key_of, field_of(key_of), cursor, timestamps, self.gap, late, self._runs)
+        if self.compiled is not None:
+            runs = self.compiled.session_runs(key_of, field_of(key_of), cursor, timestamps, self.gap, late, self._runs)
         else:
             groups = defaultdict[Any, list[tuple[int, Any, int]]](list)
             for value, timestamp, position in zip(cursor, timestamps, count(), strict=False):

@@ -1,0 +1,166 @@
+"""Whatever records and times there are, the compiled loops do what the Python code does in a process without them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.compiled.scenarios import SCENARIOS, Level, Pair, Quarrelsome, Text, Undecided, Whole
+
+from flintstream.common import Row
+from flintstream.compiled import PURE_PYTHON, load
+
+if load("exchange") is None:
+    pytest.skip("there are no compiled modules here", allow_module_level=True)
+
+LONG = 2**63
+
+
+@pytest.fixture(scope="module")
+def in_python():
+    """Return a function that runs a scenario without the compiled modules."""
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, PURE_PYTHON: "1", "PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)])}
+    command = [sys.executable, "-m", "tests.compiled.scenarios"]
+    with subprocess.Popen(  # noqa: S603
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        to, answers = process.stdin, process.stdout
+
+        def run(name, arguments):
+            to.write(pickle.dumps((name, arguments)).hex() + "\n")
+            to.flush()
+            return pickle.loads(bytes.fromhex(answers.readline()))
+
+        yield run
+        to.close()
+
+
+def check(in_python, name, *arguments):
+    expected = in_python(name, arguments)
+    found = SCENARIOS[name](*pickle.loads(pickle.dumps(arguments)))
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours == theirs
+
+
+ODD = [
+    None, True, False, 0, 1, -1, 2**31, LONG - 1, LONG, -LONG, -LONG - 1, 2**61 - 1, 2**61 - 2, 2**64, 10**40, 0.0,
+    -0.0, 1.0, float("nan"), float("inf"), 2.0**63, 1e308, "", "a", "1", "ü", "\ud800", "a\x00b", "\U0001f600",
+    "x" * 300, b"", b"a", Level.LOW, Level.HIGH, Text("a"), Whole(1), Whole(2**70), Pair(1, "a"), Pair("a", 1), (),
+    (1,), (1, 2.0), (None,), ((1,), "a"), np.int64(1), np.float64(1.5), np.float64("nan"), np.bool_(True), np.str_("a"),
+    np.int8(-1), Decimal(1), Decimal("NaN"), complex(1), Quarrelsome(), frozenset([1]), Row(1, "a"), Row(a=1),
+]  # fmt: skip
+UNHASHABLE = [[], [1], [1, "a"], {}, {"a": [1]}, bytearray(b"a"), {1}, ([1],), np.array([1, 2]), Undecided()]
+plain = st.integers(-3, 3) | st.sampled_from(["a", "b", "ü"]) | st.integers() | st.floats() | st.text(max_size=3)
+hashable = plain | st.sampled_from(ODD)
+anything = hashable | st.sampled_from(UNHASHABLE) | st.tuples(hashable, plain) | st.lists(plain, max_size=2)
+
+
+@st.composite
+def stamped(draw, records, times, *, most=8):
+    """Draw a block of records with timestamps, or None for those of records without."""
+    values = draw(st.lists(records, max_size=most))
+    timestamps = draw(st.none() | st.lists(times, min_size=len(values), max_size=len(values)))
+    return values, timestamps
+
+
+times = st.integers(0, 100) | st.integers(-LONG, LONG - 1) | st.sampled_from([-LONG, LONG - 1, 2**61, -(2**61)])
+
+actions = st.one_of(
+    st.tuples(st.sampled_from(["value.update", "list.add", "reducing.add", "change", "put in a loop"]), anything),
+    st.tuples(st.sampled_from(["map.get", "map.remove", "map.contains", "remove in a loop"]), anything),
+    st.tuples(st.just("map.put"), anything, anything),
+    st.tuples(
+        st.sampled_from(
+            [
+                "value.value", "value.clear", "list.get", "list.clear", "reducing.get", "map.items", "map.keys",
+                "map.clear", "map.is_empty", "context",
+            ]
+        )
+    ),
+    st.tuples(st.just("wait"), st.integers(0, 15)),
+    st.tuples(st.just("emit"), anything, anything),
+    st.tuples(st.just("fail"), plain),
+)  # fmt: skip
+asked = st.lists(actions, max_size=6) | anything.map(lambda result: [("return", result)])
+ttls = st.none() | st.tuples(
+    st.sampled_from(["OnCreateAndWrite", "OnReadAndWrite"]),
+    st.sampled_from(["NeverReturnExpired", "ReturnExpiredIfNotCleanedUp"]),
+)
+keys = st.sampled_from(["a", "b"]) | hashable
+
+
+@given(ttls, st.lists(stamped(st.tuples(keys, asked), times), max_size=4))
+@example(None, [([("a", [("fail", "a function")])], None)])
+def test_state_and_results_of_functions(in_python, ttl, blocks):
+    check(in_python, "state", ttl, blocks)
+
+
+@given(st.lists(stamped(st.tuples(keys, anything) | anything, times), max_size=4))
+def test_rolling_reduce(in_python, blocks):
+    check(in_python, "running", blocks)
+
+
+@st.composite
+def assigners(draw):
+    kind = draw(st.sampled_from(["tumbling", "sliding", "sessions"]))
+    size = draw(st.integers(1, 20) | st.integers(1, LONG - 1) | st.integers(1, 2**70) | st.just(5.0))
+    if kind == "sessions":
+        return kind, size
+    slide = size
+    if kind == "sliding":
+        slide = draw(st.integers(1, 5) | st.integers(1, LONG))
+        size = slide * draw(st.integers(1, 3))
+    offset = draw(st.just(0) | st.integers(-20, 20) | st.integers(-LONG, LONG))
+    return (kind, size, offset) if kind == "tumbling" else (kind, size, slide, offset)
+
+
+window_keys = st.sampled_from(["a", "b", 1, 1.0, True, float("nan"), Level.LOW, (1, "a"), Quarrelsome()])
+steps = st.lists(
+    stamped(st.tuples(window_keys, anything | st.integers(0, 9)), times | st.integers(0, 100), most=12) | times,
+    max_size=6,
+)
+
+
+@given(assigners(), st.sampled_from(["list", "reduce", "aggregate"]), st.sampled_from([0, 0, 7, LONG - 1]), steps)
+@example(("sessions", 5.0), "reduce", 0, [([("a", 1)], [7])])
+@example(("tumbling", 2**70, 0), "list", 0, [([("a", 1)], [7])])
+def test_windows(in_python, assigner, contents, lateness, steps):
+    check(in_python, "windows", assigner, contents, lateness, steps)
+
+
+key_types = st.none() | st.sampled_from(["INT", "LONG", "BYTE", "STRING", "DOUBLE", "BIG_INT", "BOOLEAN", "SQL_DATE"])
+
+
+@given(
+    key_types,
+    st.booleans(),
+    st.lists(stamped(st.tuples(anything, plain) | st.tuples(plain, plain) | anything, times), max_size=4),
+)
+def test_routes_and_blocks(in_python, key_type, batch, blocks):
+    check(in_python, "routes", key_type, batch, blocks)
+
+
+names = st.sampled_from(
+    ["LONG", "INT", "SHORT", "BYTE", "STRING", "DOUBLE", "FLOAT", "BOOLEAN", "CHAR", "BIG_INT", "BIG_DEC", "SQL_DATE"]
+)
+
+
+@given(st.data())
+def test_conversion_to_a_declared_type(in_python, data):
+    if data.draw(st.booleans()):
+        chosen = data.draw(st.lists(names, min_size=1, max_size=3))
+        values = data.draw(st.lists(st.tuples(*[anything] * len(chosen)) | anything, max_size=4))
+        check(in_python, "conversion", ["tuple", *chosen], values)
+    else:
+        check(in_python, "conversion", ["value", data.draw(names)], data.draw(st.lists(anything, max_size=4)))
