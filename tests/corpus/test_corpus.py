@@ -107,6 +107,19 @@ def test_a_program_stays_on_this_machine(tmp_path):
     assert (kind, "keeps its programs on this machine" in reason) == ("fails", True)
 
 
+@pytest.mark.parametrize("client", ["confluent_kafka.Producer", "confluent_kafka.admin.AdminClient"])
+def test_clients_of_kafka_connect_to_the_broker_of_the_runner(tmp_path, client):
+    module, _, name = client.rpartition(".")
+    job = f"""
+from {module} import {name}
+client = {name}({{"bootstrap.servers": "192.0.2.1:9092", "log_level": 0, "error_cb": lambda error: print(error.str())}})
+for _ in range(50):
+    client.poll(0.1)
+"""
+    printed = verdict(tmp_path, job, env={"CORPUS_BROKER": "127.0.0.1:1"}, shows="127.0.0.1:1/bootstrap")
+    assert printed[0] == "runs", printed
+
+
 def test_programs_that_share_a_process_are_judged_as_alone(tmp_path):
     checkout = tmp_path / "somebody+something"
     checkout.mkdir(parents=True)

@@ -68,9 +68,20 @@ def _local_broker(module: ModuleType) -> None:
         Redirected.__qualname__ = base.__qualname__
         return Redirected
 
-    for name in ("Producer", "Consumer", "AdminClient", "SerializingProducer", "DeserializingConsumer"):
+    for name in ("Producer", "Consumer", "SerializingProducer", "DeserializingConsumer"):
         if isinstance(getattr(module, name, None), type):
             setattr(module, name, redirected(getattr(module, name)))
+
+
+def _local_admin(module: ModuleType) -> None:
+    """Do the same to the class that asks for its own name, so that no other can replace it."""
+    client = module.AdminClient
+    made = client.__init__
+
+    def made_here(self: Any, conf: dict[Any, Any], **more: Any) -> None:
+        made(self, _servers(conf), **more)
+
+    client.__init__ = made_here
 
 
 def _servers(config: dict[Any, Any]) -> dict[Any, Any]:
@@ -201,7 +212,7 @@ if os.environ.get("CORPUS"):
     _stay_here()
     hooks: dict[str, Callable[[ModuleType], None]] = {"kafka": _kafka_python}
     if BROKER:
-        hooks["confluent_kafka"] = _local_broker
+        hooks.update({"confluent_kafka": _local_broker, "confluent_kafka.admin": _local_admin})
     if DATABASE:
         hooks.update({"psycopg": _database, "psycopg2": _database, "pymysql": _database})
     if os.environ.get("CORPUS_PYFLINK"):
