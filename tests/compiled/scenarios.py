@@ -8,8 +8,11 @@ from __future__ import annotations
 import enum
 import pickle
 import sys
+import tempfile
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from tests.state.test_appends import new_backend
 
 from flintstream.common import Row, Time, Types
 from flintstream.common._clock import another_clock
@@ -132,6 +135,17 @@ class Driven:
 
 
 @contextmanager
+def backend(kind):
+    """Make a backend of one of ``tests.state.test_appends.KINDS``."""
+    with tempfile.TemporaryDirectory() as directory:
+        made = new_backend(kind, f"{directory}/own")
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@contextmanager
 def failures(outcomes):
     """Append a failure to the outcomes, which end with it."""
     try:
@@ -224,12 +238,12 @@ class Acting(KeyedProcessFunction):
         return list(result) if method in {"keys", "values", "items"} or name == "list.get" else result
 
 
-def state(ttl, blocks):
+def state(kind, ttl, blocks):
     """Process blocks of records (key, actions), each with timestamps or None."""
     clock = [1_000_000]
     outcomes: list[Any] = []
-    with another_clock(lambda: clock[0]), failures(outcomes):
-        driven = Driven(KeyedProcessOperator(Acting(ttl, clock), lambda record: record[0]))
+    with another_clock(lambda: clock[0]), backend(kind) as made, failures(outcomes):
+        driven = Driven(KeyedProcessOperator(Acting(ttl, clock), lambda record: record[0]), state=made)
         try:
             for values, timestamps in blocks:
                 driven.operator.process(values, timestamps)
@@ -246,11 +260,11 @@ def wheeled(one, other):
     return None if other[1] is None else (one[0], [one[1], other[1]])
 
 
-def running(blocks):
+def running(kind, blocks):
     """Reduce blocks of records."""
     outcomes: list[Any] = []
-    with failures(outcomes):
-        driven = Driven(ReduceOperator(PlainFunction("reduce", wheeled), lambda record: record[0]))
+    with backend(kind) as made, failures(outcomes):
+        driven = Driven(ReduceOperator(PlainFunction("reduce", wheeled), lambda record: record[0]), state=made)
         try:
             for values, timestamps in blocks:
                 driven.operator.process(values, timestamps)
@@ -284,14 +298,14 @@ class Gathering(AggregateFunction):
         return acc_a + acc_b
 
 
-def windows(assigner, contents, lateness, steps):
+def windows(kind, assigner, contents, lateness, steps):
     """Add blocks of records to windows, and advance the watermark."""
-    kind, *sizes = assigner
+    name, *sizes = assigner
     made: Any = {
         "tumbling": TumblingEventTimeWindows, "sliding": SlidingEventTimeWindows, "sessions": EventTimeSessionWindows,
-    }[kind]  # fmt: skip
+    }[name]  # fmt: skip
     outcomes: list[Any] = []
-    with failures(outcomes):
+    with backend(kind) as keeping, failures(outcomes):
         windowed = made(*sizes)
         incremental: Any
         descriptor: Any
@@ -307,7 +321,7 @@ def windows(assigner, contents, lateness, steps):
         operator = WindowOperator(
             lambda record: record[0], windowed, trigger, descriptor, None, lateness, None, incremental
         )
-        driven = Driven(operator)
+        driven = Driven(operator, state=keeping)
         try:
             for step in steps:
                 if isinstance(step, int):

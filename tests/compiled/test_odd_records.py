@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.compiled.scenarios import SCENARIOS, Level, Pair, Quarrelsome, Text, Undecided, Whole
+from tests.state.test_appends import KINDS
 
 from flintstream.common import Row
 from flintstream.compiled import PURE_PYTHON, load
@@ -98,17 +99,18 @@ ttls = st.none() | st.tuples(
     st.sampled_from(["NeverReturnExpired", "ReturnExpiredIfNotCleanedUp"]),
 )
 keys = st.sampled_from(["a", "b"]) | hashable
+backends = st.sampled_from(["hashmap", "hashmap", *KINDS])
 
 
-@given(ttls, st.lists(stamped(st.tuples(keys, asked), times), max_size=4))
-@example(None, [([("a", [("fail", "a function")])], None)])
-def test_state_and_results_of_functions(in_python, ttl, blocks):
-    check(in_python, "state", ttl, blocks)
+@given(backends, ttls, st.lists(stamped(st.tuples(keys, asked), times), max_size=4))
+@example("hashmap", None, [([("a", [("fail", "a function")])], None)])
+def test_state_and_results_of_functions(in_python, kind, ttl, blocks):
+    check(in_python, "state", kind, ttl, blocks)
 
 
-@given(st.lists(stamped(st.tuples(keys, anything) | anything, times), max_size=4))
-def test_rolling_reduce(in_python, blocks):
-    check(in_python, "running", blocks)
+@given(backends, st.lists(stamped(st.tuples(keys, anything) | anything, times), max_size=4))
+def test_rolling_reduce(in_python, kind, blocks):
+    check(in_python, "running", kind, blocks)
 
 
 @st.composite
@@ -132,11 +134,13 @@ steps = st.lists(
 )
 
 
-@given(assigners(), st.sampled_from(["list", "reduce", "aggregate"]), st.sampled_from([0, 0, 7, LONG - 1]), steps)
-@example(("sessions", 5.0), "reduce", 0, [([("a", 1)], [7])])
-@example(("tumbling", 2**70, 0), "list", 0, [([("a", 1)], [7])])
-def test_windows(in_python, assigner, contents, lateness, steps):
-    check(in_python, "windows", assigner, contents, lateness, steps)
+@given(
+    backends, assigners(), st.sampled_from(["list", "reduce", "aggregate"]), st.sampled_from([0, 0, 7, LONG - 1]), steps
+)
+@example("hashmap", ("sessions", 5.0), "reduce", 0, [([("a", 1)], [7])])
+@example("hashmap", ("tumbling", 2**70, 0), "list", 0, [([("a", 1)], [7])])
+def test_windows(in_python, kind, assigner, contents, lateness, steps):
+    check(in_python, "windows", kind, assigner, contents, lateness, steps)
 
 
 key_types = st.none() | st.sampled_from(["INT", "LONG", "BYTE", "STRING", "DOUBLE", "BIG_INT", "BOOLEAN", "SQL_DATE"])

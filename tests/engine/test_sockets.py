@@ -228,7 +228,8 @@ def test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_lef
     assert open_to_others == []
     assert ports
     assert {address for address, _ in ports} <= LOOPBACK
-    assert told == ["PermissionError"] * len(found)
+    assert "PermissionError" in told
+    assert {*told} <= {"PermissionError", "FileNotFoundError"}  # those of the job go with it
     assert wait_until(lambda: not any(path.is_socket() for path in short.rglob("*")))
 
 
