@@ -61,7 +61,12 @@ def compile_modules(root: Path) -> None:
             )
             for source in sources
         ]
-        modules = cythonize(extensions, quiet=True, build_dir=directory)
+        before = Path.cwd()
+        os.chdir(directory)  # tracebacks name included files by their path from here
+        try:
+            modules = cythonize(extensions, quiet=True, build_dir=directory)
+        finally:
+            os.chdir(before)
         command: Any = Distribution({"ext_modules": modules}).get_command_obj("build_ext")
         command.build_lib, command.build_temp = f"{directory}/lib", f"{directory}/temp"
         command.ensure_finalized()

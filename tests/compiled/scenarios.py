@@ -114,7 +114,7 @@ class Driven:
 
     def __init__(self, operator, now=lambda: 0, state: Any = None):
         self.state: Any = state or HashMapStateBackend()
-        self.timers = InternalTimerService()
+        self.timers: Any = InternalTimerService()
         self.timers.clock = now
         runtime = StreamingRuntimeContext("an operator", 0, 1, 128, {}, self.state)
         context = OperatorContext("an operator", 0, 1, 128, False, runtime, self.state, self.timers)
