@@ -32,7 +32,7 @@ from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.operators.adapters import PlainFunction
-from flintstream.runtime.operators.base import OperatorContext
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.operators.reduce import ReduceOperator
@@ -121,7 +121,7 @@ class Driven:
         self.sink = Sink()
         self.operator = operator
         operator.setup(context, self.sink, {})
-        self.state.tracking = self.timers.tracking = True
+        self.state.tracking = True
         operator.open()
 
     def outcome(self):
@@ -337,6 +337,17 @@ def windows(kind, assigner, contents, lateness, steps):
 # -- exchange --------------------------------------------------------------------------------------------------------
 
 
+def _received(outbox):
+    """Return the records and marks of each bucket. Where a block ends depends on which keys the sender remembers."""
+    received: dict[Any, Any] = {}
+    for item in outbox:
+        records, marks = received.setdefault((item.subtask, item.bucket), ([], {}))
+        values, timestamps, block_marks, _ = unpack(item.payload)
+        marks.update((len(records) + position, mark) for position, mark in block_marks)
+        records += zip(values, timestamps or [MIN_TIMESTAMP] * len(values), strict=True)
+    return {target: (told(records), marks) for target, (records, marks) in received.items()}
+
+
 def routes(key_type, batch, blocks):
     """Route blocks of records to subtasks."""
     outcomes: list[Any] = []
@@ -346,24 +357,11 @@ def routes(key_type, batch, blocks):
         outbox: list[Any] = []
         edge = ExchangeEdge(0, 1, 2, 0, partitioner, 1, 3, 1, 128, 5)
         output = exchange_output(edge, 0, outbox, "sender", batch=batch)
-        try:
-            for values, timestamps in blocks:
-                output.emit(values, timestamps)
-                output.emit_watermark(len(values))
-            output.flush()
-        finally:
-            for item in outbox:
-                block = unpack(item.payload)
-                outcomes.append(
-                    (
-                        item.subtask,
-                        item.bucket,
-                        told(block.values),
-                        told(block.timestamps),
-                        block.marks,
-                        block.plain_keys,
-                    )
-                )
+        for values, timestamps in blocks:
+            output.emit(values, timestamps)
+            output.emit_watermark(len(values))
+        output.flush()
+        outcomes.append(_received(outbox))
     return outcomes
 
 

@@ -151,6 +151,7 @@ key_types = st.none() | st.sampled_from(["INT", "LONG", "BYTE", "STRING", "DOUBL
     st.booleans(),
     st.lists(stamped(st.tuples(anything, plain) | st.tuples(plain, plain) | anything, times), max_size=4),
 )
+@example(None, False, [([(0, 0), [1], (np.int64(1), 0)], None)])
 def test_routes_and_blocks(in_python, key_type, batch, blocks):
     check(in_python, "routes", key_type, batch, blocks)
 

@@ -12,7 +12,7 @@ from flintstream.common.watermark_strategy import TimestampAssigner
 from flintstream.datastream import AggregateFunction, ProcessWindowFunction
 from flintstream.datastream.window import EventTimeSessionWindows
 from flintstream.errors import notes
-from flintstream.runtime.windows import fast_sessions
+from flintstream.runtime.windows import fast_path
 
 GAP = 20
 
@@ -71,7 +71,7 @@ def times(kind):
 def test_sessions_grow_and_merge_as_without_compiled_modules(monkeypatch, kind, lateness, near):
     records = times(near)
     found = results(records, kind, lateness)
-    monkeypatch.setattr(fast_sessions, "_compiled", None)
+    monkeypatch.setattr(fast_path, "_compiled", None)
     assert found == results(records, kind, lateness)
     assert len(found) > 20
 

@@ -430,28 +430,6 @@ def test_a_delta_restores_changes_of_every_kind_and_deletions(backend):
     assert contents(clone(base, [first, backend.take_delta()])) == contents(backend) == {}
 
 
-def test_a_map_entry_that_comes_and_goes_between_two_deltas_is_in_none(backend):
-    state = backend.state(map_state())
-    backend.tracking = True
-    state.put("a", 1)
-    state.put("b", 1)
-    backend.take_delta()
-    for name in "abcde":
-        state.put(name, 2)
-    for name in "acd":
-        state.remove(name)
-    state.put("a", 3)
-    state.remove("a")
-    state.put("d", 4)
-    [change] = backend.take_delta()
-    rows = {each: value for (_, each), value in zip(change.keys, change.values, strict=True)}
-    assert (rows, change.deleted) == ({"b": 2, "d": 4, "e": 2}, [("a", "a")])
-    state.put("f", 1)
-    state.clear()
-    [change] = backend.take_delta()
-    assert (change.keys, {each for _, each in change.deleted}) == ([], {"b", "d", "e"})
-
-
 def test_deltas_can_be_applied_without_a_snapshot(backend):
     backend.tracking = True
     backend.state(value_state()).update(1)
