@@ -4,9 +4,9 @@
 
 A sequence of numbers, a map, one exchange, a count per key with 100,000 keys: two supersteps with all subtasks in
 each. By default the master is ``local[2]``; ``--executors 1,2,4`` starts a standalone cluster on 127.0.0.1 for each
-number, with executors of one core. The counts are checked. An epoch reads for a second; the first two do not count.
-*down* are the instructions that the driver sends, *up* the reports; *shuffled* and *fetches* are what Spark counted for
-the exchange: bytes written, and blocks that tasks fetched, per epoch.
+number, with executors of one core. A hundred counts are checked. An epoch reads for a second; the first two do not
+count. *down* are the instructions that the driver sends, *up* the reports; *shuffled* and *fetches* are what Spark
+counted for the exchange: bytes written, and blocks that tasks fetched, per epoch.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from flintstream.runtime.exchange.receiving import Item
 
 KEYS = 100_000
+SAMPLE = 1000
+"""Every so many keys return their last count, so that results add little to what passes through the driver."""
 WARM = 2
 """Epochs that do not count."""
 
@@ -107,7 +109,7 @@ def measured(settings: dict[str, Any]) -> dict[str, float]:
 
 
 def counted(settings: dict[str, Any], directory: str) -> tuple[float, bool]:
-    """Run the count; return its duration in seconds, and whether all counts are right."""
+    """Run the count; return its duration in seconds, and whether the counts are right."""
     records = settings["records"]
     env = StreamExecutionEnvironment.get_execution_environment(
         {
@@ -123,11 +125,11 @@ def counted(settings: dict[str, Any], directory: str) -> tuple[float, bool]:
     env.set_parallelism(settings["subtasks"])
     numbers = env.from_source(NumberSequenceSource(0, records - 1), WatermarkStrategy.no_watermarks(), "numbers")
     counts = numbers.map(lambda n: n % KEYS).key_by(lambda key: key).process(Count())
-    last = counts.filter(lambda row: row[1] == records // KEYS)
+    last = counts.filter(lambda row: row[1] == records // KEYS and row[0] % SAMPLE == 0)
     began = time.perf_counter()
     with last.execute_and_collect() as results:
         found = sorted(row[0] for row in results)
-    return time.perf_counter() - began, found == list(range(KEYS))
+    return time.perf_counter() - began, found == list(range(0, KEYS, SAMPLE))
 
 
 def exchange_of(log: Path) -> dict[str, list[float]]:
