@@ -101,12 +101,20 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
         return message.decode(self._charset, "replace")
 
     def deserialize_all(self, messages: Iterable[bytes]) -> list[str]:
-        """Return the decoded texts of several messages, without a call of :meth:`deserialize` for each."""
+        """Return the decoded texts of several messages, without a call of :meth:`deserialize` for each.
+
+        >>> SimpleStringSchema().deserialize_all([b"to be", b"or not"])
+        ['to be', 'or not']
+        """
         charset = self._charset
         return [message.decode(charset, "replace") for message in messages]
 
     def serialize_all(self, elements: Sequence[Any]) -> list[bytes] | None:
-        """Return several encoded texts, without a call of :meth:`serialize` for each; None unless all are plain str."""
+        """Return several encoded texts, without a call of :meth:`serialize` for each; None unless all are plain str.
+
+        >>> SimpleStringSchema().serialize_all(["to be", "or not"])
+        [b'to be', b'or not']
+        """
         if not set(map(type, elements)) <= {str}:
             return None
         charset = self._charset
