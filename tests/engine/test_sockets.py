@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from flintstream.engine.spark import sockets
+from flintstream.engine.spark import session, sockets
 from flintstream.engine.spark.session import (
     SOCKET_DIRECTORY,
     UNIX_SOCKETS,
@@ -112,6 +112,7 @@ def test_on_a_cluster_spark_uses_tcp_and_its_secret_unless_it_is_told_otherwise(
 
 def test_local_files_of_spark_are_private_unless_it_is_told_otherwise_or_has_executors(short, monkeypatch):
     monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
+    monkeypatch.setattr(session, "_directories", [])  # a JVM that was started early may have left one
     conf = with_private_files(resolved({"spark.master": "local[1]"}, {}))
     assert Path(conf["spark.local.dir"]).parent == short
     assert sockets.is_private(conf["spark.local.dir"])
