@@ -12,14 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.scale import cluster
+from benchmarks.scale import cluster, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,9 +141,7 @@ def main() -> None:
                     "seconds": options.seconds,
                     "keys": options.keys,
                 }
-                command = [sys.executable, "-m", "benchmarks.homes", "--run", json.dumps(settings)]
-                done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)  # noqa: S603 - this module
-                result = json.loads(done.stdout.splitlines()[-1])
+                result = run(settings, "benchmarks.homes")
                 shown = "  ".join(f"{name} {value:.1f}" for name, value in result.items())
                 print(f"{executors} executors, {'with' if homes else 'without'} homes: {shown}", flush=True)
 

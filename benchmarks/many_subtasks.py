@@ -15,8 +15,6 @@ import argparse
 import json
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from contextlib import nullcontext
@@ -24,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory import workers
-from benchmarks.scale import cluster
+from benchmarks.scale import cluster, run
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from flintstream.datastream.connectors import NumberSequenceSource
@@ -172,11 +170,8 @@ def main() -> None:
                     "records": options.records // KEYS * KEYS,
                     "epoch_ms": options.epoch_ms,
                 }
-                command = [sys.executable, "-m", "benchmarks.many_subtasks", "--run", json.dumps(settings)]
-                done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)  # noqa: S603 - this module
-                shown = "  ".join(
-                    f"{name} {value:,.2f}" for name, value in json.loads(done.stdout.splitlines()[-1]).items()
-                )
+                result = run(settings, "benchmarks.many_subtasks")
+                shown = "  ".join(f"{name} {value:,.2f}" for name, value in result.items())
                 print(f"{executors or 'no'} executors, {subtasks} subtasks: {shown}", flush=True)
 
 

@@ -101,10 +101,10 @@ def cluster(workers: int) -> Iterator[str]:
             log.close()
 
 
-def run(settings: dict[str, Any]) -> dict[str, Any]:
-    """Measure in a separate process."""
-    done = subprocess.run(  # noqa: S603 - this module
-        [sys.executable, "-m", "benchmarks.scale", "--run", json.dumps(settings)],
+def run(settings: dict[str, Any], module: str = "benchmarks.scale") -> dict[str, Any]:
+    """Return what a module measures with ``--run``, in a separate process."""
+    done = subprocess.run(  # noqa: S603 - our own modules
+        [sys.executable, "-m", module, "--run", json.dumps(settings)],
         stdout=subprocess.PIPE,
         check=True,
         text=True,
