@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import CodeType
 
-OTHER_KINDS = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+_OTHER_KINDS = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 """Flags of functions that take more than their arguments, or return something else than the end of their code."""
 
-SILENT = frozenset({"RESUME", "CACHE", "NOP", "PRECALL", "COPY_FREE_VARS", "NOT_TAKEN"})
+_SILENT = frozenset({"RESUME", "CACHE", "NOP", "PRECALL", "COPY_FREE_VARS", "NOT_TAKEN"})
 """Instructions that do nothing to the stack."""
 
 _LARGEST = 1 << 30
@@ -70,13 +70,13 @@ is_tuple=False)
 @lru_cache(maxsize=256)
 def _formula_of_code(code: CodeType, first: int, arguments: int) -> Formula | None:
     """Return the same for a function whose arguments begin at position ``first``."""
-    if code.co_argcount != first + arguments or code.co_nlocals != code.co_argcount or code.co_flags & OTHER_KINDS:
+    if code.co_argcount != first + arguments or code.co_nlocals != code.co_argcount or code.co_flags & _OTHER_KINDS:
         return None
     numbers = {name: number - first for number, name in enumerate(code.co_varnames)}
     stack: list[Any] = []  # parts, terms, and formulas
     for step in dis.get_instructions(code):
         name, value = step.opname, step.argval
-        if name in SILENT:
+        if name in _SILENT:
             continue
         if name == "RETURN_VALUE":
             return _formula(stack)
@@ -116,6 +116,19 @@ def _push(stack: list[Any], name: str, value: Any, text: str, numbers: dict[str,
     return name == "BINARY_ADD" or text == "+"
 
 
+def field_taken(function: Any, arguments: int) -> int | None:
+    """Return the field that a function takes from its first argument, or None if it may do something else.
+
+    >>> field_taken(lambda record: record[-1], 1), field_taken(lambda record: record, 1)
+    (-1, None)
+    """
+    formula = formula_of(function, arguments)
+    if formula is None or formula.is_tuple or len(formula.terms[0]) > 1:
+        return None
+    part = formula.terms[0][0]
+    return None if part.argument else part.field
+
+
 def taken(function: Callable[[Any, Any], Any], values: list[Any], cursor: Iterator[Any]) -> list[Any] | None:
     """Return the field that a function takes from each value, or None if it does something else with its arguments.
 
@@ -123,14 +136,11 @@ def taken(function: Callable[[Any, Any], Any], values: list[Any], cursor: Iterat
     >>> taken(lambda value, timestamp: value[-1], values, iter(values))
     [1, 2]
     """
-    formula = formula_of(function, 2)
-    if formula is None or formula.is_tuple or set(map(type, values)) != {tuple}:
-        return None
-    (term,) = formula.terms
-    if len(term) > 1 or term[0].argument or term[0].field is None:
+    field = field_taken(function, 2)
+    if field is None or set(map(type, values)) != {tuple}:
         return None
     try:
-        return [*map(itemgetter(term[0].field), cursor)]
+        return [*map(itemgetter(field), cursor)]
     except IndexError:
         function(values[len(values) - length_hint(cursor) - 1], None)  # the same error, with the user's line
         raise

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import dis
-import sys
-from functools import lru_cache
-from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flintstream.common._formulas import OTHER_KINDS, SILENT
-
-if TYPE_CHECKING:
-    from types import CodeType
-
-_LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW"})
-_CONSTANTS = frozenset({"LOAD_CONST", "LOAD_SMALL_INT"})
-_SUBSCRIPTS = frozenset({"BINARY_SUBSCR", "BINARY_OP"})
+from flintstream.common._formulas import field_taken
 
 
 def field_of(selector: Any) -> int:
@@ -26,25 +15,5 @@ def field_of(selector: Any) -> int:
     >>> field_of(lambda record: record[1]), field_of(lambda record: record[1] + 1), field_of(len)
     (1, -1, -1)
     """
-    position = 0
-    if type(selector) is MethodType:
-        selector, position = selector.__func__, 1
-    return _field_of_code(selector.__code__, position) if type(selector) is FunctionType else -1
-
-
-@lru_cache(maxsize=256)  # by code: a user's selector need not be hashable
-def _field_of_code(code: CodeType, position: int) -> int:
-    """Return the same for a function whose argument at ``position`` is the record."""
-    if code.co_argcount != position + 1 or code.co_nlocals != position + 1 or code.co_flags & OTHER_KINDS:
-        return -1
-    steps = [step for step in dis.get_instructions(code) if step.opname not in SILENT]
-    if len(steps) != 4 or steps[3].opname != "RETURN_VALUE":
-        return -1
-    load, constant, subscript, _ = steps
-    if not (load.opname in _LOADS and constant.opname in _CONSTANTS and subscript.opname in _SUBSCRIPTS):
-        return -1
-    if subscript.opname == "BINARY_OP" and subscript.argrepr != "[]":
-        return -1
-    if load.argval != code.co_varnames[position] or type(constant.argval) is not int:
-        return -1
-    return constant.argval if 0 <= constant.argval <= sys.maxsize else -1
+    field = field_taken(selector, 1)
+    return -1 if field is None or field < 0 else field
