@@ -2,24 +2,21 @@
 """Loops over the records of a block on their way through an exchange; see the package for what they replace."""
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.unicode cimport PyUnicode_CheckExact
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport INT64_MIN
 
 include "_shared.pxi"
+include "_columns.pxi"
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
-    PyObject* PyLong_FromLongLong(long long)
-    PyObject* PyFloat_FromDouble(double)
-    PyObject* PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
     PyObject* PyTuple_New(Py_ssize_t)
     PyObject* PyList_New(Py_ssize_t)
     void PyTuple_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
@@ -85,6 +82,33 @@ def fits(str kinds, object cursor, bint tuples):
     return True
 
 
+# -- timestamps ------------------------------------------------------------------------------------------------------
+
+def stamps_of(list values, Py_ssize_t field):
+    """Return a field of all tuples and the highest of them; None unless all are whole numbers of 64 bits."""
+    cdef Py_ssize_t row, rows = PyList_GET_SIZE(values), at
+    cdef int64_t highest = INT64_MIN, number
+    cdef int overflow = 0
+    cdef list stamps = []
+    for row in range(rows):
+        value = <object>PyList_GET_ITEM(values, row)
+        if not PyTuple_CheckExact(value):
+            return None
+        at = field if field >= 0 else field + PyTuple_GET_SIZE(value)
+        if not 0 <= at < PyTuple_GET_SIZE(value):
+            return None
+        stamp = <object>PyTuple_GET_ITEM(value, at)
+        if not PyLong_CheckExact(stamp):
+            return None
+        number = PyLong_AsLongLongAndOverflow(stamp, &overflow)
+        if overflow:
+            return None
+        if number > highest:
+            highest = number
+        PyList_Append(stamps, stamp)
+    return stamps, highest
+
+
 # -- routes ----------------------------------------------------------------------------------------------------------
 
 def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
@@ -124,14 +148,6 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
 
 
 # -- blocks ----------------------------------------------------------------------------------------------------------
-
-cdef enum:
-    MAGIC = 0xC1
-    HEAD = 16
-    MOST_FIELDS = 64
-    SCALARS = 0
-    TUPLES = 1
-    LISTS = 2
 
 cdef struct Column:
     char kind
@@ -329,76 +345,6 @@ def pack(list values, list timestamps, bytes rest):
         PyMem_Free(memory)
 
 
-cdef struct Reading:
-    char kind
-    int width
-    int64_t lowest
-    const char* numbers
-    const char* texts
-    int64_t left  # bytes of strings
-
-
-cdef const char* _open(Reading* column, const char* at, const char* end, Py_ssize_t rows) except NULL:
-    """Find the parts of a column, and return where it ends."""
-    cdef Py_ssize_t size = end - at
-    column.kind = at[0] if size else 0
-    if column.kind not in (c"d", c"q", c"s") or size < (1 + 8 * rows if column.kind == c"d" else 10):
-        raise ValueError("a damaged block")
-    if column.kind == c"d":
-        column.numbers = at + 1
-        return at + 1 + 8 * rows
-    column.width = at[1]
-    if not 0 <= column.width <= 8:
-        raise ValueError("a damaged block")
-    memcpy(&column.lowest, at + 2, 8)
-    column.numbers = at + 10
-    size -= 10 + column.width * rows
-    at += 10 + column.width * rows
-    if size < 0:
-        raise ValueError("a damaged block")
-    if column.kind == c"s":
-        if size < 8:
-            raise ValueError("a damaged block")
-        memcpy(&column.left, at, 8)
-        if not 0 <= column.left <= size - 8:
-            raise ValueError("a damaged block")
-        column.texts = at + 8
-        at += 8 + column.left
-    return at
-
-
-cdef inline int64_t _number(Reading* column, Py_ssize_t row) noexcept nogil:
-    cdef uint64_t above = 0
-    if column.width == 1:
-        above = (<const uint8_t*>column.numbers)[row]
-    elif column.width == 2:
-        memcpy(&above, column.numbers + 2 * row, 2)
-    elif column.width == 4:
-        memcpy(&above, column.numbers + 4 * row, 4)
-    elif column.width == 8:
-        memcpy(&above, column.numbers + 8 * row, 8)
-    return <int64_t>(<uint64_t>column.lowest + above)
-
-
-cdef inline PyObject* _value(Reading* column, Py_ssize_t row) except NULL:
-    """Return a new reference to the value of a row. Rows of a column are read in order."""
-    cdef double real
-    cdef int64_t length
-    cdef const char* text
-    if column.kind == c"q":
-        return PyLong_FromLongLong(_number(column, row))
-    if column.kind == c"s":
-        length = _number(column, row)
-        if not 0 <= length <= column.left:
-            raise ValueError("a damaged block")
-        text = column.texts
-        column.texts += length
-        column.left -= length
-        return PyUnicode_DecodeUTF8(text, length, NULL)
-    memcpy(&real, column.numbers + 8 * row, 8)
-    return PyFloat_FromDouble(real)
-
-
 cdef list _rows(Reading* columns, int fields, int shape, Py_ssize_t rows):
     cdef list values
     cdef PyObject* record = PyList_New(rows)
@@ -433,20 +379,8 @@ cdef list _rows(Reading* columns, int fields, int shape, Py_ssize_t rows):
 
 def unpack(bytes payload):
     """Return the values, timestamps and the rest of what :func:`pack` returned."""
-    cdef const char* at = PyBytes_AS_STRING(payload)
-    cdef const char* end = at + PyBytes_GET_SIZE(payload)
-    cdef int shape, fields, stamped, i
-    cdef uint32_t numbers[3]
     cdef Reading[MOST_FIELDS + 1] columns
-    if end - at < HEAD:
-        raise ValueError("a damaged block")
-    shape, fields, stamped = at[1], <uint8_t>at[2], at[3]
-    memcpy(numbers, at + 4, 12)
-    if not 1 <= fields <= MOST_FIELDS or not 0 <= stamped <= 1 or end - at < HEAD + <Py_ssize_t>numbers[1]:
-        raise ValueError("a damaged block")
-    rest = payload[HEAD : HEAD + numbers[1]]
-    at += HEAD + numbers[1]
-    for i in range(fields + stamped):
-        at = _open(&columns[i], at, end, numbers[0])
-    values = _rows(columns, fields, shape, numbers[0])
-    return values, _rows(&columns[fields], 1, SCALARS, numbers[0]) if stamped else None, rest
+    cdef Head head
+    rest = _open_all(payload, &head, columns)
+    values = _rows(columns, head.fields, head.shape, head.rows)
+    return values, _rows(&columns[head.fields], 1, SCALARS, head.rows) if head.stamped else None, rest

@@ -2,13 +2,20 @@
 """Windows on their fast paths: records are grouped and added to panes; see the package for what this replaces."""
 
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
-from libc.stdint cimport INT64_MIN, int64_t, uint64_t
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport INT64_MIN
 
 include "_shared.pxi"
-include "_formulas.pxi"
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+    void Py_DECREF(PyObject*)
+    ctypedef struct PyTypeObject:
+        PyObject* (*tp_alloc)(PyTypeObject*, Py_ssize_t) except NULL
+
+include "_formulas.pxi"
+include "_records.pxi"
+include "_folds.pxi"
 
 cdef int64_t FAR = <int64_t>1 << 61
 
@@ -19,9 +26,11 @@ cdef class Adder:
     cdef object panes, backend, values, dirty, call, create, opened, copied
     cdef bint tracking
     cdef _Formula formula
+    cdef Fold fold
 
-    def __init__(self, panes, backend, values, dirty, bint tracking, call, formula, create, opened, copied):
+    def __init__(self, panes, backend, values, dirty, bint tracking, call, formula, Fold fold, create, opened, copied):
         """Call ``call(accumulator, value)``, or with ``create`` ``call(value, accumulator)`` and ``create()``."""
+        self.fold = fold
         self.panes, self.backend, self.values, self.dirty, self.tracking = panes, backend, values, dirty, tracking
         self.call, self.create, self.opened, self.copied = call, create, opened, copied
         self.formula = _Formula(formula)
@@ -32,13 +41,18 @@ cdef class Adder:
 
     cdef int add(self, key, windows, records) except -1:
         cdef Py_ssize_t done
+        cdef Records columns = records if isinstance(records, Records) else None
         self.backend.key = key
         for window in windows:
             pane = (key, window)
             contents = known = _get(self.values, pane)
             done = 0
             try:
-                for value in records:
+                if columns is not None:
+                    folded = self.folded(contents, columns)
+                    if folded is not None:
+                        contents, done = folded, columns.count
+                for value in records if not done else ():
                     done += 1
                     if value is None:
                         contents = known = None
@@ -64,6 +78,19 @@ cdef class Adder:
                 self.opened(key, window)
         return 0
 
+    cdef object folded(self, contents, Records records):
+        """Return the contents with all records, or None if they have to be added one by one."""
+        if not self.fold.size or not records.count:
+            return None
+        if contents is None:
+            if self.create is None:
+                value = records.at(0)
+                contents = value if self.copied is None else self.copied(value)
+                records = records.part(1, records.count - 1)
+            else:
+                contents = self.create()
+        return self.fold.of(contents, records)
+
 
 def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int64_t offset, int64_t first_open,
                   int64_t last, bint overlapping, groups, add_groups, general):
@@ -74,6 +101,13 @@ def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int6
     """
     cdef Py_ssize_t position = 0
     cdef int64_t timestamp, newest, latest = INT64_MIN
+    if _in_step(cursor, times, field):
+        _group_columns(
+            cursor, <int>field, times, slide, offset, first_open, last, overlapping, groups, add_groups, general
+        )
+        return
+    if isinstance(times, Records):
+        times = list(times)
     cdef list stamps = times if isinstance(times, list) else None
     cdef PyObject* group
     for value in cursor:
@@ -107,12 +141,15 @@ cdef class _Group:
     cdef int64_t low, high
 
 
-def session_runs(selector, Py_ssize_t field, cursor, list timestamps, gap, late, split):
+def session_runs(selector, Py_ssize_t field, cursor, times, gap, late, split):
     """Return the runs of the records of each key, in the order of the keys' first records.
 
     A run is the position of its first record, the key, timestamps, values, and the time from start to end. Records
     that may be several runs are split by ``split(key, timestamps, values, positions, late)``.
     """
+    if _in_step(cursor, times, field):
+        return _session_runs_of_columns(cursor, <int>field, times, gap, late, split)
+    cdef list timestamps = times if isinstance(times, list) else list(times)
     cdef dict groups = {}
     cdef list runs = []
     cdef Py_ssize_t position = 0
@@ -150,6 +187,101 @@ def session_runs(selector, Py_ssize_t field, cursor, list timestamps, gap, late,
     return runs
 
 
+cdef bint _in_step(cursor, times, Py_ssize_t field):
+    """Tell whether records at a cursor are columns, one of which has the keys; and times one time, or those of them."""
+    cdef Records records, stamps
+    if not isinstance(cursor, _RecordIterator):
+        return False
+    records = (<_RecordIterator>cursor).records
+    if (<_RecordIterator>cursor).position or records.groups is not None:
+        return False
+    if records.columns.head.shape != TUPLES or not 0 <= field < records.columns.head.fields:
+        return False
+    if not isinstance(times, Records):
+        return isinstance(times, int)
+    stamps = times
+    return (
+        stamps.are_stamps and stamps.columns is records.columns
+        and stamps.first == records.first and stamps.count == records.count
+    )
+
+
+cdef list _session_runs_of_columns(_RecordIterator cursor, int field, Records times, gap, late, split):
+    cdef Records records = cursor.records
+    cdef _Groups groups = _grouped(records, field, NULL, NULL, records.count)
+    cdef Reading* stamps = &times.columns.columns[times.columns.head.fields]
+    cdef list runs = []
+    cdef Py_ssize_t i, number
+    cdef int64_t timestamp, low, high
+    cdef uint64_t widest = gap
+    cursor.position = records.count
+    for number in range(groups.count):
+        low = high = _number(stamps, times.first + groups.rows[groups.begins[number]])
+        for i in range(groups.begins[number] + 1, groups.begins[number + 1]):
+            timestamp = _number(stamps, times.first + groups.rows[i])
+            if timestamp < low:
+                low = timestamp
+            elif timestamp > high:
+                high = timestamp
+        key, of_group, values = groups.keys[number], times.group(groups, number), records.group(groups, number)
+        if <uint64_t>high - <uint64_t>low <= widest and low > late:
+            runs.append((groups.rows[groups.begins[number]], key, of_group, values, low, <object>high + gap))
+        else:
+            positions = [groups.rows[i] for i in range(groups.begins[number], groups.begins[number + 1])]
+            runs += split(key, of_group, values, positions, late)
+    return runs
+
+
+cdef _group_columns(
+    _RecordIterator cursor, int field, times, int64_t slide, int64_t offset, int64_t first_open, int64_t last,
+    bint overlapping, groups, add_groups, general,
+):
+    cdef Records records = cursor.records
+    cdef bint stamped = isinstance(times, Records)
+    cdef int64_t now = 0 if stamped else times
+    cdef Reading* stamps = &records.columns.columns[records.columns.head.fields]
+    cdef Py_ssize_t i, chosen = 0
+    cdef int64_t timestamp, newest, latest = INT64_MIN
+    cdef uint32_t* rows = <uint32_t*>PyMem_Malloc(max(records.count, 1) * sizeof(uint32_t))
+    cdef int64_t* starts = <int64_t*>PyMem_Malloc(max(records.count, 1) * sizeof(int64_t))
+    try:
+        if rows == NULL or starts == NULL:
+            raise MemoryError
+        for i in range(records.count):
+            timestamp = _number(stamps, records.first + i) if stamped else now
+            if not -FAR < timestamp < FAR:  # the same for times whose windows C's numbers may not hold
+                begin = <object>timestamp - (<object>timestamp - offset) % slide
+                newest = INT64_MIN if begin < INT64_MIN else begin
+            else:
+                newest = timestamp - (timestamp - offset) % slide
+            if newest < latest and overlapping:
+                _put_groups(records, field, rows, starts, chosen, groups)
+                chosen = 0
+                add_groups()
+            latest = newest
+            if first_open < newest <= last:
+                rows[chosen], starts[chosen] = <uint32_t>i, newest
+                chosen += 1
+                continue
+            cursor.position = i + 1
+            value = records.at(i)
+            general(value[field], value, timestamp)
+        _put_groups(records, field, rows, starts, chosen, groups)
+        cursor.position = records.count
+    finally:
+        PyMem_Free(rows)
+        PyMem_Free(starts)
+
+
+cdef int _put_groups(Records records, int field, const uint32_t* rows, const int64_t* starts, Py_ssize_t chosen,
+                     groups) except -1:
+    cdef _Groups found = _grouped(records, field, rows, starts, chosen)
+    cdef Py_ssize_t number
+    for number in range(found.count):
+        groups[found.keys[number], found.seconds[number]] = records.group(found, number)
+    return 0
+
+
 cdef inline bint _is_near(object number, int64_t* taken) except -1:
     """Take a time with which C's numbers can compute."""
     cdef int overflow = 0
@@ -171,6 +303,20 @@ cdef object _only_one(dict sessions, int64_t low, int64_t until):
     return found
 
 
+cdef object _window(PyTypeObject* kind, start, end):
+    """Return a window of a class of tuples, which has no fields of its own."""
+    cdef PyObject* made = kind.tp_alloc(kind, 2)
+    if made == NULL:
+        raise MemoryError
+    window = <object>made
+    Py_DECREF(made)  # the cast has added a reference
+    Py_INCREF(start)
+    PyTuple_SET_ITEM(made, 0, <PyObject*>start)
+    Py_INCREF(end)
+    PyTuple_SET_ITEM(made, 1, <PyObject*>end)
+    return window
+
+
 def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
     """Add the records of runs to the sessions that they start or extend.
 
@@ -180,11 +326,12 @@ def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
     cdef int64_t low = 0, until = 0, first = 0, gap = 0, now, start, end
     cdef dict all_sessions, sessions
     cdef Adder adder = add if isinstance(add, Adder) else None
+    cdef PyTypeObject* kind = <PyTypeObject*>tuple_class
     if not (type(path.windows) is dict and _is_near(path.gap, &gap)):
         for _, key, stamps, values, begins, ends in runs:
             path.add_run(key, stamps, values, begins, ends, add)
         return
-    all_sessions, dirty, lateness = path.windows, path.windows_dirty, path.lateness
+    all_sessions, dirty, lateness, register = path.windows, path.windows_dirty, path.lateness, path.register
     now = max(watermark, -FAR)
     for _, key, stamps, values, begins, ends in runs:
         sessions = all_sessions.get(key)
@@ -194,7 +341,19 @@ def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
             window = ()
         else:
             window = None if sessions is None else _only_one(sessions, low, until)
-        if window is None or not window:
+        if window is None:
+            window = _window(kind, first, first + gap)
+            if sessions is None:
+                sessions = all_sessions[key] = {}
+            sessions[window] = window
+            if tracking:
+                dirty[key, window] = 0
+            try:
+                register(key, window)
+            except BaseException:
+                path.begin(values)
+                raise
+        elif not window:
             path.add_run(key, stamps, values, begins, ends, add)
             continue
         start, end = (<tuple>window)[0], (<tuple>window)[1]
@@ -204,7 +363,7 @@ def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
         if start <= low and until <= end:
             home = sessions[window]
         else:
-            grown = tuple.__new__(tuple_class, (min(start, low), max(end, until)))
+            grown = _window(kind, min(start, low), max(end, until))
             home = sessions[grown] = sessions.pop(window)
             if tracking:
                 dirty[key, window] = dirty[key, grown] = 0

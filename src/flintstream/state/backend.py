@@ -147,6 +147,9 @@ class Panes(Protocol):
     cursor: Iterator[Any]
     """The iterator over the values that are being added: if a user's function fails, it has just returned its value."""
 
+    folds: bool
+    """Whether values may come as columns, because adding them needs no call of a function."""
+
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
     ) -> Add:

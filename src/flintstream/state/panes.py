@@ -23,6 +23,9 @@ class _Panes:
 
     __slots__ = ("_backend", "_dirty", "_values", "cursor")
 
+    folds = False
+    """Whether records may come as columns, because adding them needs no call of a function."""
+
     def __init__(self, backend: KeyedStateBackend, cells: Cells, descriptor: StateDescriptor) -> None:
         """Keep panes in ``cells``, in the form of the state of ``descriptor``."""
         self.cursor: Iterator[Any] = iter(())
@@ -101,10 +104,12 @@ class ListPanes(_Panes):
 class ReducingPanes(_Panes):
     """The reduced value of a window."""
 
-    __slots__ = ("_reduce",)
+    __slots__ = ("_fold", "_reduce", "folds")
 
     def _configure(self, descriptor: Any) -> None:
         self._reduce = plain_reduce(descriptor)
+        self._fold = _compiled and _compiled.Fold(formula_of(self._reduce, 2), 0)
+        self.folds = bool(self._fold)
 
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
@@ -114,7 +119,7 @@ class ReducingPanes(_Panes):
         get, tracking = values.get, backend.tracking
         if _compiled is not None:
             return _compiled.Adder(  # type: ignore[no-any-return]
-                self, backend, values, dirty, tracking, reduce, formula_of(reduce, 2), None, opened, copied
+                self, backend, values, dirty, tracking, reduce, formula_of(reduce, 2), self._fold, None, opened, copied
             )
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
@@ -145,10 +150,12 @@ class ReducingPanes(_Panes):
 class AggregatingPanes(_Panes):
     """The accumulator of a window. Callers get its result."""
 
-    __slots__ = ("_function",)
+    __slots__ = ("_fold", "_function", "folds")
 
     def _configure(self, descriptor: Any) -> None:
         self._function = descriptor.get_agg_function()
+        self._fold = _compiled and _compiled.Fold(formula_of(self._function.add, 2), 1)
+        self.folds = bool(self._fold)
 
     def _result(self, contents: Any) -> Any:
         return None if contents is None else self._function.get_result(contents)
@@ -163,7 +170,8 @@ class AggregatingPanes(_Panes):
         get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
         if _compiled is not None:
             return _compiled.Adder(  # type: ignore[no-any-return]
-                self, backend, values, dirty, tracking, accumulate, formula_of(accumulate, 2), create, opened, None
+                self, backend, values, dirty, tracking, accumulate, formula_of(accumulate, 2), self._fold, create,
+                opened, None,
             )
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:

@@ -77,8 +77,10 @@ def pack(values: list[Any], timestamps: list[int] | None, marks: list[tuple[int,
     return dumps(block)
 
 
-def unpack(payload: bytes) -> Block:
+def unpack(payload: bytes, *, as_columns: bool = False) -> Block:
     """Return the block that :func:`pack` wrote.
+
+    With ``as_columns``, its values and timestamps may be sequences that make a record when it is asked for.
 
     >>> from flintstream.common import Row
     >>> unpack(pack([Row(a=1), Row(a=2)], None, [], plain_keys=True)).values
@@ -86,12 +88,13 @@ def unpack(payload: bytes) -> Block:
     """
     values: list[Any]
     if payload[0] == columns.MAGIC:
-        values, timestamps, rest = columns.unpack(payload)
+        lazily = columns.records_of(payload) if as_columns and columns.records_of is not None else None
+        values, timestamps, rest = columns.unpack(payload) if lazily is None else lazily
         marks, plain_keys, fields = pickle.loads(rest)
     else:
         values, timestamps, marks, plain_keys, fields = pickle.loads(payload)
     if fields is not False:
-        values = _make_rows(fields, values)
+        values = _make_rows(fields, list(values))
     return Block(values, timestamps, marks, plain_keys)
 
 

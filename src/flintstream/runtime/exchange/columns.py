@@ -72,3 +72,8 @@ the compiled module: in Python, a pickle is faster."""
 unpack: Callable[[bytes], tuple[list[Any], list[int] | None, bytes]]
 unpack = unpack_in_python if _compiled is None else _compiled.unpack
 """Return the values, the timestamps, and the rest of a block."""
+
+records_of: Callable[[bytes], tuple[Any, Any, bytes] | None] | None
+records_of = (_windows := load("windows")) and _windows.records_of
+"""Return the same with records and timestamps as sequences that make a record when it is asked for; None if records are
+lists. None without the compiled module."""

@@ -177,6 +177,9 @@ class Operator:
     groups_records: ClassVar[bool] = False
     """Whether it handles the records of a block in groups, such as by key, so that larger blocks cost less."""
 
+    takes_columns: bool = False
+    """Whether blocks from exchanges may come as sequences that make a record when it is asked for."""
+
     gives_blocks: ClassVar[bool] = False
     """Whether it produces blocks, and emits again the part that the next function left (see :attr:`watch`)."""
 

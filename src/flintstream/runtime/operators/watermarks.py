@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import steady_clock, wall_clock
-from flintstream.common._formulas import taken
+from flintstream.common._formulas import field_taken, taken
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
+from flintstream.compiled import load
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from flintstream.runtime.epoch import Epoch
     from flintstream.runtime.operators.base import OperatorContext, Output
     from flintstream.runtime.protocol import NodeReport
+
+
+_compiled = load("exchange")
 
 
 class Valve:
@@ -219,6 +223,10 @@ class TimestampsAndWatermarksOperator(Operator):
         self, assign: Callable[[Any, int], int], values: list[Any], timestamps: list[int] | None
     ) -> tuple[list[int] | None, int]:
         """Return the assigner's timestamps and the highest of them."""
+        if _compiled is not None and (field := field_taken(assign, 2)) is not None:
+            found = _compiled.stamps_of(values, field)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
         cursor, assigned = iter(values), list[Any]()
         try:
             if (fields := taken(assign, values, cursor)) is not None:

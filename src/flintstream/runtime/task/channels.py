@@ -34,7 +34,7 @@ class NodeInput:
     def unpacked(self, item: Item) -> Block:
         """Return the block in an item for this input."""
         try:
-            return unpack(item.payload)
+            return unpack(item.payload, as_columns=self.operator.takes_columns)
         except BaseException as error:
             own = self.operator.context
             raise OperatorFailure(own.name, own.subtask, error, None) from error

@@ -76,6 +76,7 @@ class StreamingInput:
         """Keep the rest of an item and all following items; the next epoch feeds them before its own items."""
         left = [*items]
         if rest is not None:
-            payload = pack(rest.values, rest.timestamps, rest.marks, plain_keys=rest.plain_keys)
+            stamps = None if rest.timestamps is None else list(rest.timestamps)
+            payload = pack(list(rest.values), stamps, rest.marks, plain_keys=rest.plain_keys)
             left.insert(0, item._replace(payload=payload))
         self.left = [one._replace(sequence=number - len(left)) for number, one in enumerate(left)]

@@ -68,6 +68,8 @@ class FastPath(ABC):
     """Whether :attr:`on_time` handles event-time timers; otherwise it handles processing-time timers."""
     on_time: Callable[[int, Any, Any], None] | None = None
     """Called with the time (ms), key and window of each due timer. None if only the general path handles timers."""
+    compiled: Any = None
+    """The compiled loops, if they can compute with these windows."""
     group: Sequence[Any] = ()
     """The records that are being added to panes, whose :attr:`Panes.cursor` is at one of them. Empty between groups."""
 
@@ -75,6 +77,10 @@ class FastPath(ABC):
         """Work on ``parts`` of the window operator."""
         self.rules, self.panes, self.timers, self.emitter, self.general = parts
         self.lateness = self.rules.lateness
+
+    def takes_columns(self, key_of: Callable[[Any], Any]) -> bool:
+        """Return whether records with these keys may come as columns."""
+        return self.compiled is not None and self.panes.folds and field_of(key_of) >= 0
 
     @abstractmethod
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:

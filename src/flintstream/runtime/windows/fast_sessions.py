@@ -113,7 +113,7 @@ class Sessions(FastPath):
 
     def add_run(self, key: Any, stamps: Sequence[int], values: Sequence[Any], low: int, until: int, add: Add) -> None:
         """Add the records of a run to the session that it starts or extends."""
-        self._begin(values)
+        self.begin(values)
         if stamps[0] + self.gap - 1 <= self.timers.current_watermark:
             self.general(key, values[0], stamps[0])  # late, unless it extends a session
             return
@@ -131,7 +131,7 @@ class Sessions(FastPath):
             return
         add(key, (self._grow(key, window, low, until),), values)
 
-    def _begin(self, values: Sequence[Any]) -> None:
+    def begin(self, values: Sequence[Any]) -> None:
         """Until records are added, an error is that of the first one."""
         self.group, self.panes.cursor = values, iter(values)
         next(self.panes.cursor)
@@ -156,10 +156,10 @@ class Sessions(FastPath):
         self.windows.setdefault(key, {})[window] = window
         if self.state.tracking:
             self.windows_dirty[key, window] = 0
-        self._register(key, window)
+        self.register(key, window)
         return window
 
-    def _register(self, key: Any, window: TimeWindow) -> None:
+    def register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a session: the trigger's, and the one that drops it."""
         self.timers.register_event_time(window[1] - 1, key, window)
         if self.lateness and (cleanup := self.rules.cleanup_time(window)) < MAX_TIMESTAMP:
@@ -167,11 +167,11 @@ class Sessions(FastPath):
 
     def move_timers(self, key: Any, values: Sequence[Any], window: TimeWindow, grown: TimeWindow) -> None:
         """Move the timers of a session that grows by ``values``, none of which has been added yet."""
-        self._begin(values)
+        self.begin(values)
         self._move_timers(key, window, grown)
 
     def _move_timers(self, key: Any, window: TimeWindow, grown: TimeWindow) -> None:
-        self._register(key, grown)
+        self.register(key, grown)
         self.timers.delete_event_time(window[1] - 1, key, window)
         self.timers.delete_event_time(self.rules.cleanup_time(window), key, window)
 

@@ -114,6 +114,11 @@ class WindowOperator(TimerOperator):
         scope = self.trigger_ctx.scope
         return AlignedWindows.of(parts) or Sessions.of(parts, state) or CountWindows.of(parts, state, scope)
 
+    @property
+    def takes_columns(self) -> bool:
+        """Whether the fast path adds columns without making records."""
+        return not self.context.batch and self.fast_path is not None and self.fast_path.takes_columns(self.key)
+
     def _functions(self) -> Iterator[Any]:
         if self.incremental is not None:
             yield self.incremental
