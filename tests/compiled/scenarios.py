@@ -27,7 +27,7 @@ from flintstream.datastream.state import (
     ValueStateDescriptor,
 )
 from flintstream.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows, TumblingEventTimeWindows
-from flintstream.runtime.exchange.blocks import unpack
+from flintstream.runtime.exchange.blocks import pack, unpack
 from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import FailureReport, OperatorFailure
@@ -298,8 +298,68 @@ class Gathering(AggregateFunction):
         return acc_a + acc_b
 
 
+class Folding(AggregateFunction):
+    add = None
+
+    def __init__(self, start, add):
+        self.start, self.add = start, add
+
+    def create_accumulator(self):
+        return self.start
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, acc_a, acc_b):
+        return acc_a, acc_b
+
+
+FOLDS: dict[str, Any] = {
+    "sum": lambda a, b: (a[0], a[1] + b[1]),
+    "sum, other way round": lambda a, b: (b[0], b[1] + a[1]),
+    "last": lambda a, b: b,
+    "first": lambda a, b: a,
+    "number": lambda a, b: (a[-2], a[-1] + 1),
+    "half": lambda a, b: (a[0], a[1] + 0.5),
+    "text": lambda a, b: (a[0], a[1] + "!"),
+    "wrong field": lambda a, b: (a[1], a[0] + b[1]),
+    "missing field": lambda a, b: (a[0], a[1] + b[7]),
+    "count and sum": Folding((0, 0), lambda value, acc: (acc[0] + 1, acc[1] + value[1])),
+    "plain sum": Folding(0, lambda value, acc: acc + value[1]),
+    "real sum": Folding(0.0, lambda value, acc: acc + value[-1]),
+    "joined": Folding("", lambda value, acc: value[1] + acc),
+    "near the end": Folding((2**63 - 9,), lambda value, acc: (value[1] + acc[0],)),
+    "last and record": Folding((None, 1), lambda value, acc: (value[1], value)),
+    "longer": Folding((0,), lambda value, acc: (acc[0] + 1, value[1])),
+    "record": Folding(0, lambda value, acc: acc + value),
+}
+
+
+def windows_behind_exchange(assigner, contents, lateness, steps):
+    """Do the same with blocks that an exchange has packed, in pieces, and functions whose results may be computed."""
+
+    def fed(operator, values, timestamps, pieces):
+        if any(not isinstance(value, tuple) for value in values):
+            return
+        block = unpack(
+            pack(values, timestamps, [], plain_keys=True), as_columns=operator.takes_columns and timestamps is not None
+        )
+        for size in [*pieces, len(values)]:
+            piece, rest = block.cut(size)
+            operator.process(piece.values, piece.timestamps)
+            if rest is None:
+                return
+            block = rest
+
+    return _windows("hashmap", assigner, contents, lateness, steps, fed)
+
+
 def windows(kind, assigner, contents, lateness, steps):
     """Add blocks of records to windows, and advance the watermark."""
+    return _windows(kind, assigner, contents, lateness, steps, lambda operator, *block: operator.process(*block))
+
+
+def _windows(kind, assigner, contents, lateness, steps, feed):
     name, *sizes = assigner
     made: Any = {
         "tumbling": TumblingEventTimeWindows, "sliding": SlidingEventTimeWindows, "sessions": EventTimeSessionWindows,
@@ -314,8 +374,11 @@ def windows(kind, assigner, contents, lateness, steps):
         elif contents == "reduce":
             incremental = Reducing()
             descriptor = ReducingStateDescriptor("contents", incremental, None)
+        elif contents in FOLDS and not isinstance(FOLDS[contents], Folding):
+            incremental = FOLDS[contents]
+            descriptor = ReducingStateDescriptor("contents", incremental, None)
         else:
-            incremental = Gathering()
+            incremental = FOLDS[contents] if contents in FOLDS else Gathering()
             descriptor = AggregatingStateDescriptor("contents", incremental, None)
         trigger = windowed.get_default_trigger(None)
         operator = WindowOperator(
@@ -327,7 +390,7 @@ def windows(kind, assigner, contents, lateness, steps):
                 if isinstance(step, int):
                     operator.process_watermark(step)
                 else:
-                    operator.process(*step)
+                    feed(operator, *step)
                 outcomes.append(driven.outcome())
         finally:
             outcomes.append(driven.outcome())
@@ -380,7 +443,7 @@ def conversion(names, values):
     return outcomes
 
 
-SCENARIOS = {each.__name__: each for each in (state, running, windows, routes, conversion)}
+SCENARIOS = {each.__name__: each for each in (state, running, windows, windows_behind_exchange, routes, conversion)}
 
 
 def main() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.compiled.scenarios import SCENARIOS, Level, Pair, Quarrelsome, Text, Undecided, Whole
+from tests.compiled.scenarios import FOLDS, SCENARIOS, Level, Pair, Quarrelsome, Text, Undecided, Whole
 from tests.state.test_appends import KINDS
 
 from flintstream.common import Row
@@ -141,6 +143,41 @@ steps = st.lists(
 @example("hashmap", ("tumbling", 2**70, 0), "list", 0, [([("a", 1)], [7])])
 def test_windows(in_python, kind, assigner, contents, lateness, steps):
     check(in_python, "windows", kind, assigner, contents, lateness, steps)
+
+
+@st.composite
+def flat_steps(draw):
+    """Draw watermarks, and blocks whose records have fields of one kind each, with the pieces they come in."""
+    near = st.integers(0, 60)
+    kinds = {
+        "few": st.integers(0, 3), "whole": st.integers(-LONG, LONG - 1), "real": st.floats(), "text": st.text(max_size=3),
+        "odd": st.sampled_from([None, True, 1, 1.0, "a", LONG]),
+    }  # fmt: skip
+    key = draw(st.sampled_from(["few", "few", "few", "text", "real", "whole", "odd"]))
+    value = draw(st.sampled_from(["few", "few", "whole", "whole", "real", "real", "text", "odd"]))
+    record = st.tuples(kinds[key], kinds[value])
+    pieces = st.lists(st.integers(1, 6), max_size=3)
+    blocks = st.tuples(stamped(record, near | near | near | times, most=20), pieces).map(lambda b: (*b[0], b[1]))
+    return draw(st.lists(blocks | blocks | near | times, max_size=6))
+
+
+@given(assigners() | st.just(("sessions", 5)) | st.just(("tumbling", 10, 0)) | st.just(("sliding", 10, 5, 0)),
+       st.sampled_from([*FOLDS, "list"]), st.sampled_from([0, 0, 7, LONG - 1]), flat_steps())  # fmt: skip
+def test_windows_of_columns(in_python, assigner, contents, lateness, steps):
+    check(in_python, "windows_behind_exchange", assigner, contents, lateness, steps)
+
+
+@pytest.mark.parametrize("contents", FOLDS)
+@pytest.mark.parametrize("assigner", [("sessions", 2), ("sessions", 5), ("tumbling", 10, 0), ("sliding", 10, 5, 0)])
+@pytest.mark.parametrize("kind", ["whole", "real", "text"])
+def test_many_columns_are_added_to_windows(in_python, contents, assigner, kind):
+    draw = random.Random(7)
+    value = {"whole": lambda: draw.randrange(9), "real": draw.random, "text": lambda: draw.choice("abc")}[kind]
+    steps: list[Any] = []
+    for begin in range(0, 300, 100):
+        records = [(draw.choice("ab") if kind == "text" else draw.randrange(3), value()) for _ in range(100)]
+        steps += [(records, [begin + n + draw.randrange(-9, 3) for n in range(100)], [50, 30]), begin + 80]
+    check(in_python, "windows_behind_exchange", assigner, contents, 0, [*steps, 1000])
 
 
 key_types = st.none() | st.sampled_from(["INT", "LONG", "BYTE", "STRING", "DOUBLE", "BIG_INT", "BOOLEAN", "SQL_DATE"])

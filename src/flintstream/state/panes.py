@@ -170,8 +170,17 @@ class AggregatingPanes(_Panes):
         get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
         if _compiled is not None:
             return _compiled.Adder(  # type: ignore[no-any-return]
-                self, backend, values, dirty, tracking, accumulate, formula_of(accumulate, 2), self._fold, create,
-                opened, None,
+                self,
+                backend,
+                values,
+                dirty,
+                tracking,
+                accumulate,
+                formula_of(accumulate, 2),
+                self._fold,
+                create,
+                opened,
+                None,
             )
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
