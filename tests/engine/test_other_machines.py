@@ -7,6 +7,7 @@ directory of the program. Their Python is a virtual environment without any pack
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,10 +15,14 @@ import textwrap
 import venv
 import zipfile
 from pathlib import Path
+from shutil import ignore_patterns
 
+import msgpack
 import pytest
 from tests.standalone import ROOT, Standalone, hiding
 
+import flintstream
+from flintstream.compiled import load
 from flintstream.engine.spark import executors, packing
 from flintstream.engine.spark.failures import explain
 
@@ -36,10 +41,18 @@ def lazy(text):
     return lazily.late(text)
 
 
+def compiled(_):
+    import msgpack
+    from flintstream.compiled import load
+    return [load(name) is not None for name in ("exchange", "keyed")], msgpack.Packer.__module__
+
+
 env = StreamExecutionEnvironment.get_execution_environment()
 numbers = env.from_collection([1, 2, 3]).map(helper.double).map(lazy)
 with numbers.key_by(lambda text: text).reduce(lambda a, b: a).execute_and_collect() as found:
     print("FOUND", sorted(found))
+with env.from_collection([1]).map(compiled).execute_and_collect() as found:
+    print("COMPILED", *found)
 """
 FOUND = "FOUND ['two 2!', 'two 4!', 'two 6!']"
 
@@ -93,9 +106,15 @@ def elsewhere(tmp_path_factory):
         yield made
 
 
+COMPILED = [load(name) is not None for name in ("exchange", "keyed")]
+PURE = "in pure Python, which is slower, because compiled parts do not load there"
+
+
 def succeeded(done):
     assert done.returncode == 0, done.stdout + done.stderr
     assert FOUND in done.stdout
+    assert f"COMPILED ({COMPILED}, '{msgpack.Packer.__module__}')" in done.stdout
+    assert PURE not in done.stderr
 
 
 def failed_with(done, sentence):
@@ -120,6 +139,19 @@ def test_spark_submit_sends_them_too(elsewhere):
     program.write_text("from flintstream.compat.pyflink import install\ninstall()\n" + PROGRAM)
     done = elsewhere.command([str(submit), "--master", elsewhere.cluster.url, str(program)])
     succeeded(done)
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.skipif(not all(COMPILED), reason="this installation has no compiled modules to send")
+def test_executors_run_in_pure_python_what_does_not_load_there(elsewhere):
+    source = elsewhere.hidden / "source"
+    shutil.copytree(Path(flintstream.__file__).parent, source / "flintstream", ignore=ignore_patterns("__pycache__"))
+    (source / "flintstream" / "compiled" / f"_keyed{packing.SUFFIX}").write_bytes(b"no library" * 100)
+    done = elsewhere.run(PYTHONPATH=str(source))
+    assert FOUND in done.stdout, done.stdout + done.stderr
+    assert "COMPILED ([True, False]" in done.stdout
+    assert done.stderr.count(PURE) == 1
 
 
 @pytest.mark.spark
@@ -307,9 +339,9 @@ def test_a_directory_of_data_is_not_sent_as_a_module(tmp_path, monkeypatch, capl
 
 
 def test_flintstream_runs_from_the_archive_that_executors_get(tmp_path):
+    unpacked = tmp_path / "unpacked"
     archive = packing.package_archive({"flintstream": "1.2.3", "cloudpickle": "3.0", "msgpack": "1.1"})
-    names = zipfile.ZipFile(archive).namelist()
-    assert not [name for name in names if name.endswith((".so", ".pyd"))]
+    shutil.unpack_archive(archive, unpacked)
     code = (
         "import sys, flintstream, msgpack, flintstream.runtime.failure as failure, flintstream.datastream as found\n"
         "print(flintstream.__version__, msgpack.unpackb(msgpack.packb([1])), found.__file__)\n"
@@ -317,10 +349,10 @@ def test_flintstream_runs_from_the_archive_that_executors_get(tmp_path):
         "print(failure._PACKAGE == failure.OperatorFailure.__init__.__code__.co_filename[: len(failure._PACKAGE)])\n"
     )
     done = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-S", "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(archive)}, capture_output=True,
+        [sys.executable, "-S", "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(unpacked)}, capture_output=True,
         text=True, check=False,
     )  # fmt: skip
     version, *_, file = done.stdout.splitlines()[0].split()
     assert version == "1.2.3", done.stderr
-    assert file.startswith(str(archive))
+    assert file.startswith(str(unpacked))
     assert done.stdout.splitlines()[1] == "True"

@@ -10,19 +10,19 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from flintstream.engine.spark.packing import package_archive, program_archive
+from flintstream.engine.spark.packing import SUFFIX, compiled_modules, package_archive, program_archive
 from flintstream.engine.spark.slots import variant
 from flintstream.errors import ExecutorError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = ["has_executors", "misfit", "prepared"]
 
 _log = logging.getLogger(__name__)
 
 NEEDED = ("flintstream", "cloudpickle", "msgpack")
-"""The packages that every task imports and that work without compiled parts."""
+"""The packages that every task imports. They work where their compiled parts do not load."""
 
 SAME_MINOR = ("pyspark",)
 SAME_MAJOR = ("cloudpickle", "msgpack")
@@ -35,7 +35,7 @@ PROBES = 16
 """The most tasks that look at executors. Each is likely to run on another executor."""
 
 _seen: dict[tuple[Any, ...], list[str]] = {}
-"""What identifies the executors' Python in a Spark application -> the packages it lacks."""
+"""What identifies the executors' Python in a Spark application -> the paths with the packages it lacks."""
 
 _sent: set[tuple[str, str]] = set()
 """(Spark application, archive)."""
@@ -66,12 +66,27 @@ def prepared(context: Any) -> Any:
         paths.append(f"./{program.stem}")
     key = application, context.pythonExec, tuple(sorted(context.environment.items()))
     if key not in _seen:
-        _seen[key] = _lacking(_with_paths(context, paths))
-    if _seen[key]:
-        packages = package_archive({name: _version(name) for name in _seen[key]})
-        _once(application, packages.name, lambda: context.addFile(str(packages)))
-        paths.append(f"./{packages.name}")
-    return _with_paths(context, paths)
+        _seen[key] = _packages(context, paths)
+    return _with_paths(context, [*paths, *_seen[key]])
+
+
+def _packages(context: Any, paths: Sequence[str]) -> list[str]:
+    """Send the needed packages that executors with these paths lack; return further paths, with the packages.
+
+    Spark unpacks archives into the directory of each executor, once and before any task that needs them, and removes
+    them with it.
+
+    Raises:
+        ExecutorError: A version does not fit.
+    """
+    lacking = _lacking(_with_paths(context, paths))
+    if not lacking:
+        return []
+    archive = package_archive({name: _version(name) for name in lacking})
+    _once(context.applicationId, archive.name, lambda: context.addArchive(f"{archive}#{archive.stem}"))
+    sent = [f"./{archive.stem}"]
+    _try_compiled(_with_paths(context, [*paths, *sent]), compiled_modules(lacking))
+    return sent
 
 
 def _once(application: str, name: str, send: Any) -> None:
@@ -98,11 +113,8 @@ def _lacking(context: Any) -> list[str]:
     names = (*NEEDED, *SAME_MINOR)
     compared = tuple(name for name in COMPARED if name in sys.modules)
     here = {name: _version(name) for name in (*names, *compared)}
-    count = max(1, min(context.defaultParallelism, PROBES))
-    look = _by_value(_look)
-    found = context.parallelize(range(count), count).map(lambda _: look(names, compared)).collect()
     lacking: set[str] = set()
-    for host, there in found:
+    for host, there in _answers(context, _look, names, compared):
         problem = misfit(here, there)
         if problem is not None:
             raise ExecutorError(f"the executors (host {host}) {problem}", final=True)
@@ -113,9 +125,32 @@ def _lacking(context: Any) -> list[str]:
                     host, name, there[name], here[name],
                 )  # fmt: skip
         lacking |= {name for name in NEEDED if there[name] is None}
-    if "msgpack" in lacking:
-        _log.warning("the executors get a slower msgpack, in pure Python: run 'pip install msgpack' there")
     return sorted(lacking)
+
+
+def _try_compiled(context: Any, modules: Sequence[str]) -> None:
+    """Say once if executors cannot load compiled modules that they get.
+
+    Only the attempt shows it: a module may also need a newer C library than theirs, or lie where nothing may run.
+    """
+    answers = _answers(context, _load, tuple(modules), SUFFIX) if modules else []
+    for host, reasons in answers:
+        if reasons:
+            packages = sorted({name.partition(".")[0] for name in reasons})
+            _log.warning(
+                "the executors run %s in pure Python, which is slower, because compiled parts do not load there "
+                "(host %s: %s): run 'pip install %s' there",
+                " and ".join(packages), host, next(iter(reasons.values())),
+                " ".join(f"{name}=={_version(name)}" for name in packages),
+            )  # fmt: skip
+            return
+
+
+def _answers(context: Any, function: Callable[..., tuple[str, Any]], *arguments: Any) -> list[tuple[str, Any]]:
+    """Return what a function, which may use no global name, returns on executors."""
+    count = max(1, min(context.defaultParallelism, PROBES))
+    sent = _by_value(function)
+    return context.parallelize(range(count), count).map(lambda _: sent(*arguments)).collect()  # type: ignore[no-any-return]
 
 
 def misfit(here: Mapping[str, str | None], there: Mapping[str, str | None]) -> str | None:
@@ -172,3 +207,19 @@ def _look(imported: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, dict[
                 version = version or str(getattr(module, "__version__", "0.0.0+unknown"))
         found[name] = version
     return socket.gethostname(), found
+
+
+def _load(modules: tuple[str, ...], suffix: str) -> tuple[str, dict[str, str]]:
+    """Return the host, and why compiled modules do not load, by name. Their files end with ``suffix``."""
+    import importlib  # noqa: PLC0415 - as nothing of this module is there
+    import socket  # noqa: PLC0415
+    import sysconfig  # noqa: PLC0415
+
+    reasons: dict[str, str] = {}
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            own = sysconfig.get_config_var("EXT_SUFFIX")
+            reasons[name] = str(error) if own == suffix else f"its Python loads *{own}, not *{suffix}"
+    return socket.gethostname(), reasons

@@ -22,18 +22,22 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flintstream.compiled import PURE_PYTHON
 from flintstream.storage.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from importlib.abc import Traversable
 
-__all__ = ["own_modules", "package_archive", "program_archive", "shipping_directory"]
+__all__ = ["SUFFIX", "compiled_modules", "own_modules", "package_archive", "program_archive", "shipping_directory"]
 
 _log = logging.getLogger(__name__)
 
 LARGEST_PROGRAM = 64 << 20
 """The most bytes of modules that are sent unasked: a directory of data beside the program is none of its modules."""
+
+SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
+"""The end of the names of compiled modules that this Python makes, with its version, processor and operating system."""
 
 _SENT_SEPARATELY = {"__main__", "flintstream", "py4j", "pyspark"}
 _INSTALLED = {"site-packages", "dist-packages", "lib-dynload"}
@@ -131,9 +135,11 @@ def program_archive() -> Path | None:
 
 
 def package_archive(packages: dict[str, str]) -> Path:
-    """Return a zip archive with packages of this process, given with their versions, without their compiled parts.
+    """Return a zip archive with packages of this process, given with their versions.
 
-    The archive has the bytecode of this Python, because a zip archive has no place for workers to cache theirs.
+    Executors have to unpack it, because Python loads no compiled module from an archive. Where one does not load, both
+    flintstream and msgpack run in pure Python. The archive also has the bytecode of this Python, which saves each
+    executor the compilation.
     """
     contents: dict[str, bytes] = {}
     for package, version in packages.items():
@@ -141,19 +147,29 @@ def package_archive(packages: dict[str, str]) -> Path:
             data = file.read_bytes()
             contents[name] = data
             if name.endswith(".py") and isinstance(file, Path):
-                contents[f"{name}c"] = _bytecode(name, file, data)
+                directory, _, module = name.removesuffix(".py").rpartition("/")
+                cached = f"{directory}/__pycache__/{module}.{sys.implementation.cache_tag}.pyc"
+                contents[cached] = _bytecode(name, file, data)
         metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
         contents[f"{package}-{version}.dist-info/METADATA"] = metadata.encode()
     return _archive("flintstream-packages", contents)
 
 
+def compiled_modules(packages: Iterable[str]) -> list[str]:
+    """Return the names of the compiled modules that are sent with packages."""
+    names = (name for package in packages for name, _ in _files(package, files(package)))
+    return [name.removesuffix(SUFFIX).replace("/", ".") for name in names if name.endswith(SUFFIX)]
+
+
 def _files(prefix: str, directory: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """Yield the files of a package that are sent, with their names in the archive."""
+    compiled = () if os.environ.get(PURE_PYTHON) else SUFFIX
     for entry in sorted(directory.iterdir(), key=lambda entry: entry.name):
         name = f"{prefix}/{entry.name}"
         if entry.is_dir():
             if entry.name not in _SKIPPED:
                 yield from _files(name, entry)
-        elif not entry.name.endswith((".so", ".pyd", ".pyc", ".pyx", ".pxi")):
+        elif entry.name.endswith(compiled) or not entry.name.endswith((".so", ".pyd", ".pyc", ".pyx", ".pxi")):
             yield name, entry
 
 
