@@ -150,8 +150,8 @@ def flat_steps(draw):
     """Draw watermarks, and blocks whose records have fields of one kind each, with the pieces they come in."""
     near = st.integers(0, 60)
     kinds = {
-        "few": st.integers(0, 3), "whole": st.integers(-LONG, LONG - 1), "real": st.floats(), "text": st.text(max_size=3),
-        "odd": st.sampled_from([None, True, 1, 1.0, "a", LONG]),
+        "few": st.integers(0, 3), "whole": st.integers(-LONG, LONG - 1), "real": st.floats(),
+        "text": st.text(max_size=3), "odd": st.sampled_from([None, True, 1, 1.0, "a", LONG]),
     }  # fmt: skip
     key = draw(st.sampled_from(["few", "few", "few", "text", "real", "whole", "odd"]))
     value = draw(st.sampled_from(["few", "few", "whole", "whole", "real", "real", "text", "odd"]))

@@ -177,9 +177,6 @@ class Operator:
     groups_records: ClassVar[bool] = False
     """Whether it handles the records of a block in groups, such as by key, so that larger blocks cost less."""
 
-    takes_columns: bool = False
-    """Whether blocks from exchanges may come as sequences that make a record when it is asked for."""
-
     gives_blocks: ClassVar[bool] = False
     """Whether it produces blocks, and emits again the part that the next function left (see :attr:`watch`)."""
 
@@ -199,6 +196,11 @@ class Operator:
     watch: Watch
     """Exposes the loop that the operator is in."""
     side_outputs: Mapping[str, Output]
+
+    @property
+    def takes_columns(self) -> bool:
+        """Whether blocks from exchanges may come as sequences that make a record when it is asked for."""
+        return False
 
     def setup(self, context: OperatorContext, output: Output, side_outputs: Mapping[str, Output]) -> None:
         """Receive the context and the outputs. Called once, before anything else."""
