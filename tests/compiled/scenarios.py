@@ -262,16 +262,38 @@ def wheeled(one, other):
 
 def running(kind, blocks):
     """Reduce blocks of records."""
+    return _running(kind, wheeled, blocks, lambda operator, *block: operator.process(*block))
+
+
+def running_behind_exchange(kind, contents, blocks):
+    """Do the same with blocks that an exchange has packed, in pieces, and functions whose results may be computed."""
+    return _running(kind, FOLDS[contents], blocks, from_exchange)
+
+
+def _running(kind, function, blocks, feed):
     outcomes: list[Any] = []
     with backend(kind) as made, failures(outcomes):
-        driven = Driven(ReduceOperator(PlainFunction("reduce", wheeled), lambda record: record[0]), state=made)
+        driven = Driven(ReduceOperator(PlainFunction("reduce", function), lambda record: record[0]), state=made)
         try:
-            for values, timestamps in blocks:
-                driven.operator.process(values, timestamps)
+            for block in blocks:
+                feed(driven.operator, *block)
                 outcomes.append(driven.outcome())
         finally:
             outcomes.append(driven.outcome())
     return outcomes
+
+
+def from_exchange(operator, values, timestamps, pieces):
+    """Process a block as it comes from an exchange, in pieces of these sizes."""
+    if any(not isinstance(value, tuple) for value in values):
+        return
+    block = unpack(pack(values, timestamps, [], plain_keys=True), as_columns=operator.takes_columns)
+    for size in [*pieces, len(values)]:
+        piece, rest = block.cut(size)
+        operator.process(piece.values, piece.timestamps)
+        if rest is None:
+            return
+        block = rest
 
 
 # -- windows ---------------------------------------------------------------------------------------------------------
@@ -338,20 +360,7 @@ FOLDS: dict[str, Any] = {
 def windows_behind_exchange(assigner, contents, lateness, steps):
     """Do the same with blocks that an exchange has packed, in pieces, and functions whose results may be computed."""
 
-    def fed(operator, values, timestamps, pieces):
-        if any(not isinstance(value, tuple) for value in values):
-            return
-        block = unpack(
-            pack(values, timestamps, [], plain_keys=True), as_columns=operator.takes_columns and timestamps is not None
-        )
-        for size in [*pieces, len(values)]:
-            piece, rest = block.cut(size)
-            operator.process(piece.values, piece.timestamps)
-            if rest is None:
-                return
-            block = rest
-
-    return _windows("hashmap", assigner, contents, lateness, steps, fed)
+    return _windows("hashmap", assigner, contents, lateness, steps, from_exchange)
 
 
 def windows(kind, assigner, contents, lateness, steps):
@@ -443,7 +452,10 @@ def conversion(names, values):
     return outcomes
 
 
-SCENARIOS = {each.__name__: each for each in (state, running, windows, windows_behind_exchange, routes, conversion)}
+SCENARIOS = {
+    each.__name__: each
+    for each in (state, running, running_behind_exchange, windows, windows_behind_exchange, routes, conversion)
+}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.compiled.scenarios import FOLDS, SCENARIOS, Level, Pair, Quarrelsome, Text, Undecided, Whole
+from tests.compiled.scenarios import FOLDS, SCENARIOS, Folding, Level, Pair, Quarrelsome, Text, Undecided, Whole
 from tests.state.test_appends import KINDS
 
 from flintstream.common import Row
@@ -146,8 +146,8 @@ def test_windows(in_python, kind, assigner, contents, lateness, steps):
 
 
 @st.composite
-def flat_steps(draw):
-    """Draw watermarks, and blocks whose records have fields of one kind each, with the pieces they come in."""
+def flat_blocks(draw):
+    """Draw blocks whose records have fields of one kind each, and the pieces they come in."""
     near = st.integers(0, 60)
     kinds = {
         "few": st.integers(0, 3), "whole": st.integers(-LONG, LONG - 1), "real": st.floats(),
@@ -157,12 +157,20 @@ def flat_steps(draw):
     value = draw(st.sampled_from(["few", "few", "whole", "whole", "real", "real", "text", "odd"]))
     record = st.tuples(kinds[key], kinds[value])
     pieces = st.lists(st.integers(1, 6), max_size=3)
-    blocks = st.tuples(stamped(record, near | near | near | times, most=20), pieces).map(lambda b: (*b[0], b[1]))
-    return draw(st.lists(blocks | blocks | near | times, max_size=6))
+    return st.tuples(stamped(record, near | near | near | times, most=20), pieces).map(lambda b: (*b[0], b[1]))
+
+
+flat_steps = flat_blocks().flatmap(lambda blocks: st.lists(blocks | blocks | st.integers(0, 60) | times, max_size=6))
+reduces = [name for name, function in FOLDS.items() if not isinstance(function, Folding)]
+
+
+@given(backends, st.sampled_from(reduces), flat_blocks().flatmap(lambda blocks: st.lists(blocks, max_size=5)))
+def test_rolling_reduce_of_columns(in_python, kind, contents, blocks):
+    check(in_python, "running_behind_exchange", kind, contents, blocks)
 
 
 @given(assigners() | st.just(("sessions", 5)) | st.just(("tumbling", 10, 0)) | st.just(("sliding", 10, 5, 0)),
-       st.sampled_from([*FOLDS, "list"]), st.sampled_from([0, 0, 7, LONG - 1]), flat_steps())  # fmt: skip
+       st.sampled_from([*FOLDS, "list"]), st.sampled_from([0, 0, 7, LONG - 1]), flat_steps)  # fmt: skip
 def test_windows_of_columns(in_python, assigner, contents, lateness, steps):
     check(in_python, "windows_behind_exchange", assigner, contents, lateness, steps)
 
@@ -178,6 +186,8 @@ def test_many_columns_are_added_to_windows(in_python, contents, assigner, kind):
         records = [(draw.choice("ab") if kind == "text" else draw.randrange(3), value()) for _ in range(100)]
         steps += [(records, [begin + n + draw.randrange(-9, 3) for n in range(100)], [50, 30]), begin + 80]
     check(in_python, "windows_behind_exchange", assigner, contents, 0, [*steps, 1000])
+    if contents in reduces:
+        check(in_python, "running_behind_exchange", "hashmap", contents, steps[::2])
 
 
 key_types = st.none() | st.sampled_from(["INT", "LONG", "BYTE", "STRING", "DOUBLE", "BIG_INT", "BOOLEAN", "SQL_DATE"])

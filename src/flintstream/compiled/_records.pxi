@@ -1,6 +1,7 @@
 # Records of a block as its columns, which become tuples only where a function asks for them.
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from libc.string cimport memcmp
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Check, PySlice_Unpack
 
 include "_columns.pxi"
@@ -205,11 +206,27 @@ cdef class _Groups:
         return self.keys[number]
 
 
+cdef inline uint64_t _hash_of(const char* text, Py_ssize_t size) noexcept nogil:
+    cdef uint64_t mixed = <uint64_t>size, part
+    while size > 0:
+        part = 0
+        memcpy(&part, text, 8 if size > 8 else size)
+        mixed = (mixed ^ part) * MIX_KEY
+        mixed ^= mixed >> 29
+        text += 8
+        size -= 8
+    return mixed
+
+
 cdef _Groups _grouped(Records records, int field, const uint32_t* chosen, const int64_t* seconds, Py_ssize_t size):
     """Group records, which are not yet in groups: those at the positions ``chosen``, or the first ``size``."""
     cdef _Groups groups = _Groups.__new__(_Groups)
     cdef Reading* column = &records.columns.columns[field]
-    cdef bint whole = column.kind == c"q"
+    cdef bint whole = column.kind == c"q", text = column.kind == c"s"
+    cdef int64_t* ends = records.columns.ends[field]
+    cdef const char* at
+    cdef Py_ssize_t length, row, other
+    cdef uint32_t* firsts = <uint32_t*>PyMem_Malloc(max(size, 1) * sizeof(uint32_t))  # rows of texts
     cdef int bits = 3
     while (<Py_ssize_t>1 << bits) < 2 * size:
         bits += 1
@@ -230,16 +247,20 @@ cdef _Groups _grouped(Records records, int field, const uint32_t* chosen, const 
     groups.keys = []
     try:
         if (
-            slots == NULL or group_of == NULL or numbers == NULL
+            slots == NULL or group_of == NULL or numbers == NULL or firsts == NULL
             or groups.rows == NULL or groups.begins == NULL or groups.seconds == NULL
         ):
             raise MemoryError
         for i in range(size):
-            position = i if chosen == NULL else chosen[i]
+            row = records.first + (i if chosen == NULL else chosen[i])
             if whole:
-                number = _number(column, records.first + position)
+                number = _number(column, row)
+            elif text:
+                at = column.texts + (ends[row - 1] if row else 0)
+                length = column.texts + ends[row] - at
+                number = <int64_t>_hash_of(at, length)
             else:
-                made = records.columns.value(field, records.first + position)
+                made = records.columns.value(field, row)
                 key = <object>made
                 Py_DECREF(made)
                 known = PyDict_GetItemWithError(seen, key)
@@ -259,12 +280,24 @@ cdef _Groups _grouped(Records records, int field, const uint32_t* chosen, const 
                     group = <uint32_t>groups.count
                     slots[position] = group + 1
                     numbers[group], groups.seconds[group] = number, second
+                    firsts[group] = <uint32_t>row
                     groups.count += 1
-                    groups.keys.append(number if whole else found[number])
+                    if text:
+                        made = records.columns.value(field, row)
+                        groups.keys.append(<object>made)
+                        Py_DECREF(made)
+                    else:
+                        groups.keys.append(number if whole else found[number])
                     break
                 group -= 1
                 if numbers[group] == number and groups.seconds[group] == second:
-                    break
+                    if not text:
+                        break
+                    other = firsts[group]
+                    if ends[other] - (ends[other - 1] if other else 0) == length and not memcmp(
+                        at, column.texts + (ends[other - 1] if other else 0), length
+                    ):
+                        break
                 position = (position + 1) & mask
             group_of[i] = group
             groups.begins[group + 2] += 1
@@ -279,3 +312,4 @@ cdef _Groups _grouped(Records records, int field, const uint32_t* chosen, const 
         PyMem_Free(slots)
         PyMem_Free(group_of)
         PyMem_Free(numbers)
+        PyMem_Free(firsts)

@@ -1,5 +1,8 @@
 # cython: language_level=3, binding=False, boundscheck=False, wraparound=False
-"""Windows on their fast paths: records are grouped and added to panes; see the package for what this replaces."""
+"""Windows on their fast paths, and rolling reduces: records are grouped, and may be columns.
+
+See the package for what this replaces.
+"""
 
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.ref cimport Py_INCREF
@@ -185,6 +188,9 @@ def session_runs(selector, Py_ssize_t field, cursor, times, gap, late, split):
         else:
             runs += split(key, group.stamps, group.values, group.positions, late)
     return runs
+
+
+include "_running.pxi"
 
 
 cdef bint _in_step(cursor, times, Py_ssize_t field):

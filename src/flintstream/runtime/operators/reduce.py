@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _compiled = load("keyed")
+_of_columns = load("windows")
 
 _VALUE = ValueStateDescriptor("_reduce_state", None)
 
@@ -53,11 +54,24 @@ class ReduceOperator(KeyedOperator):
         # Check the class: a method that a backend delegates to another one would not know the first one's tracking
         cells = state.cells(_VALUE) if hasattr(type(state), "cells") else None
         self.cells: Any = _CurrentValue(self.value) if cells is None else cells
+        self.fold: Any = None
+        """The function in a form that computes with columns, if there is one."""
+        if _of_columns is not None and cells is not None and not context.batch and compiled_can_use(state):
+            self.fold = _of_columns.Fold(formula_of(self.function.reduce, 2), 0) or None
+
+    @property
+    def takes_columns(self) -> bool:
+        """Whether records may come as columns."""
+        return self.fold is not None and field_of(self.key) >= 0
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Reduce a block."""
         state, key, call = self.state, self.key, self.function.reduce
         running, dirty, tracking = self.cells.values, self.cells.dirty, state.tracking
+        if type(values) is not list:
+            timestamps = None if timestamps is None else list(timestamps)
+            if self._process_columns(values, timestamps):
+                return
         before_of = running.get
         results: list[Any] = []
         append, frozen = results.append, self.frozen
@@ -83,6 +97,17 @@ class ReduceOperator(KeyedOperator):
             raise self.failure(error, values) from error
         if not self.context.batch:
             self.emit_each(results, timestamps)
+
+    def _process_columns(self, values: Any, timestamps: list[int] | None) -> bool:
+        """Reduce columns, and tell whether that was possible."""
+        cells, cursor = self.cells, iter(values)
+        results = _of_columns.reduce_columns(
+            cursor, self.fold, self.state, field_of(self.key), cells.values, cells.dirty, self.state.tracking
+        )
+        if results is None:
+            return False
+        self.emit_each(results, timestamps)
+        return True
 
     def end_key(self, key: Any) -> None:
         """Emit the value of a complete key and drop its state (BATCH mode)."""
