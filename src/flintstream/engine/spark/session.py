@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._secrets import SECRET_KEYS, shown
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, show
+from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show
 from flintstream.engine.spark.jvm.start import begin, give_up, is_own, start_gateway
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
@@ -200,7 +200,7 @@ def default_parallelism(configuration: Mapping[str, str], *, start: bool = True)
 
 def _wait_for_executors(context: SparkContext) -> None:
     """Wait until the executors of a new context have registered, which they do one after the other."""
-    expected = int(context.getConf().get("spark.executor.instances") or 0)
+    expected = int(setting(context, "spark.executor.instances") or 0)
     known, since = 0, time.monotonic()
     until = since + EXECUTORS_SECONDS
     while time.monotonic() < until:

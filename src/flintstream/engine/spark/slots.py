@@ -25,9 +25,8 @@ _lanes: set[int] = set()
 _changing = threading.Lock()
 
 
-def slot_template(context: Any, lane: int) -> str:
-    """Return the value of the local property :data:`SLOT_OF` for a job."""
-    cores = int(context.getConf().get("spark.executor.cores") or context.defaultParallelism)
+def slot_template(cores: int, lane: int) -> str:
+    """Return the value of the local property :data:`SLOT_OF` for a job on executors with so many cores."""
     return f"{lane}/{cores * SLOTS_PER_CORE}"
 
 
