@@ -32,6 +32,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import flintstream.engine.spark.python_path  # noqa: F401 - before anything imports pyspark
+from flintstream.engine.spark.early_daemon import hand_over
+
+if __name__ == "__main__":
+    hand_over()
 
 import pyspark.daemon  # isort: skip
 
