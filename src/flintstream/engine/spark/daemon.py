@@ -114,6 +114,8 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
         return 1
     head = _Head(sock)
     kind = head.integer()
+    if kind is None and not head.seen:  # Spark has closed the connection: its own worker might fail to answer
+        return 1
     if kind == KEEP:
         _keep(sock, head.text())
     # Without reuse, Spark is configured to use a new process for every task.
