@@ -58,8 +58,8 @@ def parsed(monkeypatch):
 
     monkeypatch.setattr(run, "_run", execute)
     monkeypatch.setattr(run, "set_defaults", set_defaults)
-    monkeypatch.setattr(run, "install", lambda: None)
-    monkeypatch.setattr(run, "end_in_order", lambda: None)
+    monkeypatch.setattr(run, "_serve_pyflink", lambda: None)
+    monkeypatch.setattr("flintstream.coordinator.signals.end_in_order", lambda: None)
 
     def parse(*arguments):
         result = CliRunner().invoke(main, ["run", *arguments])

@@ -79,7 +79,8 @@ class Spark:
     def getActiveJobsIds(self):  # noqa: N802
         return [0] * (self.running + self.other_jobs)
 
-    def getConf(self):  # noqa: N802
+    @property
+    def _conf(self):
         return self.settings
 
 

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from flintstream.checkpoint.settings import state_directory
-from flintstream.cli.jobs import absolute
+from flintstream.cli.places import absolute
 from flintstream.common.serialization import Encoder
 from flintstream.coordinator import recovery
 from flintstream.datastream import StreamExecutionEnvironment

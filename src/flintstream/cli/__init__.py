@@ -9,10 +9,8 @@ from typing import Any
 
 import click
 
-from flintstream import __version__
 from flintstream.cli.handing_over import hand_over
 from flintstream.cli.ready import ProgramReady
-from flintstream.compat.pyflink import PYFLINK_VERSION
 
 __all__ = ["main"]
 
@@ -90,7 +88,24 @@ def _summary(command: click.Command) -> str:
     return f"{text.partition('. ')[0].rstrip('.')}."
 
 
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - as click calls it
+    if not value or ctx.resilient_parsing:
+        return
+    from flintstream import __version__  # noqa: PLC0415 - slow to find
+    from flintstream.compat.pyflink import PYFLINK_VERSION  # noqa: PLC0415 - slow to import
+
+    click.echo(f"{ctx.find_root().info_name} {__version__} (API of PyFlink {PYFLINK_VERSION})")
+    ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message=f"%(prog)s %(version)s (API of PyFlink {PYFLINK_VERSION})")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def main() -> None:
     """Run PyFlink DataStream programs on Apache Spark."""

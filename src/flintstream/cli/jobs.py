@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from flintstream.cli.places import absolute
 from flintstream.cli.printable import printable
 from flintstream.common._watermark_text import watermark_text
 from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.coordinator import history, registry
 from flintstream.coordinator.control import JobGoneError, ask
-from flintstream.errors import FlintstreamError, PlanError
-from flintstream.storage.location import Location
+from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
     from flintstream.coordinator.registry import Entry
@@ -26,21 +26,6 @@ MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, OSError, TypeErro
 OTHER_RELEASE = "its answer has another form: does it run another release of flintstream?"
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
-
-
-def absolute(path: str) -> str:
-    """Return an absolute path, because the job may run in another directory, or a URI in its usual form.
-
-    Raises:
-        click.BadParameter: It is neither.
-
-    >>> absolute("s3://bucket/savepoints/"), absolute("file:/tmp/x")
-    ('s3://bucket/savepoints', '/tmp/x')
-    """
-    try:
-        return str(Location.parse(path))
-    except PlanError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 def _directory(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001

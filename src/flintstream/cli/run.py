@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from flintstream.cli import detached
 from flintstream.cli.configuration import config_option, settings_option, settings_with_file
-from flintstream.cli.jobs import absolute
 from flintstream.cli.logs import configure_logs
+from flintstream.cli.places import absolute
 from flintstream.cli.progress import progress_line
 from flintstream.cli.python_program import run_module, run_script
 from flintstream.cli.ready import ProgramReady
 from flintstream.cli.tracebacks import show_without_machinery
-from flintstream.compat.pyflink import install
-from flintstream.coordinator.signals import end_in_order
 from flintstream.errors import FlintstreamError
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
 from flintstream.options.command_line import set_defaults, unexecuted, without_sink
@@ -227,14 +224,17 @@ def run_command(
     def start() -> NoReturn:
         announcer = None
         if in_background:
+            from flintstream.cli import detached  # noqa: PLC0415 - only here
+
             announcer = detached.detach(log_file)
             configure_logs(log_level, log_file)
         imports = [
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
         if os.getpid() == 1:  # elsewhere a program ends by these signals as under python, with no handler of ours
+            from flintstream.coordinator.signals import end_in_order  # noqa: PLC0415 - only here
+
             end_in_order()
-        install()
         with contextlib.ExitStack() as stack:
             if ui or ui_address:
                 _show_page(stack, *(ui_address or ("127.0.0.1", 0)))
@@ -243,6 +243,7 @@ def run_command(
                 announcer.then = progress
             set_defaults(settings, master, parallelism, py_files, progress=announcer or progress)
             stack.callback(_start_spark(settings if master is None else {**settings, MASTER.key: master}))
+            _serve_pyflink()
             end = _run(script, module, arguments, imports, resume=resume)
         if not isinstance(end, SystemExit):
             show_without_machinery(verbose=verbose)
@@ -264,6 +265,12 @@ def _start_spark(settings: dict[str, str]) -> Callable[[], None]:
         with contextlib.suppress(Exception):
             start_early(settings)
     return give_up
+
+
+def _serve_pyflink() -> None:
+    from flintstream.compat.pyflink import install  # noqa: PLC0415 - while Spark's JVM starts
+
+    install()
 
 
 def _run(

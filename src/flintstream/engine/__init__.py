@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from flintstream.errors import FlintstreamError
-from flintstream.options.execution import ENGINE, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
-
+TYPE_CHECKING = False  # as below, typing takes its time to import
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,6 +15,15 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
     Raises:
         FlintstreamError: The engine does not exist.
     """
+    # Spark's daemon imports this package before it finds the process that has imported the others.
+    from flintstream.errors import FlintstreamError  # noqa: PLC0415
+    from flintstream.options.execution import (  # noqa: PLC0415
+        ENGINE,
+        PYTHON_ARCHIVES,
+        PYTHON_EXECUTABLE,
+        PYTHON_REQUIREMENTS,
+    )
+
     if name == "inline":
         from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
 
@@ -52,5 +54,9 @@ def default_parallelism(name: str, configuration: Mapping[str, str], *, start: b
 
 
 def _is_this_python(executable: str) -> bool:
+    import shutil  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
     found = shutil.which(executable)
     return found is not None and Path(found).samefile(sys.executable)

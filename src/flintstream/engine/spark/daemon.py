@@ -32,6 +32,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import flintstream.engine.spark.python_path  # noqa: F401 - before anything imports pyspark
+from flintstream.engine.spark.early_daemon import hand_over
+
+if __name__ == "__main__":
+    hand_over()
 
 import pyspark.daemon  # isort: skip
 
@@ -110,6 +114,8 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
         return 1
     head = _Head(sock)
     kind = head.integer()
+    if kind is None and not head.seen:  # Spark has closed the connection: its own worker might fail to answer
+        return 1
     if kind == KEEP:
         _keep(sock, head.text())
     # Without reuse, Spark is configured to use a new process for every task.

@@ -18,7 +18,7 @@ from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.homes import Homes
-from flintstream.engine.spark.jvm.context import Executors, is_alive
+from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
 from flintstream.engine.spark.jvm.stages import StageChain
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
@@ -103,7 +103,8 @@ class SparkEngine:
         sticky = self._has_keepers(self.context)
         if sticky:
             self.lane = take_lane()
-            self.slots = slot_template(self.context, self.lane)
+            cores = int(setting(self.context, "spark.executor.cores") or self.context.defaultParallelism)
+            self.slots = slot_template(cores, self.lane)
         self.shipment = ship(self.context, plan.job_id, data, sticky=sticky, one_machine=here)
         partitions = self.partitions = [step.partitions for step in plan.supersteps]
         self.homes, self.executors = Homes(partitions), Executors(self.context)
@@ -136,7 +137,7 @@ class SparkEngine:
 
     @staticmethod
     def _has_keepers(context: Any) -> bool:
-        return context.getConf().get("spark.python.daemon.module") == DAEMON  # type: ignore[no-any-return]
+        return setting(context, "spark.python.daemon.module") == DAEMON
 
     def _open_log(self, plan: JobPlan, *, here: bool) -> StateLog:
         if plan.settings.changelog is not None:

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from flintstream.engine.spark.jvm.context import setting
 from flintstream.engine.spark.resident import ResidentTasks, TaskLostError
 
 if TYPE_CHECKING:
@@ -37,13 +38,12 @@ LOOK_SECONDS = 0.5
 
 def fits(context: Any, *, one_machine: bool) -> bool:
     """Tell whether tasks may be resident in a Spark context, as it is configured."""
-    conf = context.getConf()
     # Spark would start a long task a second time, and would wait for it in vain before it gives up an executor.
     hindered = ("spark.speculation", "spark.decommission.enabled")
     # The connections of resident tasks have a secret, but are not encrypted.
     encrypted = ("spark.network.crypto.enabled", "spark.ssl.enabled", "spark.ssl.rpc.enabled")
     settings = hindered if one_machine else (*hindered, *encrypted)
-    return all(str(conf.get(key, "false")).lower() != "true" for key in settings)
+    return all((setting(context, key) or "").lower() != "true" for key in settings)
 
 
 class Residency:
@@ -141,9 +141,8 @@ class Residency:
         """Return the address to listen at, and the one at which tasks find it."""
         if self._one_machine:
             return "127.0.0.1", "127.0.0.1"
-        conf = self._context.getConf()
-        known = conf.get("spark.driver.host")
-        return conf.get("spark.driver.bindAddress", known), known
+        known = setting(self._context, "spark.driver.host") or ""
+        return setting(self._context, "spark.driver.bindAddress") or known, known
 
     def _end(self) -> None:
         tasks, self._tasks, self._short_epochs = self._tasks, None, 0

@@ -11,9 +11,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._secrets import SECRET_KEYS, shown
+from flintstream.engine.spark import early_daemon
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, show
-from flintstream.engine.spark.jvm.start import begin, give_up, is_own, start_gateway
+from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show
+from flintstream.engine.spark.jvm.start import begin, give_up, is_own, start_gateway, variables_of_jvm
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.submitted import GATEWAY_PORT, defaults_file, flags
@@ -200,7 +201,7 @@ def default_parallelism(configuration: Mapping[str, str], *, start: bool = True)
 
 def _wait_for_executors(context: SparkContext) -> None:
     """Wait until the executors of a new context have registered, which they do one after the other."""
-    expected = int(context.getConf().get("spark.executor.instances") or 0)
+    expected = int(setting(context, "spark.executor.instances") or 0)
     known, since = 0, time.monotonic()
     until = since + EXECUTORS_SECONDS
     while time.monotonic() < until:
@@ -229,6 +230,9 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     conf = with_private_files(with_private_sockets(resolved(own, outside, sticky, name)))
     os.environ.update(_pythons(conf))
     gateway = gateway or start_gateway(conf["spark.master"], conf, plain=_is_plain(own, outside))
+    if is_own(conf["spark.master"]) and conf.get("spark.python.daemon.module") == DAEMON:
+        seed = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}  # as pyspark sets it for all workers
+        early_daemon.begin(os.environ["PYSPARK_PYTHON"], {**variables_of_jvm(conf), **seed})
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
     context = SparkContext(conf=spark_conf, gateway=gateway)
     if not _LOCAL.fullmatch(conf["spark.master"]):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from flintstream.engine.spark.early_daemon import place
+
 DAEMON = "flintstream.engine.spark.daemon"
 """The module that starts Spark's Python workers (``spark.python.daemon.module``)."""
 
@@ -25,9 +27,8 @@ _lanes: set[int] = set()
 _changing = threading.Lock()
 
 
-def slot_template(context: Any, lane: int) -> str:
-    """Return the value of the local property :data:`SLOT_OF` for a job."""
-    cores = int(context.getConf().get("spark.executor.cores") or context.defaultParallelism)
+def slot_template(cores: int, lane: int) -> str:
+    """Return the value of the local property :data:`SLOT_OF` for a job on executors with so many cores."""
     return f"{lane}/{cores * SLOTS_PER_CORE}"
 
 
@@ -61,7 +62,7 @@ def with_own_workers(context: Any) -> Any:
     Spark keeps a pool of Python workers per environment. In our pool, connections carry no state from one task to the
     next, so tasks may run in any process. Other jobs keep broadcast variables in theirs.
     """
-    return variant(context, environment={**context.environment, WORKERS: "1"})
+    return variant(context, environment={**context.environment, WORKERS: "1", **place()})
 
 
 def variant(original: Any, **changes: Any) -> Any:

@@ -13,7 +13,7 @@ from flintstream.engine.spark.failures import java_message
 from flintstream.engine.spark.homes import Executor
 from flintstream.errors import FlintstreamError
 
-__all__ = ["Executors", "executor_count", "forget", "hide", "is_alive", "show", "try_to_unpack"]
+__all__ = ["Executors", "executor_count", "forget", "hide", "is_alive", "setting", "show", "try_to_unpack"]
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +27,11 @@ def is_alive(context: Any) -> bool:
         return not context._jsc.sc().isStopped()  # noqa: SLF001
     except Exception:  # noqa: BLE001 - a broken connection may raise anything
         return False
+
+
+def setting(context: Any, key: str) -> str | None:
+    """Return a setting of a Spark context; ``getConf`` would copy all of them with a hundred calls into the JVM."""
+    return context._conf.get(key)  # type: ignore[no-any-return]  # noqa: SLF001
 
 
 def executor_count(context: Any) -> int:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from flintstream.engine.spark.jvm.context import setting
 from flintstream.engine.spark.versions import wrap_function
 
 if TYPE_CHECKING:
@@ -108,8 +109,10 @@ class StageChain:
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
         self._locations = _Locations(context)
-        conf = context.getConf()
-        self.explains = "true" in {conf.get("spark.ui.enabled", "true"), conf.get("spark.eventLog.enabled")}
+        self.explains = "true" in {
+            setting(context, "spark.ui.enabled") or "true",
+            setting(context, "spark.eventLog.enabled"),
+        }
         """Whether Spark's page, or its history server, shows the stages."""
         self._names = [_shortened(name) for name in names] if self.explains else []
 

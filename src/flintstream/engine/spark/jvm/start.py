@@ -28,7 +28,7 @@ from flintstream.options.command_line import get_defaults
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["OPENED_PACKAGES", "begin", "find_java", "give_up", "is_own", "start_gateway"]
+__all__ = ["OPENED_PACKAGES", "begin", "find_java", "give_up", "is_own", "start_gateway", "variables_of_jvm"]
 
 _log = logging.getLogger(__name__)
 
@@ -253,6 +253,11 @@ def _run_jvm(
     (port,) = struct.unpack(">i", data[:4])
     (length,) = struct.unpack(">i", data[4:8])
     return port, data[8 : 8 + length].decode(), starting.process
+
+
+def variables_of_jvm(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables of the JVM that this process has started."""
+    return _variables(find_java(), conf)
 
 
 def _variables(java: str, conf: Mapping[str, str]) -> dict[str, str]:
