@@ -202,9 +202,6 @@ cdef class _Groups:
         PyMem_Free(self.begins)
         PyMem_Free(self.seconds)
 
-    cdef object key(self, Py_ssize_t number):
-        return self.keys[number]
-
 
 cdef inline uint64_t _hash_of(const char* text, Py_ssize_t size) noexcept nogil:
     cdef uint64_t mixed = <uint64_t>size, part

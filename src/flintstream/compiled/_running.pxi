@@ -2,7 +2,6 @@
 
 cdef extern from "Python.h":
     PyObject* PyList_New(Py_ssize_t)
-    PyObject* PyFloat_FromDouble(double)
 
 cdef extern from *:
     """

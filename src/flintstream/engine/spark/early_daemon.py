@@ -4,7 +4,7 @@ Spark starts its daemon when a task needs it, and the task waits until the daemo
 driver that starts a local context also starts this process, which does so while Spark starts. Spark's daemon then finds
 it, passes its streams and its environment to it, and stays behind: Spark knows that process, and ends it.
 
-If anything differs that could matter to an import, the daemon that Spark has started goes on by itself.
+If anything differs that could matter to an import, this process ends, and Spark's daemon does the work.
 """
 
 from __future__ import annotations
