@@ -321,7 +321,7 @@ class Gathering(AggregateFunction):
 
 
 class Folding(AggregateFunction):
-    add = None
+    add: Any = None
 
     def __init__(self, start, add):
         self.start, self.add = start, add
@@ -452,7 +452,7 @@ def conversion(names, values):
     return outcomes
 
 
-SCENARIOS = {
+SCENARIOS: dict[str, Any] = {
     each.__name__: each
     for each in (state, running, running_behind_exchange, windows, windows_behind_exchange, routes, conversion)
 }
