@@ -117,7 +117,7 @@ def results(backend, kind, config, steps):
                 result = getattr(state, name)(*arguments)
                 found.append(list(result) if name == "items" or (kind, name) == ("list", "get") else result)
             [table] = backend.tables.values()
-            found.append(repr((table.values, table.dirty)))
+            found.append(repr((table.values, table.dirty, table.noted)))
     return found
 
 

@@ -4,6 +4,7 @@
 from cpython.dict cimport PyDict_SetDefault
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport INT64_MIN, int64_t
 from libc.time cimport time_t

@@ -2,7 +2,7 @@
 
 cdef int64_t FAR = <int64_t>1 << 61
 
-cdef object FRESH = -1  # as in heap_states.py
+cdef object FRESH = -1  # as in changed_entries.py
 cdef object ABSENT = object()
 
 
@@ -10,7 +10,7 @@ cdef class Access:
     """What state objects of all kinds have."""
 
     cdef public object _backend, _scope, _table, _values, _ttl, _reduce, _function
-    cdef public dict _dirty
+    cdef public dict _dirty, _noted
     cdef public bint _on_read, _return_expired
     cdef public Py_ssize_t changes
     cdef object _clock
@@ -251,6 +251,40 @@ cdef class TtlListAccess(Access):
 
 # -- maps ------------------------------------------------------------------------------------------------------------
 
+cdef int _note(dict noted, object current, object key, object mark) except -1:
+    cdef PyObject* found = PyDict_GetItemWithError(noted, current)
+    if found == NULL:
+        noted[current] = (key, mark)
+        return 0
+    if PyDict_CheckExact(<object>found):
+        PyDict_SetDefault(<object>found, key, mark)
+        return 0
+    only, mark_of_only = <tuple>found
+    if not PyObject_RichCompareBool(only, key, Py_EQ):
+        noted[current] = {only: mark_of_only, key: mark}
+    return 0
+
+
+cdef int _note_removed(dict noted, object current, object key) except -1:
+    cdef PyObject* found = PyDict_GetItemWithError(noted, current)
+    if found == NULL:
+        noted[current] = (key, 0)
+        return 0
+    if PyDict_CheckExact(<object>found):
+        marks = <dict>found
+        if _get(marks, key) is FRESH:
+            del marks[key]
+        else:
+            marks[key] = 0
+        return 0
+    only, mark = <tuple>found
+    if not PyObject_RichCompareBool(only, key, Py_EQ):
+        noted[current] = {only: mark, key: 0}
+    elif mark is FRESH:
+        del noted[current]
+    return 0
+
+
 cdef int _put(Access state, object key, object value) except -1:
     cdef Py_ssize_t size
     cdef dict entries
@@ -264,12 +298,11 @@ cdef int _put(Access state, object key, object value) except -1:
     size = len(entries)
     entries[key] = value
     if _tracks(state):
-        PyDict_SetDefault(state._dirty, (current, key), 0 if len(entries) == size else FRESH)
+        _note(state._noted, current, key, 0 if len(entries) == size else FRESH)
     return 0
 
 
 cdef int _remove(Access state, object key) except -1:
-    cdef PyObject* mark
     current = _current(state)
     cdef dict entries = _get(state._values, current)
     if entries is None or entries.pop(key, ABSENT) is ABSENT:
@@ -278,12 +311,7 @@ cdef int _remove(Access state, object key) except -1:
     if not entries:
         del state._values[current]
     if _tracks(state):
-        row = (current, key)
-        mark = PyDict_GetItemWithError(state._dirty, row)
-        if mark == <PyObject*>FRESH:
-            del state._dirty[row]
-        else:
-            state._dirty[row] = 0
+        _note_removed(state._noted, current, key)
     return 0
 
 
@@ -337,16 +365,23 @@ cdef class TtlMapAccess(Access):
         _remove(self, key)
 
 
-def map_changes(dict values, dict dirty, list keys, list found, list deleted):
+def map_changes(dict values, dict noted, dict dirty, list keys, list found, list deleted):
     """Sort changed entries into those that have a value and those that are gone."""
-    cdef PyObject* entries
-    cdef PyObject* value
-    for row in dirty:
-        current, key = row
-        entries = PyDict_GetItemWithError(values, current)
-        value = NULL if entries == NULL else PyDict_GetItemWithError(<dict>entries, key)
-        if value == NULL:
-            PyList_Append(deleted, row)
-        else:
-            PyList_Append(keys, row)
-            PyList_Append(found, <object>value)
+    for current, marks in noted.items():
+        entries = _get(values, current)
+        for key in marks if PyDict_CheckExact(marks) else marks[:1]:
+            _sort_change(entries, (current, key), key, keys, found, deleted)
+    if not noted:
+        for row in dirty:
+            current, key = row
+            _sort_change(_get(values, current), row, key, keys, found, deleted)
+
+
+cdef int _sort_change(object entries, object row, object key, list keys, list found, list deleted) except -1:
+    cdef PyObject* value = NULL if entries is None else PyDict_GetItemWithError(entries, key)
+    if value == NULL:
+        PyList_Append(deleted, row)
+    else:
+        PyList_Append(keys, row)
+        PyList_Append(found, <object>value)
+    return 0

@@ -49,7 +49,7 @@ class HashMapStateBackend(TableBackend):
 
     def take_delta(self) -> list[Change]:
         """Return the changes since the last call."""
-        return [table.changes() for table in self.tables.values() if table.dirty]
+        return [table.changes() for table in self.tables.values() if table.has_changes()]
 
     def take_snapshot(self) -> Iterator[Change]:
         """Return all entries, without expired ones if the user asked for that."""
@@ -59,7 +59,7 @@ class HashMapStateBackend(TableBackend):
                 for key in list(self.tables[place].values):
                     state.expire(key, now)
         for table in self.tables.values():
-            table.dirty.clear()
+            table.forget_changes()
         return (piece for table in self.tables.values() for piece in pieces(table.info, table.rows()))
 
     def apply(self, changes: Iterable[Change]) -> None:
@@ -71,13 +71,13 @@ class HashMapStateBackend(TableBackend):
                 table = self.tables[info.name, info.namespaced] = Table(info)
             table.apply(change)
         for table in self.tables.values():
-            table.dirty.clear()
+            table.forget_changes()
 
     def clear_all(self) -> None:
         """Drop all state."""
         for table in self.tables.values():
             table.values.clear()
-            table.dirty.clear()
+            table.forget_changes()
 
     def cleanup(self, now: int) -> None:
         """Drop expired entries among the next entries of every table with an incremental strategy.

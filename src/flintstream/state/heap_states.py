@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.compiled import load
 from flintstream.contracts.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from flintstream.state.backend import Change
+from flintstream.state.changed_entries import FRESH, changed_rows, note, note_removed
 from flintstream.state.internal import InternalBag, InternalMap
 
 if TYPE_CHECKING:
@@ -22,24 +23,23 @@ if TYPE_CHECKING:
 
 
 _compiled = load("keyed")
-FRESH = -1
-"""See :class:`Table`."""
 
 
 class Table:
     """The entries of one state, and a record of their changes.
 
     ``dirty`` has the changed keys, for a map (key, map key). The value for a list is the number of elements at its
-    start that did not change. It is 0 for entries that changed as a whole or were removed. For a map it may be
-    :data:`FRESH`: the entry was not there before, and is forgotten if it is removed.
+    start that did not change. It is 0 for entries that changed as a whole or were removed. Map states note most of
+    their changes in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
     """
 
-    __slots__ = ("dirty", "info", "values")
+    __slots__ = ("dirty", "info", "noted", "values")
 
     def __init__(self, info: TableInfo) -> None:
         self.info = info
         self.values: dict[Any, Any] = {}
         self.dirty: dict[Any, int] = {}
+        self.noted: dict[Any, Any] = {}
 
     def rows(self) -> Iterator[tuple[Any, Any]]:
         """Return the entries, those of maps one by one. Lists are copies."""
@@ -56,17 +56,8 @@ class Table:
         found: list[Any] = []
         deleted: list[Any] = []
         appended: list[Any] = []
-        if self.info.kind == "map" and _compiled is not None:
-            _compiled.map_changes(values, self.dirty, keys, found, deleted)
-        elif self.info.kind == "map":
-            nothing: dict[Any, Any] = {}
-            for row in self.dirty:
-                entries = values.get(row[0], nothing)
-                if row[1] in entries:
-                    keys.append(row)
-                    found.append(entries[row[1]])
-                else:
-                    deleted.append(row)
+        if self.info.kind == "map":
+            self._map_changes(keys, found, deleted)
         else:
             for key, same in self.dirty.items():
                 if key not in values:
@@ -76,8 +67,33 @@ class Table:
                 else:
                     keys.append(key)
                     found.append(values[key][:] if self.info.kind == "list" else values[key])
-        self.dirty.clear()
+        self.forget_changes()
         return Change(self.info, keys, found, deleted, appended)
+
+    def _map_changes(self, keys: list[Any], found: list[Any], deleted: list[Any]) -> None:
+        """Sort changed entries into those that have a value and those that are gone."""
+        for current, key in self.dirty if self.noted else ():
+            note(self.noted, current, key, 0)
+        if _compiled is not None:
+            _compiled.map_changes(self.values, self.noted, self.dirty, keys, found, deleted)
+            return
+        nothing: dict[Any, Any] = {}
+        for row in changed_rows(self.noted) if self.noted else self.dirty:
+            entries = self.values.get(row[0], nothing)
+            if row[1] in entries:
+                keys.append(row)
+                found.append(entries[row[1]])
+            else:
+                deleted.append(row)
+
+    def has_changes(self) -> bool:
+        """Whether anything has changed since the last call of :meth:`changes`."""
+        return bool(self.dirty or self.noted)
+
+    def forget_changes(self) -> None:
+        """Count what there is as known."""
+        self.dirty.clear()
+        self.noted.clear()
 
     def apply(self, change: Change) -> None:
         """Apply changes."""
@@ -122,8 +138,8 @@ class Access:
     """The attributes of all state objects."""
 
     __slots__ = (
-        "_backend", "_dirty", "_function", "_on_read", "_reduce", "_return_expired", "_scope", "_table", "_ttl",
-        "_values", "changes",
+        "_backend", "_dirty", "_function", "_noted", "_on_read", "_reduce", "_return_expired", "_scope", "_table",
+        "_ttl", "_values", "changes",
     )  # fmt: skip
 
 
@@ -274,6 +290,8 @@ class HeapMapState(_HeapState, MapState):
         super()._configure(descriptor)
         self.changes = 0
         """Number of changes, so that an iterator notices changes by others."""
+        if isinstance(self._table, Table):  # RocksDB's have all changes in one dict
+            self._noted = self._table.noted
 
     def clear(self) -> None:
         """Remove the map of the current key."""
@@ -282,13 +300,7 @@ class HeapMapState(_HeapState, MapState):
         entries = self._values.pop(current, None)
         if entries and self._backend.tracking:
             for key in entries:
-                self._mark_removed((current, key))
-
-    def _mark_removed(self, row: tuple[Any, Any]) -> None:
-        if self._dirty.get(row) == FRESH:
-            del self._dirty[row]
-        else:
-            self._dirty[row] = 0
+                note_removed(self._noted, current, key)
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, or None."""
@@ -303,7 +315,7 @@ class HeapMapState(_HeapState, MapState):
         if entries is None:
             self._values[current] = entries = {}
         if self._backend.tracking:
-            self._dirty.setdefault((current, key), 0 if key in entries else FRESH)
+            note(self._noted, current, key, 0 if key in entries else FRESH)
         entries[key] = value
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
@@ -321,7 +333,7 @@ class HeapMapState(_HeapState, MapState):
             if not entries:
                 del self._values[current]
             if self._backend.tracking:
-                self._mark_removed((current, key))
+                note_removed(self._noted, current, key)
 
     def contains(self, key: Any) -> bool:
         """Return whether a map key has a value other than None."""
