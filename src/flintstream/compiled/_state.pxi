@@ -47,16 +47,20 @@ cdef object _time(Access state):
     return _now(state._clock)
 
 
+cdef inline bint _is_near(object number, int64_t* found) except -1:
+    """Tell whether a number is so far from the ends of 64 bits that sums of two do not leave them."""
+    cdef int overflow = 0
+    if not PyLong_CheckExact(number):
+        return False
+    found[0] = PyLong_AsLongLongAndOverflow(number, &overflow)
+    return not overflow and -FAR < found[0] < FAR
+
+
 cdef bint _has_passed(object stamp, object ttl, object now) except -1:
     """Tell whether the time-to-live of a value has passed."""
-    cdef int overflow = 0, more = 0, most = 0
-    cdef int64_t since, length, time
-    if PyLong_CheckExact(stamp) and PyLong_CheckExact(ttl) and PyLong_CheckExact(now):
-        since = PyLong_AsLongLongAndOverflow(stamp, &overflow)
-        length = PyLong_AsLongLongAndOverflow(ttl, &more)
-        time = PyLong_AsLongLongAndOverflow(now, &most)
-        if not (overflow or more or most) and -FAR < since < FAR and -FAR < length < FAR:
-            return since + length <= time
+    cdef int64_t since = 0, length = 0, time = 0
+    if _is_near(stamp, &since) and _is_near(ttl, &length) and _is_near(now, &time):
+        return since + length <= time
     return stamp + ttl <= now
 
 
@@ -192,18 +196,6 @@ cdef class TtlAggregatingAccess(Access):
 
 # -- lists -----------------------------------------------------------------------------------------------------------
 
-cdef int _append(Access state, object value) except -1:
-    key = _current(state)
-    elements = _get(state._values, key)
-    if elements is None:
-        _set(state, key, [value])
-        return 0
-    if _tracks(state) and key not in state._dirty:
-        state._dirty[key] = len(elements)
-    elements.append(value)
-    return 0
-
-
 cdef class ListAccess(Access):
     """A list per key."""
 
@@ -214,7 +206,15 @@ cdef class ListAccess(Access):
 
     def add(self, value):
         """Append an element."""
-        _append(self, value)
+        cdef list elements
+        key = _current(self)
+        elements = _get(self._values, key)
+        if elements is None:
+            _set(self, key, [value])
+            return
+        if _tracks(self) and key not in self._dirty:
+            self._dirty[key] = PyList_GET_SIZE(elements)
+        elements.append(value)
 
     def clear(self):
         """Remove the list of the current key."""
@@ -222,27 +222,38 @@ cdef class ListAccess(Access):
 
 
 cdef class TtlListAccess(Access):
-    """A list per key, whose elements expire."""
+    """A list per key, whose elements expire. Each is followed by its time."""
 
     def get(self):
         """Return the elements that have not expired."""
-        cdef list found = []
-        elements = _get(self._values, _current(self))
-        if elements is None:
+        cdef list found = [], elements
+        cdef Py_ssize_t place
+        cdef int64_t since = 0, length = 0, time = 0
+        entries = _get(self._values, _current(self))
+        if entries is None:
             return found
-        if self._on_read:
+        if self._on_read or not _is_near(self._ttl, &length) or not _is_near(_time(self), &time):
             return self._seldom()
-        now = _time(self)
-        for entry in elements:
-            value, stamp = entry
-            if _has_passed(stamp, self._ttl, now):
+        elements = entries
+        for place in range(0, PyList_GET_SIZE(elements) - 1, 2):
+            if not _is_near(<object>PyList_GET_ITEM(elements, place + 1), &since) or since + length <= time:
                 return self._seldom()
-            PyList_Append(found, value)
+            found.append(<object>PyList_GET_ITEM(elements, place))
         return found
 
     def add(self, value):
         """Append an element."""
-        _append(self, (value, _time(self)))
+        cdef list elements
+        key = _current(self)
+        time = _time(self)
+        elements = _get(self._values, key)
+        if elements is None:
+            _set(self, key, [value, time])
+            return
+        if _tracks(self) and key not in self._dirty:
+            self._dirty[key] = PyList_GET_SIZE(elements)
+        elements.append(value)
+        elements.append(time)
 
     def clear(self):
         """Remove the list of the current key."""

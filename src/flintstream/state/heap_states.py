@@ -6,6 +6,7 @@ A state object is created once per operator and serves all keys: every access re
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,11 @@ _compiled = load("keyed")
 class Table:
     """The entries of one state, and a record of their changes.
 
-    ``dirty`` has the changed keys, for a map (key, map key). The value for a list is the number of elements at its
-    start that did not change. It is 0 for entries that changed as a whole or were removed. Map states note most of
+    ``dirty`` has the changed keys, for a map (key, map key). The value for a list is its length without the elements
+    that were added. It is 0 for entries that changed as a whole or were removed. Map states note most of
     their changes in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
+
+    In a list whose elements expire, each element is followed by the time of its last access.
     """
 
     __slots__ = ("dirty", "info", "noted", "values")
@@ -44,10 +47,15 @@ class Table:
     def rows(self) -> Iterator[tuple[Any, Any]]:
         """Return the entries, those of maps one by one. Lists are copies."""
         if self.info.kind == "list":
-            return ((key, elements[:]) for key, elements in self.values.items())
+            outside = self._outside()
+            return ((key, outside(elements)) for key, elements in self.values.items())
         if self.info.kind != "map":
             return iter(self.values.items())
         return (((key, each), value) for key, entries in self.values.items() for each, value in entries.items())
+
+    def _outside(self) -> Callable[[list[Any]], list[Any]]:
+        """Return the function that copies a list into the form that it has in snapshots."""
+        return pairs_of if self.info.ttl else list.copy
 
     def changes(self) -> Change:
         """Return the changes since the last call."""
@@ -59,14 +67,15 @@ class Table:
         if self.info.kind == "map":
             self._map_changes(keys, found, deleted)
         else:
+            is_list, outside = self.info.kind == "list", self._outside()
             for key, same in self.dirty.items():
                 if key not in values:
                     deleted.append(key)
                 elif same:
-                    appended.append((key, values[key][same:]))
+                    appended.append((key, outside(values[key][same:])))
                 else:
                     keys.append(key)
-                    found.append(values[key][:] if self.info.kind == "list" else values[key])
+                    found.append(outside(values[key]) if is_list else values[key])
         self.forget_changes()
         return Change(self.info, keys, found, deleted, appended)
 
@@ -101,9 +110,11 @@ class Table:
         if self.info.kind != "map":
             for key in change.deleted:
                 values.pop(key, None)
-            values.update(zip(change.keys, change.values, strict=True))
+            with_times = self.info.ttl and self.info.kind == "list"
+            inside = flattened if with_times else _as_it_is
+            values.update(zip(change.keys, map(inside, change.values), strict=True))
             for key, elements in change.appended:
-                values.setdefault(key, []).extend(elements)
+                values.setdefault(key, []).extend(inside(elements))
             return
         for key, each in change.deleted:
             entries = values.get(key)
@@ -116,22 +127,34 @@ class Table:
 
     def give_times(self, now: int) -> None:
         """Give the time ``now`` (ms) to entries that were kept without a time-to-live."""
-        self._each(lambda value: (value, now))
+        self._each(lambda value: (value, now), lambda elements: flattened((element, now) for element in elements))
         self.info = replace(self.info, ttl=True)
 
     def drop_times(self) -> None:
         """Remove the times of entries that had a time-to-live."""
-        self._each(itemgetter(0))
+        self._each(itemgetter(0), itemgetter(slice(None, None, 2)))
         self.info = replace(self.info, ttl=False)
 
-    def _each(self, convert: Callable[[Any], Any]) -> None:
+    def _each(self, convert: Callable[[Any], Any], convert_list: Callable[[list[Any]], list[Any]]) -> None:
         for key, value in self.values.items():
             if self.info.kind == "map":
                 self.values[key] = {each: convert(held) for each, held in value.items()}
-            elif self.info.kind == "list":
-                self.values[key] = [convert(held) for held in value]
             else:
-                self.values[key] = convert(value)
+                self.values[key] = convert_list(value) if self.info.kind == "list" else convert(value)
+
+
+def pairs_of(elements: list[Any]) -> list[Any]:
+    """Return the elements of a list that expire as pairs with their times, the form that they have in snapshots."""
+    return list(zip(elements[::2], elements[1::2], strict=True))
+
+
+def flattened(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
+    """Return pairs of an element and its time one behind the other: in memory, a tuple for each would be larger."""
+    return [*chain.from_iterable(pairs)]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 class Access:

@@ -16,6 +16,8 @@ from flintstream.state.heap_states import (
     HeapMapState,
     HeapReducingState,
     HeapValueState,
+    flattened,
+    pairs_of,
 )
 
 if TYPE_CHECKING:
@@ -159,43 +161,47 @@ class TtlListState(_Ttl, HeapListState):
     def get(self) -> Iterable[Any]:
         """Return the elements that have not expired."""
         key = self._scope.key
-        entries = self._values.get(key)
-        if entries is None:
-            return []
+        entries = self._entries(key)
         now = self.clock()
         limit = now - self._ttl
         live = [entry for entry in entries if entry[1] > limit]
         seen = entries if self._return_expired else live
-        if self._on_read:
-            live = [(value, now) for value, _ in live]
-        if self._on_read or len(live) < len(entries):
-            self._replace(key, live)
+        if entries and (self._on_read or len(live) < len(entries)):
+            self._replace(key, [(value, now) for value, _ in live] if self._on_read else live)
         return [value for value, _ in seen]
 
-    def _replace(self, key: Any, entries: list[Any]) -> None:
+    def _entries(self, key: Any) -> list[tuple[Any, int]]:
+        """Return the elements of a key with their times."""
+        return pairs_of(self._values.get(key, []))
+
+    def _held(self, entries: list[tuple[Any, int]]) -> list[Any]:
+        """Return elements with their times in the form that the backend keeps."""
+        return flattened(entries)
+
+    def _replace(self, key: Any, entries: list[tuple[Any, int]]) -> None:
         if entries:
-            self._values[key] = entries
+            self._values[key] = self._held(entries)
         else:
             self._values.pop(key, None)
         self._touch(key)
 
     def add(self, value: Any) -> None:
         """Append an element."""
-        HeapListState.add(self, (value, self.clock()))  # finding it with super() takes as long as the call
+        self._extend(self._scope.key, [value, self.clock()])
 
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""
         now = self.clock()
-        super().add_all([(value, now) for value in values])
+        self._extend(self._scope.key, self._held([(value, now) for value in values]))
 
     def update(self, values: list[Any]) -> None:
         """Replace all elements."""
         now = self.clock()
-        super().update([(value, now) for value in values or ()])
+        super().update(self._held([(value, now) for value in values or ()]))
 
     def expire(self, key: Any, now: int) -> None:
         """Drop the elements of a key that have expired."""
-        entries = self._values.get(key, ())
+        entries = self._entries(key)
         live = [entry for entry in entries if entry[1] + self._ttl > now]
         if len(live) < len(entries):
             self._replace(key, live)

@@ -73,7 +73,13 @@ class RocksListState(HeapListState):
 
 
 class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
-    """A list whose elements expire one by one."""
+    """A list whose elements expire one by one. Each is a pair with its time, as its row is written."""
+
+    def _entries(self, key: Any) -> list[tuple[Any, int]]:
+        return self._values.get(key) or []
+
+    def _held(self, entries: list[tuple[Any, int]]) -> list[Any]:
+        return entries
 
     def add(self, value: Any) -> None:
         """Append an element."""
