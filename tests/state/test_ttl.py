@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Time, Types
+from flintstream.common._clock import another_clock
 from flintstream.datastream.functions import AggregateFunction
 from flintstream.datastream.state import (
     AggregatingStateDescriptor,
@@ -454,6 +455,43 @@ def test_the_time_of_a_value_survives_a_restore(backend, clock, describe):
     assert state.read() == 5
     clock.now += 1
     assert state.read() is None
+
+
+def without_ttl(describe):
+    def described():
+        descriptor = describe()
+        descriptor._ttl_config = None
+        return descriptor
+
+    return described
+
+
+@every_kind
+def test_state_of_a_snapshot_without_times_lives_from_its_restore_on(backend, clock, describe):
+    written = Uniform(backend, without_ttl(describe))
+    written.kind = describe
+    written.write(5)
+    other = HashMapStateBackend()
+    other.key = "a"
+    restore(other, backend.take_snapshot(), [])
+    with another_clock(clock):
+        state = Uniform(other, describe)
+    clock.now += TTL - 1
+    assert state.read() == 5
+    clock.now += 1
+    assert state.read() is None
+
+
+@every_kind
+def test_state_that_has_lost_its_time_to_live_stays(backend, clock, describe):
+    Uniform(backend, describe).write(5)
+    other = HashMapStateBackend()
+    other.key = "a"
+    restore(other, backend.take_snapshot(), [])
+    state = Uniform(other, without_ttl(describe))
+    state.kind = describe
+    clock.now += TTL
+    assert state.read() == 5
 
 
 @every_kind
