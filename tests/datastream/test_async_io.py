@@ -17,6 +17,7 @@ from tests.datastream.inline import (
     collect,
     make_env,
     move_every_epoch,
+    stop_the_clock,
 )
 from tests.engine.sources import PacedSource
 
@@ -61,10 +62,33 @@ def test_ordered_results_keep_the_order_of_their_records():
     assert collect(stream) == [1, -1, 5, -5, 9, -9]
 
 
-def test_unordered_results_come_as_they_are_ready():
-    env = make_env()
-    stream = AsyncDataStream.unordered_wait(env.from_collection([1, 5, 9]), LastFirst(0.03), MINUTE)
-    assert collect(stream) == [9, -9, 5, -5, 1, -1]
+class AfterTheNext(AsyncFunction):
+    """The results of a number are ready once those of the next one have passed on; the last one does not wait."""
+
+    def __init__(self, passed, last):
+        self.passed = passed
+        self.last = last
+
+    async def async_invoke(self, value):
+        while value != self.last and not (self.passed / str(value + 1)).exists():  # noqa: ASYNC110 - of another thread
+            await asyncio.sleep(0.001)
+        return [value, -value]
+
+
+def in_the_order_of_results(numbers, last, passed):
+    """Return the unordered results of numbers, of which each waits for the next one. ``passed`` is a directory."""
+
+    def note(result):
+        (passed / str(abs(result))).touch()
+        return result
+
+    return collect(AsyncDataStream.unordered_wait(numbers, AfterTheNext(passed, last), MINUTE).map(note))
+
+
+def test_unordered_results_come_as_they_are_ready(monkeypatch, tmp_path):
+    stop_the_clock(monkeypatch)  # the end of an epoch would wait for the results of its records
+    numbers = make_env().from_collection([1, 2, 3])
+    assert in_the_order_of_results(numbers, 3, tmp_path) == [3, -3, 2, -2, 1, -1]
 
 
 class Concurrency(AsyncFunction):
@@ -86,10 +110,10 @@ def test_as_many_records_as_the_capacity_says_are_worked_on_at_once(capacity):
     assert max(collect(stream)) == capacity
 
 
-def test_records_of_different_blocks_are_worked_on_at_once():
-    env = make_env("STREAMING", 1, {"flintstream.epoch.idle-duration": "2000"})
-    numbers = env.from_source(PacedSource(10, 0.005), NO_WATERMARKS, "one per block")
-    assert max(collect(AsyncDataStream.unordered_wait(numbers, Concurrency(), MINUTE))) > 1
+def test_records_of_different_blocks_are_worked_on_at_once(monkeypatch, tmp_path):
+    stop_the_clock(monkeypatch)  # as above
+    numbers = make_env().from_source(PacedSource(3, 0.005), NO_WATERMARKS, "one per block")
+    assert in_the_order_of_results(numbers, 2, tmp_path) == [2, -2, 1, -1, 0, 0]
 
 
 class Stamp(ProcessFunction):

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
-from tests.datastream.inline import MODES, NO_WATERMARKS, SHORT_EPOCHS, by_second_field, collect, make_env
-from tests.engine.sources import PacedSource
+from tests.datastream.inline import (
+    MODES,
+    NO_WATERMARKS,
+    by_second_field,
+    collect,
+    make_env,
+    rush_the_clock,
+    stop_the_clock,
+)
+from tests.engine.sources import StepwiseSource
 
 from flintstream.common import Types
 from flintstream.datastream import BroadcastProcessFunction, CoMapFunction, OutputTag, ProcessFunction
@@ -16,6 +26,12 @@ pytestmark = pytest.mark.slow
 NAMES = MapStateDescriptor("names", Types.INT(), Types.STRING())
 every_mode = pytest.mark.parametrize("mode", MODES)
 every_parallelism = pytest.mark.parametrize("parallelism", [1, 2, 3])
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """Keep time from ending an epoch, and with it the order that holds within an epoch."""
+    stop_the_clock(monkeypatch)
 
 
 def add_one(number):
@@ -49,9 +65,10 @@ def test_printed_lines_are_in_the_order_of_the_collection(capsys, mode):
 
 
 def test_the_order_goes_on_in_later_epochs():
-    env = make_env(parallelism=2, settings=SHORT_EPOCHS)
-    paced = env.from_source(PacedSource(9, 0.03), NO_WATERMARKS, "paced").set_parallelism(1)
-    assert collect(paced.map(add_one)) == list(range(1, 10))
+    numbers = make_env(parallelism=2).from_source(StepwiseSource(9), NO_WATERMARKS, "numbers").set_parallelism(1)
+    with numbers.map(add_one).execute_and_collect() as results:
+        assert list(results) == list(range(1, 10))
+        assert results._client.get_accumulators().result()["numEpochs"] >= 9
 
 
 @every_mode
@@ -107,21 +124,23 @@ class Name(BroadcastProcessFunction):
         ctx.get_broadcast_state(NAMES).put(*value[:2])
 
 
-@every_mode
-@every_parallelism
-@pytest.mark.parametrize("size", [3, 2 * RECORDS_PER_BLOCK])
-@pytest.mark.parametrize("rules_first", [False, True])
-@pytest.mark.parametrize("timed", ["", "rules", "events"])
-def test_every_event_finds_the_rules_that_are_broadcast(mode, parallelism, size, rules_first, timed):
-    env = make_env(mode, parallelism)
+either_first = pytest.mark.parametrize("rules_first", [False, True])
+either_timed = pytest.mark.parametrize("timed", ["", "rules", "events"])
+
+
+def named(env, wanted, rules_first, timed):
+    """Return a stream of the names that events find in the rules, which are in the order of their numbers.
+
+    Each event wants one of the rules, by its number.
+    """
 
     def rules():
-        records = [(i, i, f"name {i}") for i in range(size)]
+        records = [(i, i, f"name {i}") for i in range(len(wanted))]
         stream = by_second_field(env, records) if timed == "rules" else env.from_collection(records)
         return stream.map(lambda rule: (rule[0], rule[2])).broadcast(NAMES)
 
     def events():
-        records = [(i, i) for i in range(size)]
+        records = [(number, i) for i, number in enumerate(wanted)]
         return by_second_field(env, records) if timed == "events" else env.from_collection(records)
 
     if rules_first:
@@ -130,7 +149,29 @@ def test_every_event_finds_the_rules_that_are_broadcast(mode, parallelism, size,
     else:
         stream = events()
         broadcast = rules()
-    assert sorted(collect(stream.connect(broadcast).process(Name()))) == sorted(f"name {i}" for i in range(size))
+    return stream.connect(broadcast).process(Name(), Types.STRING())
+
+
+@every_mode
+@every_parallelism
+@pytest.mark.parametrize("size", [3, 2 * RECORDS_PER_BLOCK])
+@either_first
+@either_timed
+def test_every_event_finds_the_rules_that_are_broadcast(mode, parallelism, size, rules_first, timed):
+    wanted = range(size)[::-1]  # the first event wants the last rule
+    names = collect(named(make_env(mode, parallelism), wanted, rules_first, timed))
+    assert Counter(names) == Counter(f"name {i}" for i in range(size))
+
+
+@every_parallelism
+@either_first
+@either_timed
+def test_an_event_finds_the_rules_of_its_epoch_however_early_that_ends(parallelism, rules_first, timed, monkeypatch):
+    rush_the_clock(monkeypatch)
+    names = named(make_env("STREAMING", parallelism), range(9), rules_first, timed)
+    with names.execute_and_collect() as results:
+        assert Counter(results) == Counter(f"name {i}" for i in range(9))
+        assert results._client.get_accumulators().result()["numEpochs"] >= 9
 
 
 class Odd(ProcessFunction):

@@ -53,6 +53,30 @@ class PacedReader(SourceReader):
         return True
 
 
+class StepwiseSource(Source):
+    """Emit the numbers from 0, one in each epoch, whatever time that takes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def create_enumerator(self, parallelism: int) -> StaticEnumerator:
+        return StaticEnumerator([PacedSplit("stepwise")])
+
+    def create_reader(self) -> SourceReader:
+        return StepwiseReader(self.limit)
+
+
+class StepwiseReader(SourceReader):
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def read(self, split, fetch):
+        if split.position < self.limit:
+            split.position += 1
+            yield [split.position - 1]
+        return split.position == self.limit
+
+
 class SilentSource(Source):
     """Emit one record, then nothing more, without ending."""
 

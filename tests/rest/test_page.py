@@ -26,9 +26,17 @@ TABS = ("graph", "curves", "checkpoints", "exceptions", "state", "configuration"
 
 
 @pytest.fixture(scope="module")
-def page():
+def window():
     with browser() as started:
         yield started
+
+
+@pytest.fixture
+def page(window):
+    """A window without a page: that of the test before would complain that its server has gone."""
+    window.open("about:blank")
+    window.complaints()
+    return window
 
 
 @pytest.fixture
@@ -122,8 +130,6 @@ def test_views_show_checkpoints_an_exception_with_its_record_state_settings_and_
 
 def test_no_text_of_a_job_becomes_a_part_of_the_page(page, server, job, tmp_path):
     page.look(1280)
-    page.open("about:blank")
-    page.complaints()  # of a page whose server has gone
     (tmp_path / "fail").touch()
     for tab in TABS:
         shown(page, server, job, tab)
@@ -158,9 +164,10 @@ def test_a_job_is_rescaled(page, server, job):
     shown(page, server, job)
     page.run("[...document.querySelectorAll('.actions button')].find(e => e.innerText.startsWith('Rescale')).click()")
     page.wait_for("goes on from a checkpoint", "dialog")
-    page.run("document.querySelector('dialog input').value = 2")
+    page.run("document.querySelector('dialog input').value = 3")
     page.click("dialog button.primary")
-    page.wait_for("runs with parallelism 2", "#status")
+    page.wait_for("runs with parallelism 3", "#status")
+    page.wait_for("\N{MULTIPLICATION SIGN} 3", ".graph")
     assert page.complaints() == []
 
 

@@ -168,11 +168,14 @@ ONLY_NAMES = {"GET /v1/applications", "GET /v1/taskmanagers/:taskmanagerid (unkn
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory):
     """A server with a job that has failed once, and that no test changes."""
-    directory = tmp_path_factory.mktemp("running")
+    directory, renewal = tmp_path_factory.mktemp("running"), history._renewal
     with pytest.MonkeyPatch.context() as patch, serving(application()) as server:
         patch.setenv(registry.DIRECTORY, str(directory / "jobs"))
         patch.setenv(history.DIRECTORY, str(directory / "history"))
+        # The job lives beside other tests, and would write its record into their directories.
+        patch.setattr(history, "_renewal", lambda job, started_ms: lambda progress: None)
         client = started(directory, fails=True)
+        patch.setattr(history, "_renewal", renewal)
         number = str(client.get_job_id())
         wait_for(lambda: server.get(f"/jobs/{number}/checkpoints").json()["latest"]["restored"])
         done = server.get(f"/jobs/{number}/checkpoints").json()["counts"]["completed"]

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.datastream.inline import stop_the_clock
 
 import flintstream
 from flintstream.datastream import StreamExecutionEnvironment
@@ -230,6 +231,7 @@ def test_the_operator_is_found_behind_an_exchange(capsys):
 
 def test_nothing_is_looked_up_unless_something_is_logged(monkeypatch):
     """Only a place is noted, once per subtask and epoch."""
+    stop_the_clock(monkeypatch)  # so that one epoch is enough
     noted: list[Place] = []
     monkeypatch.setattr("flintstream.runtime.task.stage.enter_place", noted.append)
     env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from tests.datastream.inline import stop_the_clock
 
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, StaticEnumerator
 from flintstream.runtime.epoch import Epoch
@@ -61,11 +62,13 @@ def read(splits, **settings):
     return collected
 
 
-def test_an_epoch_ends_once_all_records_are_read_although_new_ones_keep_coming():
+def test_an_epoch_ends_once_all_records_are_read_although_new_ones_keep_coming(monkeypatch):
+    stop_the_clock(monkeypatch)
     assert read([Trickle("a", 3)]) == ["a", "a", "a"]
 
 
-def test_an_epoch_reads_on_while_one_of_several_splits_still_has_records():
+def test_an_epoch_reads_on_while_one_of_several_splits_still_has_records(monkeypatch):
+    stop_the_clock(monkeypatch)
     records = read([Trickle("a", 1), Trickle("b", 20)])
     assert records.count("b") == 20
     assert records.count("a") > 1  # it was polled again meanwhile

@@ -343,7 +343,9 @@ class SourceOperator(InputOperator):
         """Return a function that tells whether to end the epoch.
 
         While there is work, longer epochs cost less. While this process waits for the source or in a user's function,
-        or while a function is slow, a short epoch keeps finished records from waiting.
+        or while a function is slow, a short epoch keeps finished records from waiting. A process that gets no CPU looks
+        like one that waits: its epochs end early, which costs time, and programs may see records of different sources
+        in another order, but only in one that Flink allows, too.
         """
         started, cpu_started = time.monotonic(), time.process_time()
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
