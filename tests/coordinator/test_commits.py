@@ -135,6 +135,17 @@ def test_going_back_forgets_what_came_later_and_repeats_no_commit_of_this_proces
     assert commits.by_uid() == {}
 
 
+def test_a_job_that_runs_for_long_remembers_the_commits_of_its_latest_checkpoint_alone():
+    sink = StubbornSink()
+    commits = commits_of(sink)
+    for number in range(1, 101):
+        commits.add(prepared(1))
+        commits.commit(number)
+    assert len(commits.done) == 1
+    commits.recover(metadata(100, 1), allow_non_restored=False)
+    assert sink.committer.committed == [1] * 100
+
+
 def test_another_process_repeats_the_commit():
     sink = StubbornSink()
     commits_of(sink).recover(metadata(4, 1), allow_non_restored=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import pickle
+import weakref
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -117,6 +118,59 @@ def test_a_worker_drops_the_jobs_that_had_ended_when_another_one_started(runtime
     assert set(runtimes) == {"running", "new"}
     running.close()
     new.close()
+
+
+class Circle(Runtime):
+    """Refers to itself, as operators and their functions do to each other."""
+
+    alive: ClassVar[list[weakref.ref[Circle]]] = []
+
+    def __init__(self, plan, log):
+        super().__init__(plan, log)
+        self.own = self
+        self.alive.append(weakref.ref(self))
+
+
+@pytest.fixture
+def circles(runtimes, monkeypatch):
+    monkeypatch.setattr(worker, "JobRuntime", Circle)
+    monkeypatch.setattr(Circle, "alive", [])
+    gc.disable()  # as good as a threshold that is not reached
+    yield lambda: [each for each in Circle.alive if each() is not None]
+    gc.enable()
+
+
+def test_the_memory_of_a_start_is_free_before_the_next_start_of_the_job_needs_it(circles, monkeypatch):
+    before: list[int] = []
+    monkeypatch.setattr(ProcessSetup, "enter", lambda _: before.append(len(circles())))
+    for _ in range(5):
+        start = shipped("job")
+        runtime_of(start.job)
+        start.close()
+    assert before == [0] * 5
+    assert len(circles()) == 1
+
+
+def test_a_worker_frees_the_memory_of_the_oldest_job_if_there_are_too_many(circles, runtimes):
+    starts = [shipped(f"job {number}") for number in range(worker.JOBS_KEPT + 2)]
+    for start in starts:
+        runtime_of(start.job)
+    assert list(runtimes) == [f"job {number}" for number in range(2, worker.JOBS_KEPT + 2)]
+    assert len(circles()) == worker.JOBS_KEPT
+    for start in starts:
+        start.close()
+
+
+def test_a_keeper_frees_the_memory_of_a_job_soon_after_its_end(circles, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    data = pickle.dumps(ProcessSetup()) + pickle.dumps(("plan", None))
+    shipment: Any = ship(Context(), "job", data, sticky=True, one_machine=True)
+    runtime_of(shipment.job)
+    worker.close_ended_jobs()
+    assert len(circles()) == 1
+    shipment.close()
+    worker.close_ended_jobs()
+    assert circles() == []
 
 
 def test_a_keeper_drops_a_job_soon_after_its_end(runtimes, tmp_path, monkeypatch):

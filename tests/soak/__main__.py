@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import platform
-import random
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.faults.processes import Process, below, kill, victims, wait_for_end
+from tests.faults.processes import Process, below, kill, wait_for_end
 from tests.faults.rounds import PYTHON
 from tests.soak.chart import picture
 from tests.soak.job import LEGS, Plan, expected
@@ -42,7 +41,8 @@ class Soak:
         self.plan, self.kill_seconds = plan, kill_seconds
         self.samples: list[dict[str, Any]] = []
         self.kills: list[float] = []
-        self.rng = random.Random(1)
+        self.spared: int | None = None
+        """The worker that is never killed, so that it shows what a worker grows by in an hour."""
 
     def run(self) -> int:
         """Run the job to its end; return its exit code."""
@@ -66,6 +66,7 @@ class Soak:
                 time.sleep(SAMPLE_SECONDS)
                 seen.update(below(job.pid))
                 self.samples.append(sample(self.plan, job.pid, self.began))
+                self.samples[-1]["spared"] = self._spare(self.samples[-1]["workers"]["each"])
                 if len(self.samples) % 6 == 0:
                     self._say(self.samples[-1])
                 if time.monotonic() > next_kill:
@@ -84,9 +85,19 @@ class Soak:
         sizes = ", ".join(f"{part} {now[part]['rss'] // 1024} MiB" for part in ("driver", "jvm", "workers"))
         print(f"{now['seconds']:6.0f} s  {sizes}, lag {now['lag']} s, load {now['load']:.1f}", flush=True)
 
+    def _spare(self, workers: list[tuple[int, int, int]]) -> int:
+        """Choose the worker to spare, the largest at the first kill; return its size (KiB)."""
+        sizes = {process: size for process, _, size in workers}
+        if not self.kills or self.spared not in sizes:
+            self.spared = max(sizes, key=lambda process: sizes[process], default=None)
+        return sizes.get(self.spared, 0) if self.spared is not None else 0
+
     def _kill(self, driver: int) -> None:
-        for process in victims(driver, "worker", self.rng):
-            if kill(process):
+        """Kill a worker that keeps a subtask. The others only pass tasks on, and the keeper of a task dies with one."""
+        largest = sorted(self.samples[-1]["workers"]["each"], key=lambda worker: worker[-1])[-2:]
+        chosen = [process for process, _, _ in largest if process != self.spared][-1:]
+        for process in below(driver):
+            if process.pid in chosen and kill(process):
                 self.kills.append(round(time.monotonic() - self.began, 1))
 
     def journal(self) -> list[dict[str, Any]]:

@@ -28,12 +28,14 @@ class Usage:
     processes: int = 0
     rss: int = 0
     pss: int = 0
+    heap: int = 0
+    """The part of the RSS that is Java's heap."""
     files: int = 0
     threads: int = 0
     cpu: float = 0.0
     """Seconds since each process began."""
-    each: list[tuple[int, int]] = field(default_factory=list)
-    """Process id and PSS of each."""
+    each: list[tuple[int, int, int]] = field(default_factory=list)
+    """Process id, PSS and RSS of each."""
 
     def add(self, pid: int) -> None:
         """Add a process that may be ending."""
@@ -48,13 +50,29 @@ class Usage:
             self.threads += threads
             fields = (directory / "stat").read_text().rpartition(")")[2].split()
             self.cpu = round(self.cpu + (int(fields[11]) + int(fields[12])) / TICKS, 2)
-            self.each.append((pid, sizes["Pss"]))
+            self.each.append((pid, sizes["Pss"], sizes["Rss"]))
 
 
 def _sizes(path: Path) -> Iterator[tuple[str, int]]:
     for line in path.read_text().splitlines()[1:]:
         name, _, rest = line.partition(":")
         yield name, int(rest.split()[0])
+
+
+HEAP_END = 1 << 32
+"""A JVM puts a heap of up to 2 GiB below this address, and nothing else."""
+
+
+def heap_in(smaps: str) -> int:
+    """Return how much of the heap of a JVM is in memory (KiB)."""
+    size, inside = 0, False
+    for line in smaps.splitlines():
+        name, *values = line.split()
+        if name == "Rss:":
+            size += inside * int(values[0])
+        elif not name.endswith(":"):
+            inside = int(name.partition("-")[2], 16) <= HEAP_END
+    return size
 
 
 def part_of(process: Process, driver: int) -> str:
@@ -97,7 +115,11 @@ def sample(plan: Plan, driver: int, began: float) -> dict[str, Any]:
     """Return one sample."""
     usages = {part: Usage() for part in PARTS}
     for process in below(driver):
-        usages[part_of(process, driver)].add(process.pid)
+        part = part_of(process, driver)
+        usages[part].add(process.pid)
+        if part == "jvm":
+            with contextlib.suppress(OSError):
+                usages[part].heap += heap_in(Path(f"/proc/{process.pid}/smaps").read_text())
     temporary = plan.path("tmp")
     logs = [files_in(path) for path in temporary.glob("flintstream-*") if path.is_dir()]
     everything = files_in(temporary)

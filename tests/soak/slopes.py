@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+ANY = float("inf")
+
+
 class Curve(NamedTuple):
     """One curve of a soak."""
 
@@ -16,7 +19,7 @@ class Curve(NamedTuple):
     of: Callable[[dict[str, Any]], float]
     """Its value in a sample."""
     flat: float
-    """The share of its mean by which it may grow per hour."""
+    """The share of its mean by which it may grow per hour; ``ANY`` if it is only shown."""
     least: float
     """Growth per hour that does not count."""
 
@@ -24,6 +27,10 @@ class Curve(NamedTuple):
 def _memory(part: str) -> Callable[[dict[str, Any]], float]:
     # Not the proportional size, which grows when other processes end that share libraries with this one.
     return lambda sample: sample[part]["rss"] / 1024
+
+
+def _outside_of_heap(sample: dict[str, Any]) -> float:
+    return float(sample["jvm"]["rss"] - sample["jvm"].get("heap", 0)) / 1024
 
 
 def _count(name: str) -> Callable[[dict[str, Any]], float]:
@@ -37,9 +44,15 @@ def _entry(name: str, position: int, divisor: float = 1.0) -> Callable[[dict[str
 MIB = float(1 << 20)
 
 CURVES = (
-    Curve("memory: driver", "MiB", _memory("driver"), 0.1, 5),
-    Curve("memory: JVM", "MiB", _memory("jvm"), 0.1, 30),
-    Curve("memory: workers", "MiB", _memory("workers"), 0.1, 20),
+    # Python's and the C library's free lists take their time to settle. EXAMINED has what is in use.
+    Curve("memory: driver", "MiB", _memory("driver"), 0.1, 15),
+    # Java takes a larger heap, up to its limit, when collections take long because others use the machine. EXAMINED has
+    # what is in use there, too.
+    Curve("memory: JVM", "MiB", _memory("jvm"), ANY, 0),
+    Curve("memory: JVM outside of its heap", "MiB", _outside_of_heap, 0.1, 20),
+    # Each kill takes away what a worker has grown by, and most of its caches.
+    Curve("memory: workers", "MiB", _memory("workers"), 0.1, 60),
+    Curve("memory: the spared worker", "MiB", lambda sample: sample.get("spared", 0) / 1024, 0.1, 20),
     Curve("open files", "", _count("files"), 0.1, 10),
     Curve("threads", "", _count("threads"), 0.1, 5),
     Curve("processes", "", _count("processes"), 0.1, 1),
@@ -58,6 +71,7 @@ EXAMINED = (
     Curve("JVM classes", "", lambda entry: entry["classes"], 0.05, 100),
     Curve("JVM threads", "", lambda entry: entry["jvm_threads"], 0.1, 10),
     Curve("objects of the driver", "", lambda entry: entry["objects"], 0.05, 5000),
+    Curve("large memory of the driver", "MiB", lambda entry: entry.get("large", 0) / MIB, 0.1, 2),
     Curve("threads of the driver", "", lambda entry: entry["threads"], 0.1, 2),
 )
 """Curves of what the job recorded after full collections."""

@@ -10,7 +10,8 @@ import pytest
 from tests.soak import job
 from tests.soak.__main__ import Soak
 from tests.soak.chart import picture
-from tests.soak.job import LEGS, Plan, expected
+from tests.soak.job import LEGS, Plan, expected, large
+from tests.soak.samples import heap_in
 from tests.soak.slopes import slopes, verdict
 
 
@@ -48,6 +49,54 @@ def test_growth_is_told_apart_from_legs_that_differ():
     assert verdict(flat) == []
     assert 75 < leaking["slopes"]["memory: workers"]["per_hour"] < 85
     assert [each.partition(":")[0] for each in verdict(leaking)] == ["memory"]
+
+
+def test_growth_of_a_worker_is_found_though_the_others_are_killed_again_and_again():
+    flat, leaking = results_of(0), results_of(0)
+    for results, growth in ((flat, 0), (leaking, 40)):
+        for sample in results["samples"]:
+            leg = sample["seconds"] // 600 % 2
+            sample["spared"] = 1024 * (120 + 20 * leg + growth * sample["seconds"] / 3600)
+        results["slopes"] = slopes(results, 600)
+    assert verdict(flat) == []
+    assert [each.rpartition(":")[0] for each in verdict(leaking)] == ["memory: the spared worker"]
+
+
+def test_a_worker_that_keeps_state_is_spared_from_the_first_kill_on():
+    soak = Soak(Plan("", 1, 1, 1), 1)
+    assert soak._spare([]) == 0
+    assert soak._spare([(7, 10, 50), (8, 10, 60)]) == 60
+    assert soak._spare([(7, 10, 90), (8, 10, 80)]) == 90
+    soak.kills.append(1.0)
+    assert soak._spare([(7, 10, 90), (9, 10, 95)]) == 90
+    assert soak._spare([(9, 10, 95), (10, 10, 40)]) == 95
+
+
+def test_a_heap_that_java_takes_is_no_growth_and_what_it_takes_elsewhere_is():
+    heap, elsewhere = results_of(0), results_of(0)
+    for results, part in ((heap, 1), (elsewhere, 0)):
+        for sample in results["samples"]:
+            grown = int(sample["seconds"] * 100)
+            sample["jvm"] = {**sample["jvm"], "rss": 500_000 + grown, "heap": 200_000 + part * grown}
+        results["slopes"] = slopes(results, 600)
+    assert verdict(heap) == []
+    assert [each.rpartition(":")[0] for each in verdict(elsewhere)] == ["memory: JVM outside of its heap"]
+
+
+def test_what_is_not_a_heap_does_not_count_as_one():
+    heap, library = (
+        "c0000000-d0000000 rw-p 00000000 00:00 0",
+        "7f00a0000000-7f00a0001000 r--p 00000000 08:01 7 /lib/x.so",
+    )
+    assert heap_in(f"{heap}\nSize: 9 kB\nRss: 70 kB\nVmFlags: rd wr\n{library}\nRss: 4 kB\n") == 70
+
+
+def test_memory_that_the_c_library_gives_out_is_counted():
+    before = large()
+    if not before:
+        pytest.skip("the C library does not tell")
+    kept = bytearray(50_000_000)
+    assert large() - before > len(kept) * 0.99
 
 
 def test_the_picture_is_well_formed_and_has_every_curve():

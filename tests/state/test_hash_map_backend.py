@@ -383,6 +383,16 @@ def clone(snapshot, deltas=()):
     return other
 
 
+def test_a_closed_backend_holds_no_memory_even_if_something_refers_to_it():
+    closed = HashMapStateBackend()
+    closed.key = "a"
+    fill(closed)
+    assert contents(closed)
+    closed.close()
+    assert not contents(closed)
+    assert not any(table.dirty for table in closed.tables.values())
+
+
 def test_a_snapshot_restores_all_kinds_of_state(backend):
     fill(backend)
     other = clone(list(backend.take_snapshot()))

@@ -151,6 +151,19 @@ def test_updating_to_nothing_removes(backend):
     assert {name for name, _ in contents(backend)} == {"r", "a"}
 
 
+def test_a_closed_backend_holds_no_entries_even_if_something_refers_to_it(tmp_path):
+    closed = RocksDBStateBackend(str(tmp_path / "db"), group_of)
+    closed.key = "a"
+    closed.tracking = True
+    fill(closed)
+    held = closed.tables["v", False].values
+    assert held.young
+    closed.close()
+    assert not held.young
+    assert not held.old
+    assert not any(table.dirty for table in closed.tables.values())
+
+
 def test_close_removes_the_files(tmp_path):
     backend = RocksDBStateBackend(str(tmp_path / "db"), group_of)
     assert list((tmp_path / "db").iterdir())

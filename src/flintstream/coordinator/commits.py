@@ -111,7 +111,7 @@ class Commits:
         self.wait = wait
         self.pending: dict[int, list[Any]] = {}
         self.done: set[tuple[int, int]] = set()
-        """Checkpoint and sink of each commit."""
+        """Checkpoint and sink of each commit for the latest checkpoint, the only one that a restart goes back to."""
         self.owed = False
         """Whether a completed checkpoint contains output that could not be committed."""
 
@@ -148,6 +148,7 @@ class Commits:
     def commit(self, checkpoint: int) -> None:
         """Commit all pending output. The checkpoint with this number is complete and contains it."""
         self.owed = bool(self.pending)
+        self.done = {each for each in self.done if each[0] == checkpoint}  # else it grows as long as the job runs
         for node in list(self.pending):
             self._commit(node)
             self.done.add((checkpoint, node))

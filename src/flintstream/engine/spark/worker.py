@@ -51,9 +51,8 @@ def runtime_of(job: ShippedJob) -> JobRuntime:
     """Return the runtime of a job in this process."""
     known, runtime = _runtimes.get(job.job_id, (None, None))
     if runtime is None or known is None or known.start != job.start:
-        _close(lambda each: job.outlives(each) or each.plan.gone())
-        while len(_runtimes) >= JOBS_KEPT:
-            _runtimes.popitem(last=False)[1][1].close()
+        runtime = None  # else its memory would not be freed
+        _close(lambda each: job.outlives(each) or each.plan.gone(), JOBS_KEPT - 1)
         with io.BytesIO(job.plan.load()) as file:
             enter()
             expect_no_interrupt()
@@ -73,11 +72,17 @@ def close_ended_jobs() -> None:
     _close(lambda job: job.plan.gone())
 
 
-def _close(ended: Callable[[ShippedJob], bool]) -> None:
-    for job_id, (job, runtime) in list(_runtimes.items()):
-        if ended(job):
-            runtime.close()
-            del _runtimes[job_id]
+def _close(ended: Callable[[ShippedJob], bool], most: int = JOBS_KEPT) -> None:
+    """Drop the jobs that have ended and, if there are more than ``most`` others, the oldest of those."""
+    dropped = [job_id for job_id, (job, _) in _runtimes.items() if ended(job)]
+    running = [job_id for job_id in _runtimes if job_id not in dropped]
+    dropped += running[: max(0, len(running) - most)]
+    for job_id in dropped:
+        _runtimes.pop(job_id)[1].close()
+    if dropped:
+        # Operators, functions and state refer to each other. With GC_THRESHOLDS, Python may not look for such objects
+        # for hours, and meanwhile each restart of a job would leave a copy of its state in memory.
+        gc.collect()
 
 
 def _write_whole_lines(output: str | None) -> None:

@@ -297,7 +297,10 @@ class RocksDBStateBackend(TableBackend):
                 self.tables[place] = table
 
     def close(self) -> None:
-        """Close the database and remove its files."""
+        """Close the database, remove its files, and free the memory of entries at once."""
+        for table in self.tables.values():
+            table.values.forget()
+            table.dirty.clear()
         self._store.close()
 
     # -- time-to-live ------------------------------------------------------------------------------------------------
