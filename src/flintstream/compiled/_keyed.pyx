@@ -166,3 +166,25 @@ def reduce_each(call, formula, Scope state, selector, Py_ssize_t field, cursor, 
         if tracking:
             dirty[current] = 0
         PyList_Append(results, settled.of(after))
+
+
+def look_ahead(list tables, list values, Py_ssize_t field):
+    """Look up the keys of a block in large dicts, so that the caches have the entries when records come.
+
+    Look-ups that follow each other closely wait for the memory at the same time, those of single records one after the
+    other. Keys other than whole numbers and strings are left out, as comparing them may run a user's code.
+    """
+    cdef Py_ssize_t row
+    cdef PyObject* found
+    cdef Py_ssize_t seen = 0
+    for table in tables:
+        for row in range(PyList_GET_SIZE(values)):
+            value = <object>PyList_GET_ITEM(values, row)
+            if not PyTuple_CheckExact(value) or field >= PyTuple_GET_SIZE(value):
+                continue
+            key = <object>PyTuple_GET_ITEM(value, field)
+            if PyLong_CheckExact(key) or PyUnicode_CheckExact(key):
+                found = PyDict_GetItemWithError(<dict>table, key)
+                if found != NULL:
+                    seen += found.ob_refcnt
+    return seen

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ACCESSES = 2_000
 """Assumed number of state accesses per clean-up. A clean-up checks as many entries as these accesses would."""
 
+LARGE = 32_768
+"""Entries of a dict from which on it helps to look ahead. A look-up in one of half the size waits little."""
+
 
 class HashMapStateBackend(TableBackend):
     """Keeps the users' objects themselves. Serialization happens only for snapshots and deltas."""
@@ -46,6 +49,11 @@ class HashMapStateBackend(TableBackend):
     def keys(self, name: str) -> list[Any]:
         """Return the keys that have a value in the state with this name."""
         return [key for (known, _), table in self.tables.items() if known == name for key in table.values]
+
+    def large_dicts(self) -> list[dict[Any, Any]]:
+        """Return the dicts that have entries of the current key, and are too large for the processor's caches."""
+        tables = [table for table in self.tables.values() if not table.info.namespaced]
+        return [each for table in tables for each in (table.values, table.dirty, table.noted) if len(each) > LARGE]
 
     def take_delta(self) -> list[Change]:
         """Return the changes since the last call."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _compiled = load("keyed")
 compiled_call_each = None if _compiled is None else _compiled.call_each
 """The compiled form of the loops of :meth:`CollectingOperator.call_each` and of keyed operators."""
+compiled_look_ahead: Any = None if _compiled is None else _compiled.look_ahead
+"""Brings what large dicts have for the keys of a block into the processor's caches."""
 
 
 def compiled_can_use(state: Any) -> bool:

@@ -9,7 +9,12 @@ from flintstream.runtime.copies import copied
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
-from flintstream.runtime.operators.functions import CollectingOperator, compiled_call_each, compiled_can_use
+from flintstream.runtime.operators.functions import (
+    CollectingOperator,
+    compiled_call_each,
+    compiled_can_use,
+    compiled_look_ahead,
+)
 from flintstream.runtime.selectors import field_of
 
 if TYPE_CHECKING:
@@ -44,6 +49,7 @@ class KeyedOperator(CollectingOperator):
         self.timers = context.timers
         self.key = self.selector
         self.fast_call_each = compiled_call_each if compiled_can_use(self.state) else None
+        self.large_dicts = getattr(self.state, "large_dicts", None)
 
     def freeze_keys(self) -> None:
         """Freeze keys from now on."""
@@ -126,6 +132,8 @@ class KeyedProcessOperator(TimerOperator):
             if self.fast_call_each is not None:
                 stamps = None if timestamps is None else []
                 field = field_of(key)
+                if field >= 0 and self.large_dicts is not None and (large := self.large_dicts()):
+                    compiled_look_ahead(large, values, field)
                 self.fast_call_each(call, ctx, state, key, field, cursor, timestamps, frozen, copied, results, stamps)
             elif timestamps is None:
                 for value in cursor:
