@@ -1,6 +1,7 @@
 # cython: language_level=3, binding=False, boundscheck=False, wraparound=False
 """Keyed state in memory, and the loops that call a function for each record; see the package for what they replace."""
 
+cimport cython
 from cpython.dict cimport PyDict_SetDefault
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc

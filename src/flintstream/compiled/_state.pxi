@@ -347,6 +347,24 @@ cdef class MapAccess(Access):
         _remove(self, key)
 
 
+@cython.no_gc
+@cython.final
+cdef class Dated:
+    """A value of a map entry that expires, and the time of its last access."""
+
+    cdef public object value, time
+
+    def __init__(self, value, time):
+        self.value, self.time = value, time
+
+    def pair(self):
+        """Return the form that the entry has in snapshots."""
+        return self.value, self.time
+
+    def __repr__(self):
+        return repr(self.pair())
+
+
 cdef class TtlMapAccess(Access):
     """A map per key, whose entries expire."""
 
@@ -358,10 +376,9 @@ cdef class TtlMapAccess(Access):
         entry = _get(entries, key)
         if entry is None:
             return None
-        value, stamp = entry
-        if self._on_read or _has_passed(stamp, self._ttl, _time(self)):
+        if self._on_read or _has_passed((<Dated>entry).time, self._ttl, _time(self)):
             return self._seldom(key)
-        return value
+        return (<Dated>entry).value
 
     def contains(self, key):
         """Return whether a map key has a visible value other than None."""
@@ -369,7 +386,23 @@ cdef class TtlMapAccess(Access):
 
     def put(self, key, value):
         """Set the value of a map key and its time."""
-        _put(self, key, (value, _time(self)))
+        cdef PyObject* entry
+        cdef dict entries
+        time = _time(self)
+        self.changes += 1
+        current = _current(self)
+        found = _get(self._values, current)
+        if found is None:
+            self._values[current] = entries = {}
+        else:
+            entries = found
+        entry = PyDict_GetItemWithError(entries, key)
+        if entry == NULL:
+            entries[key] = Dated(value, time)
+        else:
+            (<Dated>entry).value, (<Dated>entry).time = value, time
+        if _tracks(self):
+            _note(self._noted, current, key, FRESH if entry == NULL else 0)
 
     def remove(self, key):
         """Remove a map key if it exists."""

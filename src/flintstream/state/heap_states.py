@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.compiled import load
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import KeyedStateBackend, Scope, TableInfo
 
+    Convert = Callable[[Any], Any]
+
 
 _compiled = load("keyed")
 
@@ -33,7 +35,8 @@ class Table:
     that were added. It is 0 for entries that changed as a whole or were removed. Map states note most of
     their changes in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
 
-    In a list whose elements expire, each element is followed by the time of its last access.
+    In a list whose elements expire, each element is followed by the time of its last access. In a map whose entries
+    expire, values are :class:`Dated`; other values that expire are pairs of the value and its time.
     """
 
     __slots__ = ("dirty", "info", "noted", "values")
@@ -51,7 +54,8 @@ class Table:
             return ((key, outside(elements)) for key, elements in self.values.items())
         if self.info.kind != "map":
             return iter(self.values.items())
-        return (((key, each), value) for key, entries in self.values.items() for each, value in entries.items())
+        rows = (((key, each), held) for key, entries in self.values.items() for each, held in entries.items())
+        return ((row, held.pair()) for row, held in rows) if self.info.ttl else rows
 
     def _outside(self) -> Callable[[list[Any]], list[Any]]:
         """Return the function that copies a list into the form that it has in snapshots."""
@@ -85,15 +89,17 @@ class Table:
             note(self.noted, current, key, 0)
         if _compiled is not None:
             _compiled.map_changes(self.values, self.noted, self.dirty, keys, found, deleted)
-            return
-        nothing: dict[Any, Any] = {}
-        for row in changed_rows(self.noted) if self.noted else self.dirty:
-            entries = self.values.get(row[0], nothing)
-            if row[1] in entries:
-                keys.append(row)
-                found.append(entries[row[1]])
-            else:
-                deleted.append(row)
+        else:
+            nothing: dict[Any, Any] = {}
+            for row in changed_rows(self.noted) if self.noted else self.dirty:
+                entries = self.values.get(row[0], nothing)
+                if row[1] in entries:
+                    keys.append(row)
+                    found.append(entries[row[1]])
+                else:
+                    deleted.append(row)
+        if self.info.ttl:
+            found[:] = map(Dated.pair, found)
 
     def has_changes(self) -> bool:
         """Whether anything has changed since the last call of :meth:`changes`."""
@@ -123,24 +129,48 @@ class Table:
                 if not entries:
                     del values[key]
         for (key, each), value in zip(change.keys, change.values, strict=True):
-            values.setdefault(key, {})[each] = value
+            values.setdefault(key, {})[each] = Dated(*value) if self.info.ttl else value
 
     def give_times(self, now: int) -> None:
         """Give the time ``now`` (ms) to entries that were kept without a time-to-live."""
-        self._each(lambda value: (value, now), lambda elements: flattened((element, now) for element in elements))
+        self._each(
+            lambda value: (value, now),
+            lambda elements: flattened((element, now) for element in elements),
+            lambda value: Dated(value, now),
+        )
         self.info = replace(self.info, ttl=True)
 
     def drop_times(self) -> None:
         """Remove the times of entries that had a time-to-live."""
-        self._each(itemgetter(0), itemgetter(slice(None, None, 2)))
+        self._each(itemgetter(0), itemgetter(slice(None, None, 2)), attrgetter("value"))
         self.info = replace(self.info, ttl=False)
 
-    def _each(self, convert: Callable[[Any], Any], convert_list: Callable[[list[Any]], list[Any]]) -> None:
+    def _each(self, of_value: Convert, of_list: Convert, of_map: Convert) -> None:
         for key, value in self.values.items():
             if self.info.kind == "map":
-                self.values[key] = {each: convert(held) for each, held in value.items()}
+                self.values[key] = {each: of_map(held) for each, held in value.items()}
             else:
-                self.values[key] = convert_list(value) if self.info.kind == "list" else convert(value)
+                self.values[key] = of_list(value) if self.info.kind == "list" else of_value(value)
+
+
+class Dated:
+    """A value of a map entry that expires, and the time of its last access."""
+
+    __slots__ = ("time", "value")
+
+    def __init__(self, value: Any, time: Any) -> None:
+        self.value, self.time = value, time
+
+    def pair(self) -> tuple[Any, Any]:
+        """Return the form that the entry has in snapshots."""
+        return self.value, self.time
+
+    def __repr__(self) -> str:
+        return repr(self.pair())
+
+
+if _compiled is not None and not TYPE_CHECKING:
+    Dated = _compiled.Dated  # smaller, and written to in place
 
 
 def pairs_of(elements: list[Any]) -> list[Any]:
