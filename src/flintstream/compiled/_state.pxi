@@ -357,12 +357,8 @@ cdef class Dated:
     def __init__(self, value, time):
         self.value, self.time = value, time
 
-    def pair(self):
-        """Return the form that the entry has in snapshots."""
-        return self.value, self.time
-
     def __repr__(self):
-        return repr(self.pair())
+        return repr((self.value, self.time))
 
 
 cdef class TtlMapAccess(Access):

@@ -19,10 +19,10 @@ FRESH = -1
 def note(noted: dict[Any, Any], current: Any, key: Any, mark: int) -> None:
     """Note that an entry has changed. The first mark of an entry stays."""
     marks = noted.get(current)
-    if marks is None:
-        noted[current] = (key, mark)
-    elif type(marks) is dict:
+    if type(marks) is dict:
         marks.setdefault(key, mark)
+    elif marks is None:
+        noted[current] = (key, mark)
     elif not _is(marks, key):
         noted[current] = {marks[0]: marks[1], key: mark}
 

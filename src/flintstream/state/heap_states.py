@@ -55,7 +55,7 @@ class Table:
         if self.info.kind != "map":
             return iter(self.values.items())
         rows = (((key, each), held) for key, entries in self.values.items() for each, held in entries.items())
-        return ((row, held.pair()) for row, held in rows) if self.info.ttl else rows
+        return ((row, _pair(held)) for row, held in rows) if self.info.ttl else rows
 
     def _outside(self) -> Callable[[list[Any]], list[Any]]:
         """Return the function that copies a list into the form that it has in snapshots."""
@@ -99,7 +99,7 @@ class Table:
                 else:
                     deleted.append(row)
         if self.info.ttl:
-            found[:] = map(Dated.pair, found)
+            found[:] = map(_pair, found)
 
     def has_changes(self) -> bool:
         """Whether anything has changed since the last call of :meth:`changes`."""
@@ -159,15 +159,15 @@ class Dated:
     __slots__ = ("time", "value")
 
     def __init__(self, value: Any, time: Any) -> None:
-        self.value, self.time = value, time
-
-    def pair(self) -> tuple[Any, Any]:
-        """Return the form that the entry has in snapshots."""
-        return self.value, self.time
+        self.value = value
+        self.time = time
 
     def __repr__(self) -> str:
-        return repr(self.pair())
+        return repr((self.value, self.time))
 
+
+_pair = attrgetter("value", "time")
+"""Returns the form that a map entry which expires has in snapshots."""
 
 if _compiled is not None and not TYPE_CHECKING:
     Dated = _compiled.Dated  # smaller, and written to in place
