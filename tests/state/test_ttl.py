@@ -122,6 +122,13 @@ class Uniform:
         return self.state.get()
 
 
+def assert_expires(state, clock):
+    clock.now += TTL - 1
+    assert state.read() == 5
+    clock.now += 1
+    assert state.read() is None
+
+
 every_kind = pytest.mark.parametrize(
     "describe", [value_state, list_state, map_state, reducing_state, aggregating_state]
 )
@@ -131,10 +138,7 @@ every_kind = pytest.mark.parametrize(
 def test_a_value_lives_until_its_time_has_passed(backend, clock, describe):
     state = Uniform(backend, describe)
     state.write(5)
-    clock.now += TTL - 1
-    assert state.read() == 5
-    clock.now += 1
-    assert state.read() is None
+    assert_expires(state, clock)
 
 
 @every_kind
@@ -476,10 +480,7 @@ def test_state_of_a_snapshot_without_times_lives_from_its_restore_on(backend, cl
     restore(other, backend.take_snapshot(), [])
     with another_clock(clock):
         state = Uniform(other, describe)
-    clock.now += TTL - 1
-    assert state.read() == 5
-    clock.now += 1
-    assert state.read() is None
+    assert_expires(state, clock)
 
 
 @every_kind

@@ -32,8 +32,8 @@ class Table:
     """The entries of one state, and a record of their changes.
 
     ``dirty`` has the changed keys, for a map (key, map key). The value for a list is its length without the elements
-    that were added. It is 0 for entries that changed as a whole or were removed. Map states note most of
-    their changes in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
+    that were added. It is 0 for entries that changed as a whole or were removed. Map states note most of their changes
+    in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
 
     In a list whose elements expire, each element is followed by the time of its last access. In a map whose entries
     expire, values are :class:`Dated`; other values that expire are pairs of the value and its time.
