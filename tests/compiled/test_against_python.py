@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import struct
 from unittest.mock import patch
+from zlib import crc32
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from flintstream.common import Types
@@ -130,13 +131,26 @@ def routed(declared, blocks, *, compiled):
 
 
 keys = (
-    st.integers() | st.text(max_size=3) | st.booleans() | st.none() | st.floats() | st.lists(st.integers(), max_size=2)
+    st.integers() | st.text(max_size=9) | st.booleans() | st.none() | st.floats() | st.lists(st.integers(), max_size=2)
 )
 records = st.lists(st.tuples(keys, st.integers()), max_size=20)
 
 
 @given(st.lists(records.flatmap(lambda values: st.tuples(st.just(values), st.just([7] * len(values)) | st.none()))))
 def test_records_get_the_same_route(blocks):
+    assert repr(routed(None, blocks, compiled=True)) == repr(routed(None, blocks, compiled=False))
+
+
+@given(st.text())
+@example("")
+@example("flink")
+def test_strings_have_the_hash_of_zlib(text):
+    assert exchange.crc(text) == crc32(text.encode())
+
+
+def test_a_lone_surrogate_has_no_computed_hash():
+    assert exchange.crc("a\udc80") is None
+    blocks = [([("a\udc80", 1), ("b", 2), ("a\udc80", 3)], None)]
     assert repr(routed(None, blocks, compiled=True)) == repr(routed(None, blocks, compiled=False))
 
 

@@ -31,6 +31,42 @@ cdef extern from *:
     const uint64_t MIX
 
 
+cdef extern from *:
+    """
+    /* CRC-32 as in zlib, four bytes at a time: table[n] is for a byte that n others of the four follow. */
+    static uint32_t crc_table[4][256];
+
+    static void fill_crc_table(void) {
+        for (uint32_t byte = 0; byte < 256; byte++) {
+            uint32_t rest = byte;
+            for (int bit = 0; bit < 8; bit++)
+                rest = rest & 1 ? rest >> 1 ^ 0xEDB88320u : rest >> 1;
+            crc_table[0][byte] = rest;
+        }
+        for (int n = 1; n < 4; n++)
+            for (int byte = 0; byte < 256; byte++) {
+                uint32_t before = crc_table[n - 1][byte];
+                crc_table[n][byte] = before >> 8 ^ crc_table[0][before & 255];
+            }
+    }
+
+    static uint32_t crc_of(const char *text, Py_ssize_t length) {
+        const unsigned char *at = (const unsigned char *)text, *end = at + length;
+        uint32_t crc = 0xFFFFFFFFu;
+        for (; end - at >= 4; at += 4)
+            crc = crc_table[3][(crc ^ at[0]) & 255] ^ crc_table[2][(crc >> 8 ^ at[1]) & 255]
+                ^ crc_table[1][(crc >> 16 ^ at[2]) & 255] ^ crc_table[0][crc >> 24 ^ at[3]];
+        for (; at < end; at++)
+            crc = crc >> 8 ^ crc_table[0][(crc ^ *at) & 255];
+        return ~crc;
+    }
+    """
+    void fill_crc_table()
+    uint32_t crc_of(const char*, Py_ssize_t) nogil
+
+fill_crc_table()
+
+
 # -- types -----------------------------------------------------------------------------------------------------------
 
 cdef bint _fits(object value, char kind) except -1:
@@ -111,19 +147,29 @@ def stamps_of(list values, Py_ssize_t field):
 
 # -- routes ----------------------------------------------------------------------------------------------------------
 
+def crc(text):
+    """Return the CRC-32 of a string in UTF-8, which is its hash; None for a string with a lone surrogate."""
+    cdef Py_ssize_t length = 0
+    cdef const char* encoded = PyUnicode_AsUTF8AndSize(text, &length)
+    if encoded == NULL:
+        PyErr_Clear()
+        return None
+    return crc_of(encoded, length)
+
+
 def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
-          uint64_t below):
+          uint64_t below, bint strings):
     """Append each record, and its timestamp, to the buffer of its key.
 
-    Whole numbers from 0 to ``below`` belong to the key group that the formula of :mod:`flintstream.runtime.keys` gives.
-    ``by_group`` has the buffer of each group, ``known`` those of other keys, and ``find(key)`` adds one. A buffer is a
-    pair of lists, the second of which is None without timestamps.
+    Whole numbers from 0 to ``below`` belong to the key group that the formula of :mod:`flintstream.runtime.keys` gives,
+    and so do strings, if ``strings`` says so. ``by_group`` has the buffer of each group, ``known`` those of other keys,
+    and ``find(key)`` adds one. A buffer is a pair of lists, the second of which is None without timestamps.
     """
-    cdef uint64_t groups = len(by_group)
-    cdef uint64_t number
+    cdef uint32_t groups = <uint32_t>len(by_group), number
     cdef int overflow = 0
     cdef PyObject* buffer
-    cdef Py_ssize_t position = 0
+    cdef Py_ssize_t position = 0, length = 0
+    cdef const char* text
     cdef long long whole
     for value in cursor:
         if timestamps is not None and position >= PyList_GET_SIZE(timestamps):
@@ -133,9 +179,14 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
         if PyLong_CheckExact(key):
             whole = PyLong_AsLongLongAndOverflow(key, &overflow)
             if not overflow and 0 <= whole and <uint64_t>whole < below:
-                number = <uint64_t>whole * MIX
-                number = (<uint32_t>((number >> 32) & 0x7FFFFFFF)) % <uint32_t>groups
-                buffer = PyList_GET_ITEM(by_group, <Py_ssize_t>number)
+                number = <uint32_t>(<uint64_t>whole * MIX >> 32)
+                buffer = PyList_GET_ITEM(by_group, (number & 0x7FFFFFFF) % groups)
+        elif strings and PyUnicode_CheckExact(key):
+            text = PyUnicode_AsUTF8AndSize(key, &length)
+            if text == NULL:
+                PyErr_Clear()
+            else:
+                buffer = PyList_GET_ITEM(by_group, (crc_of(text, length) & 0x7FFFFFFF) % groups)
         if buffer == NULL:
             buffer = PyDict_GetItemWithError(known, key)
             if buffer == NULL:

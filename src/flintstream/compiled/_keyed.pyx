@@ -32,7 +32,7 @@ cdef class WallClock:
     """The time in ms since the epoch, or what the function in a context variable returns."""
 
     cdef object substitute, found, latest
-    cdef long long ms
+    cdef int64_t ms
 
     def __init__(self, substitute, found):
         """Ask the variable ``substitute``; ``found()`` returns this object, also in another process."""
@@ -45,24 +45,41 @@ cdef class WallClock:
         return _now(self)
 
 
-cdef object _now(object clock):
-    cdef timespec time
-    cdef long long ms
+cdef inline object _substitute(WallClock clock):
     cdef PyObject* variable = NULL
+    PyContextVar_Get(clock.substitute, NULL, &variable)
+    if variable == NULL:
+        return None
+    substitute = <object>variable
+    Py_DECREF(substitute)
+    return substitute
+
+
+cdef inline int64_t _wall_ms() noexcept:
+    cdef timespec time
+    clock_gettime(CLOCK_REALTIME, &time)
+    return <int64_t>time.tv_sec * 1000 + time.tv_nsec // 1000000
+
+
+cdef object _now(object clock):
+    cdef int64_t ms
     if type(clock) is not WallClock:
         return clock()
     own = <WallClock>clock
-    PyContextVar_Get(own.substitute, NULL, &variable)
-    if variable != NULL:
-        substitute = <object>variable
-        Py_DECREF(substitute)
-        if substitute is not None:
-            return substitute()
-    clock_gettime(CLOCK_REALTIME, &time)
-    ms = <long long>time.tv_sec * 1000 + time.tv_nsec // 1000000
+    substitute = _substitute(own)
+    if substitute is not None:
+        return substitute()
+    ms = _wall_ms()
     if ms != own.ms:  # else values of the same time share its number
         own.ms, own.latest = ms, ms
     return own.latest
+
+
+cdef int64_t _now_ms(object clock) except? -1:
+    if type(clock) is not WallClock:
+        return clock()
+    substitute = _substitute(<WallClock>clock)
+    return _wall_ms() if substitute is None else substitute()
 
 
 # -- state and timers ------------------------------------------------------------------------------------------------

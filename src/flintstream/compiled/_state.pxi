@@ -47,6 +47,12 @@ cdef object _time(Access state):
     return _now(state._clock)
 
 
+cdef int64_t _time_ms(Access state) except? -1:
+    if state._clock is None:
+        state._clock = state.clock
+    return _now_ms(state._clock)
+
+
 cdef inline bint _is_near(object number, int64_t* found) except -1:
     """Tell whether a number is so far from the ends of 64 bits that sums of two do not leave them."""
     cdef int overflow = 0
@@ -73,6 +79,11 @@ cdef object _live(Access state, object key):
     if state._on_read or _has_passed(stamp, state._ttl, _time(state)):
         return state._live(key)
     return value
+
+
+cdef inline bint _has_passed_since(int64_t since, object ttl, int64_t now) except -1:
+    cdef int64_t length = 0
+    return since + length <= now if _is_near(ttl, &length) else since + ttl <= now
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
@@ -352,10 +363,20 @@ cdef class MapAccess(Access):
 cdef class Dated:
     """A value of a map entry that expires, and the time of its last access."""
 
-    cdef public object value, time
+    cdef public object value
+    cdef int64_t _stamp  # the time, shifted by one bit, which tells whether the change of the entry is noted
 
-    def __init__(self, value, time):
-        self.value, self.time = value, time
+    def __init__(self, value, int64_t time):
+        self.value, self._stamp = value, time << 1
+
+    @property
+    def time(self):
+        """The time in ms."""
+        return self._stamp >> 1
+
+    @time.setter
+    def time(self, int64_t time):
+        self._stamp = time << 1 | self._stamp & 1
 
     def __repr__(self):
         return repr((self.value, self.time))
@@ -372,7 +393,7 @@ cdef class TtlMapAccess(Access):
         entry = _get(entries, key)
         if entry is None:
             return None
-        if self._on_read or _has_passed((<Dated>entry).time, self._ttl, _time(self)):
+        if self._on_read or _has_passed_since((<Dated>entry)._stamp >> 1, self._ttl, _time_ms(self)):
             return self._seldom(key)
         return (<Dated>entry).value
 
@@ -382,23 +403,26 @@ cdef class TtlMapAccess(Access):
 
     def put(self, key, value):
         """Set the value of a map key and its time."""
-        cdef PyObject* entry
+        cdef PyObject* found
+        cdef Dated entry
         cdef dict entries
-        time = _time(self)
+        cdef int64_t time = _time_ms(self)
         self.changes += 1
         current = _current(self)
-        found = _get(self._values, current)
-        if found is None:
+        held = _get(self._values, current)
+        if held is None:
             self._values[current] = entries = {}
         else:
-            entries = found
-        entry = PyDict_GetItemWithError(entries, key)
-        if entry == NULL:
-            entries[key] = Dated(value, time)
+            entries = held
+        found = PyDict_GetItemWithError(entries, key)
+        if found == NULL:
+            entries[key] = entry = Dated(value, time)
         else:
-            (<Dated>entry).value, (<Dated>entry).time = value, time
-        if _tracks(self):
-            _note(self._noted, current, key, FRESH if entry == NULL else 0)
+            entry = <Dated>found
+            entry.value, entry._stamp = value, time << 1 | entry._stamp & 1
+        if _tracks(self) and not entry._stamp & 1:
+            _note(self._noted, current, key, FRESH if found == NULL else 0)
+            entry._stamp |= 1
 
     def remove(self, key):
         """Remove a map key if it exists."""
@@ -425,3 +449,15 @@ cdef int _sort_change(object entries, object row, object key, list keys, list fo
         PyList_Append(keys, row)
         PyList_Append(found, <object>value)
     return 0
+
+
+def forget_noted(dict values, dict noted):
+    """Forget which entries of a map state that expires have changed."""
+    for current, marks in noted.items():
+        entries = _get(values, current)
+        if entries is not None:
+            for key in marks if PyDict_CheckExact(marks) else marks[:1]:
+                entry = _get(entries, key)
+                if entry is not None:
+                    (<Dated>entry)._stamp &= ~<int64_t>1
+    noted.clear()

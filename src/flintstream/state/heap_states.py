@@ -108,7 +108,10 @@ class Table:
     def forget_changes(self) -> None:
         """Count what there is as known."""
         self.dirty.clear()
-        self.noted.clear()
+        if _compiled is not None and self.info.ttl and self.info.kind == "map":
+            _compiled.forget_noted(self.values, self.noted)
+        else:
+            self.noted.clear()
 
     def apply(self, change: Change) -> None:
         """Apply changes."""

@@ -80,6 +80,8 @@ class KeyedOutput(ExchangeOutput):
         self.stamped_routes = _Routes(self._find_stamped)
         self.numbers_below = _kept_below(self.convert) if self.buckets == 1 else 0
         """Whole numbers from 0 to here (exclusive) are keys whose route can be computed."""
+        self.strings = self.buckets == 1 and _keeps_strings(self.convert)
+        """Whether compiled code may compute the route of strings."""
         self.field = field_of(self.selector)
         self.known: dict[Any, tuple[list[Any], list[int] | None]] = {}
         """Key -> lists of its buffer, for the compiled loop."""
@@ -142,7 +144,8 @@ class KeyedOutput(ExchangeOutput):
         if self.by_group is None:
             self.by_group = [self._lists(self.buffers[first]) for first in self.first_buffer]
         selector, field, below = self.selector, self.field, self.numbers_below
-        _compiled.route(cursor, timestamps, selector, field, self.known, self._find_lists, self.by_group, below)
+        known, find, by_group = self.known, self._find_lists, self.by_group
+        _compiled.route(cursor, timestamps, selector, field, known, find, by_group, below, self.strings)
         if timestamps is None:
             self._pad_timestamps()
 
@@ -262,3 +265,16 @@ def _kept_below(convert: Callable[[Any], Any] | None) -> int:
         except (TypeError, ValueError, OverflowError):
             continue
     return 0
+
+
+def _keeps_strings(convert: Callable[[Any], Any] | None) -> bool:
+    """Tell whether the declared type of a key takes all strings as they are.
+
+    >>> from flintstream.common import Types
+    >>> _keeps_strings(Types.STRING().converter()), _keeps_strings(Types.CHAR().converter())
+    (True, False)
+    """
+    try:
+        return convert is None or all(convert(text) is text for text in ("", "a", "two"))
+    except (TypeError, ValueError):
+        return False
