@@ -1,6 +1,7 @@
 # State in memory, a part of _keyed.pyx; see flintstream/state/heap_states.py and ttl.py for what it replaces.
 
 cdef int64_t FAR = <int64_t>1 << 61
+cdef int64_t LAST = (<int64_t>1 << 62) - 1  # the highest time of an entry of a map
 
 cdef object FRESH = -1  # as in changed_entries.py
 cdef object ABSENT = object()
@@ -358,25 +359,29 @@ cdef class MapAccess(Access):
         _remove(self, key)
 
 
+cdef inline int64_t _stamp(int64_t time) noexcept:
+    return 2 * (LAST if time > LAST else -LAST if time < -LAST else time)
+
+
 @cython.no_gc
 @cython.final
 cdef class Dated:
     """A value of a map entry that expires, and the time of its last access."""
 
     cdef public object value
-    cdef int64_t _stamp  # the time, shifted by one bit, which tells whether the change of the entry is noted
+    cdef int64_t stamp  # twice the time; plus 1 if the change of the entry is noted
 
     def __init__(self, value, int64_t time):
-        self.value, self._stamp = value, time << 1
+        self.value, self.stamp = value, _stamp(time)
 
     @property
     def time(self):
         """The time in ms."""
-        return self._stamp >> 1
+        return self.stamp >> 1
 
     @time.setter
     def time(self, int64_t time):
-        self._stamp = time << 1 | self._stamp & 1
+        self.stamp = _stamp(time) | self.stamp & 1
 
     def __repr__(self):
         return repr((self.value, self.time))
@@ -393,7 +398,7 @@ cdef class TtlMapAccess(Access):
         entry = _get(entries, key)
         if entry is None:
             return None
-        if self._on_read or _has_passed_since((<Dated>entry)._stamp >> 1, self._ttl, _time_ms(self)):
+        if self._on_read or _has_passed_since((<Dated>entry).stamp >> 1, self._ttl, _time_ms(self)):
             return self._seldom(key)
         return (<Dated>entry).value
 
@@ -419,10 +424,10 @@ cdef class TtlMapAccess(Access):
             entries[key] = entry = Dated(value, time)
         else:
             entry = <Dated>found
-            entry.value, entry._stamp = value, time << 1 | entry._stamp & 1
-        if _tracks(self) and not entry._stamp & 1:
+            entry.value, entry.stamp = value, _stamp(time) | entry.stamp & 1
+        if _tracks(self) and not entry.stamp & 1:
             _note(self._noted, current, key, FRESH if found == NULL else 0)
-            entry._stamp |= 1
+            entry.stamp |= 1
 
     def remove(self, key):
         """Remove a map key if it exists."""
@@ -459,5 +464,5 @@ def forget_noted(dict values, dict noted):
             for key in marks if PyDict_CheckExact(marks) else marks[:1]:
                 entry = _get(entries, key)
                 if entry is not None:
-                    (<Dated>entry)._stamp &= ~<int64_t>1
+                    (<Dated>entry).stamp &= ~<int64_t>1
     noted.clear()
