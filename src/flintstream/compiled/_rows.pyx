@@ -12,32 +12,11 @@ cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*)
     void PyErr_Clear()
 
-cdef extern from *:
-    """
-    static const unsigned long long MIX = 0x9E3779B97F4A7C15ULL;  /* that of flintstream.runtime.keys */
-    static unsigned int crc_table[256];
-    static void fill_crc_table(void) {
-        for (unsigned int i = 0; i < 256; i++) {
-            unsigned int c = i;
-            for (int k = 0; k < 8; k++) c = c & 1 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
-            crc_table[i] = c;
-        }
-    }
-    static unsigned long long crc32_of(const char* data, Py_ssize_t size) {
-        unsigned int c = 0xFFFFFFFFu;
-        for (Py_ssize_t i = 0; i < size; i++) c = crc_table[(c ^ (unsigned char)data[i]) & 0xFF] ^ (c >> 8);
-        return c ^ 0xFFFFFFFFu;
-    }
-    """
-    const uint64_t MIX
-    void fill_crc_table()
-    uint64_t crc32_of(const char*, Py_ssize_t)
+include "_hashes.pxi"
 
 cdef enum:
     HEAD = 4
     LONGEST = 9  # of a number, or of what precedes a text
-
-fill_crc_table()
 
 
 cdef inline char* _big_endian(char* at, uint64_t number, int size) noexcept nogil:
@@ -117,7 +96,7 @@ def row(object key, int number, uint64_t groups):
             return None
         if size > 0xFFFFFFFFLL:
             return None
-        code = crc32_of(text, size)
+        code = crc_of(text, size)
     _big_endian(_big_endian(head, (code & 0x7FFFFFFF) % groups, 2), number, 2)
     made = PyBytes_FromStringAndSize(NULL, at - head + size)
     memcpy(PyBytes_AS_STRING(made), head, at - head)
