@@ -26,6 +26,8 @@ class NumberSplit(SourceSplit):
 class NumberReader(SourceReader):
     """Counts."""
 
+    gives_away = True
+
     def read(self, split: NumberSplit, fetch: Fetch) -> Generator[list[int], None, bool]:
         """Yield the split's numbers."""
         while split.next <= split.last:
