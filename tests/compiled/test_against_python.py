@@ -117,12 +117,12 @@ def first(record):
     return record[0]
 
 
-def routed(declared, blocks, *, compiled):
+def routed(declared, blocks, *, compiled, groups=128):
     """Return the records and timestamps that each subtask gets."""
     partitioner = KeyGroupPartitioner(first, None if declared is None else declared.converter())
     outbox: list = []
     with patch.object(keyed_output, "_compiled", exchange if compiled else None):
-        edge = ExchangeEdge(0, 1, 2, 0, partitioner, 1, 3, 1, 128, 1)
+        edge = ExchangeEdge(0, 1, 2, 0, partitioner, 1, 3, 1, groups, 1)
         output = exchange_output(edge, 0, outbox, "sender", batch=False)
         for values, timestamps in blocks:
             output.emit(values, timestamps)
@@ -136,9 +136,13 @@ keys = (
 records = st.lists(st.tuples(keys, st.integers()), max_size=20)
 
 
-@given(st.lists(records.flatmap(lambda values: st.tuples(st.just(values), st.just([7] * len(values)) | st.none()))))
-def test_records_get_the_same_route(blocks):
-    assert repr(routed(None, blocks, compiled=True)) == repr(routed(None, blocks, compiled=False))
+@given(
+    st.lists(records.flatmap(lambda values: st.tuples(st.just(values), st.just([7] * len(values)) | st.none()))),
+    st.sampled_from([128, 100, 3]),  # the hash has 31 bits, which matters unless the number divides 2**31
+)
+def test_records_get_the_same_route(blocks, groups):
+    expected = routed(None, blocks, compiled=False, groups=groups)
+    assert repr(routed(None, blocks, compiled=True, groups=groups)) == repr(expected)
 
 
 @given(st.text())
