@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pika
+from pika.adapters.utils.connection_workflow import AMQPConnectorException
 from pika.exceptions import AMQPError
 
 from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig
@@ -19,10 +20,15 @@ from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig
 PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 START_SECONDS = 300
 STOP_SECONDS = 30
+ATTEMPTS = 4
 
 
 class NoServerError(Exception):
     """No server can be started on this machine."""
+
+
+class PortTakenError(NoServerError):
+    """Another process has taken a port between the choice and the start."""
 
 
 def free_port() -> int:
@@ -66,9 +72,17 @@ class Server:
         self.mapper = subprocess.Popen(command, env=self.environment)  # noqa: S603
         try:
             self.start()
-        except NoServerError:
+        except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def somewhere(cls, directory: str | os.PathLike[str]) -> Server:
+        """Start a server at free ports. Several processes choose theirs at the same time, so there are several attempts."""
+        for _ in range(ATTEMPTS - 1):
+            with suppress(PortTakenError):
+                return cls(directory)
+        return cls(directory)
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
@@ -86,10 +100,11 @@ class Server:
             try:
                 with self.channel():
                     return
-            except (AMQPError, OSError):
+            except (AMQPError, AMQPConnectorException, OSError):  # the second if another server has the port
                 if self.process.poll() is not None or time.monotonic() > until:
                     text = (self.directory / "log").read_text(errors="replace")[-2000:]
-                    raise NoServerError(f"the server does not start:\n{text}") from None
+                    kind = PortTakenError if "eaddrinuse" in text else NoServerError
+                    raise kind(f"the server does not start:\n{text}") from None
                 time.sleep(0.1)
 
     def kill(self) -> None:
