@@ -78,7 +78,7 @@ class Server:
 
     @classmethod
     def somewhere(cls, directory: str | os.PathLike[str]) -> Server:
-        """Start a server at free ports. Several processes choose theirs at the same time, so there are several attempts."""
+        """Start a server at free ports; choose others if another process has taken them in between."""
         for _ in range(ATTEMPTS - 1):
             with suppress(PortTakenError):
                 return cls(directory)
