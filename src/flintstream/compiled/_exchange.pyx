@@ -107,16 +107,6 @@ def stamps_of(list values, Py_ssize_t field):
 
 # -- routes ----------------------------------------------------------------------------------------------------------
 
-def crc(text):
-    """Return the CRC-32 of a string in UTF-8, which is its hash; None for a string with a lone surrogate."""
-    cdef Py_ssize_t length = 0
-    cdef const char* encoded = PyUnicode_AsUTF8AndSize(text, &length)
-    if encoded == NULL:
-        PyErr_Clear()
-        return None
-    return crc_of(encoded, length)
-
-
 def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
           uint64_t below, bint strings):
     """Append each record, and its timestamp, to the buffer of its key.

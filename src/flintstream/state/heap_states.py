@@ -36,7 +36,8 @@ class Table:
     in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
 
     In a list whose elements expire, each element is followed by the time of its last access. In a map whose entries
-    expire, values are :class:`Dated`; other values that expire are pairs of the value and its time.
+    expire, values are :class:`Dated`; other values that expire are pairs of the value and its time. A compiled
+    one knows whether its change is noted, so only :meth:`forget_changes` may empty ``noted``.
     """
 
     __slots__ = ("dirty", "info", "noted", "values")

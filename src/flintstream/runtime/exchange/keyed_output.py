@@ -62,7 +62,8 @@ class _Routes(dict[Any, Any]):
 class KeyedOutput(ExchangeOutput):
     """To the subtask that owns the key's group. The route of a key is the bound ``append`` of its buffer.
 
-    Routes are remembered. Once there are many, those of whole numbers are computed instead.
+    Routes are remembered. Once there are many, those of whole numbers are computed instead. Compiled code computes the
+    routes of whole numbers and of strings from the start.
     """
 
     def __init__(self, edge: ExchangeEdge, channel: int, outbox: list[Item], name: str, *, batch: bool) -> None:
@@ -84,7 +85,7 @@ class KeyedOutput(ExchangeOutput):
         """Whether compiled code may compute the route of strings."""
         self.field = field_of(self.selector)
         self.known: dict[Any, tuple[list[Any], list[int] | None]] = {}
-        """Key -> lists of its buffer, for the compiled loop."""
+        """Key -> lists of its buffer, for keys whose route the compiled loop does not compute."""
         self.by_group: list[tuple[list[Any], list[int] | None]] | None = None
         """The lists of each key group's buffer, for the same."""
 
