@@ -12,9 +12,9 @@ value, checkpoints (Bytewax: snapshots) every 10 s. The programs are in ``benchm
     bytewax       with recovery; as many processes as --parallelism
 
 *Emitted* is the time at which the keyed function emits a record, *committed*, of flintstream only, that at which the
-driver has committed its line, which with this sink is at the end of the epoch. Each is the difference to the event
-time. The first ten seconds do not count. An engine keeps up if it has emitted all records two seconds after the last
-one was due; a source stops then, whatever is left.
+driver has committed its line, which with this sink is at the end of the epoch. All sinks write their lines in the
+task. Each is the difference to the event time. The first ten seconds do not count. An engine keeps up if it has emitted
+all records two seconds after the last one was due; a source stops then, whatever is left.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import tempfile
 import time
 from array import array
 from dataclasses import asdict, dataclass, field
-from itertools import product
+from itertools import product, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,8 @@ WARM_UP_SECONDS = 10
 START_SECONDS = 180
 """Time that a run may take for start and end."""
 POINTS = (50, 90, 95, 99, 99.9)
+COMMITS = ".commits-"
+"""Prefix of a file with a row for each commit: how many further lines of a file are committed, and the time in ms."""
 
 
 @dataclass
@@ -171,12 +173,21 @@ def latencies(beats: Beats, rows: Iterable[tuple[float, ...]]) -> Latencies:
 
 
 def rows_of(directory: str) -> Iterator[tuple[float, ...]]:
-    """Read the lines that a run has written."""
+    """Read the lines that a run has written, with the times of their commits if it has noted them."""
     for path in sorted(Path(directory).rglob("*")):
         if path.is_file() and not path.name.startswith((".", "_")):
+            commits = _commits_of(path)
             with path.open() as file:
                 for text in file:
-                    yield tuple(map(float, text.strip("()\n").split(",")))
+                    yield (*map(float, text.strip("()\n").split(",")), *next(commits, ()))
+
+
+def _commits_of(path: Path) -> Iterator[tuple[float]]:
+    """Give the time of the commit (ms) of each line of a file; none if it is not noted."""
+    noted = path.with_name(f"{COMMITS}{path.name}")
+    for text in noted.read_text().splitlines() if noted.exists() else ():
+        lines, _, time_of_commit = text.partition(",")
+        yield from repeat((float(time_of_commit),), int(lines))
 
 
 def cuts_of(values: Iterable[float]) -> list[float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.beats import Beats
-from benchmarks.latency import Count, Metronome
+from benchmarks.latency import COMMITS, Count, Metronome
 from benchmarks.workload import Run, line
 from flintstream.common import WatermarkStrategy
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
@@ -21,41 +21,47 @@ if TYPE_CHECKING:
 
 
 class Lines(Sink):
-    """Append committed records to a file, with the time of the commit."""
+    """Write records to a file for each subtask, and the times at which they are committed to another one."""
 
-    def __init__(self, path: str) -> None:
-        """Write to ``path``."""
-        self.path = path
+    def __init__(self, directory: str) -> None:
+        """Write to a directory that exists."""
+        self.directory = directory
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
-        """Return the writer, which collects records in the task."""
-        return _Collected()
+    def create_writer(self, context: WriterContext) -> SinkWriter:
+        """Return the writer, which writes the lines in the task, as those of the other engines do."""
+        return _Written(f"{self.directory}/part-{context.subtask}")
 
     def create_committer(self) -> Committer:
-        """Return the committer, which writes in the driver."""
-        return _Appended(self.path)
+        """Return the committer, which notes in the driver how many lines are committed."""
+        return _Noted(self.directory)
 
 
-class _Collected(SinkWriter):
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
-        self.values += values
-
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
-        values, self.values = self.values, []
-        return (values,) if values else ()
-
-
-class _Appended(Committer):
+class _Written(SinkWriter):
     def __init__(self, path: str) -> None:
         self.path = path
+        self.lines: list[str] = []
+
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+        self.lines += map(line, values)
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+        lines, self.lines = self.lines, []
+        if not lines:
+            return ()
+        with Path(self.path).open("a") as file:
+            file.writelines(lines)
+        return ((Path(self.path).name, len(lines)),)
+
+
+class _Noted(Committer):
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
 
     def commit(self, committables: Sequence[Any]) -> None:
         now = time.time() * 1000
-        with Path(self.path).open("a") as file:
-            file.writelines(line((*value, now)) for values in committables for value in values)
+        for part, lines in committables:
+            with Path(self.directory, f"{COMMITS}{part}").open("a") as file:
+                file.write(f"{lines},{now}\n")
 
 
 def main() -> None:
@@ -80,7 +86,7 @@ def main() -> None:
         )
         .key_by(lambda value: value[0] % keys)
         .process(Count())
-        .sink_to(Lines(f"{run.output}/lines"))
+        .sink_to(Lines(run.output))
     )
     result = env.execute("latency")
     print(f"{result.get_net_runtime() / 1000:.0f} s, {result.get_all_accumulator_results()}")

@@ -98,9 +98,11 @@ def test_a_row_of_the_table_has_three_percentiles():
 
 def test_the_lines_of_all_engines_are_read(tmp_path):
     (tmp_path / "part-0").write_text("(1.5,2.5)\n(1.6E3,2.5)\n")
-    (tmp_path / "lines").write_text("(1.0,2.0,3.0)\n")
+    (tmp_path / "part-1").write_text("(1.0,2.0)\n(1.1,2.0)\n(1.2,2.0)\n")
+    (tmp_path / ".commits-part-1").write_text("2,3.0\n1,4.0\n")
     (tmp_path / ".unfinished").write_text("nonsense")
-    assert sorted(rows_of(str(tmp_path))) == [(1.0, 2.0, 3.0), (1.5, 2.5), (1600.0, 2.5)]
+    expected = [(1.0, 2.0, 3.0), (1.1, 2.0, 3.0), (1.2, 2.0, 4.0), (1.5, 2.5), (1600.0, 2.5)]
+    assert sorted(rows_of(str(tmp_path))) == expected
 
 
 def test_the_program_writes_a_line_for_each_record(tmp_path):
@@ -108,7 +110,7 @@ def test_the_program_writes_a_line_for_each_record(tmp_path):
     env.set_parallelism(1)
     ticks = env.from_source(Metronome(1000, 0.1), WatermarkStrategy.no_watermarks(), "metronome")
     counted = ticks.key_by(lambda value: value[0] % 7).process(latency.Count())
-    counted.sink_to(Lines(str(tmp_path / "lines")))
+    counted.sink_to(Lines(str(tmp_path)))
     env.execute()
     rows = list(rows_of(str(tmp_path)))
     assert len(rows) == 100
