@@ -69,6 +69,22 @@ def parsed(monkeypatch):
     return parse
 
 
+def test_the_library_is_never_searched_for_garbage_and_what_the_program_leaves_is_collected(script, tmp_path):
+    path = script(
+        "import gc\n"
+        "class Written:\n"
+        "    def __init__(self, path):\n"
+        "        self.file = open(path, 'w')\n"
+        "        self.itself = self\n"
+        f"written = Written({str(tmp_path / 'kept')!r})\n"
+        "written.file.write('kept')\n"
+        "print(gc.isenabled(), gc.get_freeze_count() > 10_000)\n"
+    )
+    done = flintstream_run(path)
+    assert done.stdout == "True True\n", done.stderr
+    assert (tmp_path / "kept").read_text() == "kept"
+
+
 def test_a_script_runs_as_main_with_pyflink_and_its_own_arguments(script):
     path = script(
         "import sys, pyflink.common, flintstream.common, helper_beside_it\n"

@@ -66,9 +66,22 @@ def archives(home):
 
 
 def test_workers_import_the_installed_package_and_not_its_source_in_an_archive(installed):
-    path = ["", *archives(installed), "/elsewhere", str(installed.parent)]
+    jar = str(installed / "jars" / "spark-core.jar")
+    source, java = archives(installed)
+    path = ["", source, java, jar, "/elsewhere", "/elsewhere/spark-core.jar", str(installed.parent)]
     prefer_package(path, str(installed))
-    assert path == ["", "/elsewhere", str(installed.parent), *archives(installed)]
+    assert path == ["", "/elsewhere", "/elsewhere/spark-core.jar", str(installed.parent), java], "no package has py4j"
+    (installed.parent / "py4j").mkdir()
+    (installed.parent / "py4j" / "__init__.py").touch()
+    prefer_package(path, str(installed))
+    assert path == ["", "/elsewhere", "/elsewhere/spark-core.jar", str(installed.parent)]
+
+
+@pytest.mark.spark
+def test_workers_do_not_read_the_directories_of_archives(make_spark_env):
+    env = make_spark_env(1)
+    (entries,) = env.from_collection([1]).map(lambda _: [*sys.path, *sys.path_importer_cache]).execute_and_collect()
+    assert not [entry for entry in entries if entry.endswith((".jar", "pyspark.zip", "-src.zip"))]
 
 
 def test_workers_import_from_the_archives_of_another_spark(installed, tmp_path):
@@ -118,7 +131,8 @@ def test_values_of_numpy_reach_the_jvm_as_before_and_others_do_not_import_it():
         ({"flintstream.master": "spark://127.0.0.1:1"}, False),
         ({"flintstream.master": "local-cluster[1,1,512]"}, False),
         ({"spark.jars": "one.jar"}, False),
-        ({"spark.driver.extraJavaOptions": "-Dx=1"}, False),
+        ({"spark.driver.extraJavaOptions": "-Dx=1"}, True),
+        ({"spark.driver.extraClassPath": "one.jar"}, False),
     ],
 )
 def test_a_jvm_starts_early_if_no_setting_needs_another_one(monkeypatch, given, starts):
@@ -127,6 +141,35 @@ def test_a_jvm_starts_early_if_no_setting_needs_another_one(monkeypatch, given, 
     monkeypatch.setattr(session, "_directories", [])
     session.start_early(given)
     assert bool(begun) is starts
+
+
+class Gateway:
+    """Notes that it was shut down, and may fail."""
+
+    def __init__(self, fails=False):
+        self.fails, self.ended = fails, False
+
+    def shutdown(self):
+        self.ended = True
+        if self.fails:
+            raise ConnectionError
+
+
+def test_the_process_ends_the_gateways_of_its_jvms_even_if_one_is_gone(monkeypatch):
+    gateways = [Gateway(), Gateway(fails=True), Gateway()]
+    monkeypatch.setattr(start, "_gateways", list(gateways))
+    start._leave()
+    assert [each.ended for each in gateways] == [True] * 3
+    assert start._gateways == []
+
+
+def test_a_forked_process_leaves_the_gateway_to_its_parent(monkeypatch):
+    gateway = Gateway()
+    monkeypatch.setattr(start, "_gateways", [gateway])
+    monkeypatch.setattr(start, "_early", [])
+    start._leave_to_parent()  # runs in the child
+    start._leave()
+    assert not gateway.ended
 
 
 def test_no_jvm_starts_early_under_spark_submit_or_with_another_spark(monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -76,6 +75,8 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            from difflib import get_close_matches  # noqa: PLC0415 - takes a twentieth of the time until the JVM starts
+
             nearest = get_close_matches(args[0], COMMANDS, 1) if args else []
             if nearest and "Did you mean" not in error.message:
                 message = f"{error.message.rstrip('.')}. Did you mean '{nearest[0]}'?"

@@ -180,7 +180,9 @@ def _main() -> NoReturn:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(os.environ[PLACE])
         listener.listen()
-        from flintstream.engine.spark import daemon, worker  # noqa: F401, PLC0415 - what takes its time
+        import pyspark.worker  # noqa: F401, PLC0415 - what takes its time, as the rest
+
+        from flintstream.engine.spark import daemon, shipping, worker  # noqa: F401, PLC0415
 
         connection = _wait(listener)
     if connection is None:

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._secrets import SECRET_KEYS, shown
+from flintstream._secrets import SECRET_KEYS, shown
 from flintstream.engine.spark import early_daemon
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show
@@ -229,10 +229,11 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     warn_of_unused(own, outside)
     conf = with_private_files(with_private_sockets(resolved(own, outside, sticky, name)))
     os.environ.update(_pythons(conf))
-    gateway = gateway or start_gateway(conf["spark.master"], conf, plain=_is_plain(own, outside))
     if is_own(conf["spark.master"]) and conf.get("spark.python.daemon.module") == DAEMON:
+        # Now, because the processor has less to do while the JVM starts than while it makes the context.
         seed = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}  # as pyspark sets it for all workers
         early_daemon.begin(os.environ["PYSPARK_PYTHON"], {**variables_of_jvm(conf), **seed})
+    gateway = gateway or start_gateway(conf["spark.master"], conf, plain=_is_plain(own, outside))
     spark_conf = SparkConf(_jvm=gateway.jvm).setAll(list(conf.items()))
     context = SparkContext(conf=spark_conf, gateway=gateway)
     if not _LOCAL.fullmatch(conf["spark.master"]):
@@ -258,9 +259,21 @@ def start_early(configuration: Mapping[str, str]) -> None:
     begin(conf, _pythons(conf))
 
 
+def import_ahead() -> None:
+    """Import what a job needs, while the JVM starts.
+
+    Raises:
+        ImportError: PySpark is not installed.
+    """
+    import pyspark.java_gateway  # noqa: F401, PLC0415
+
+    import flintstream.engine.spark.engine  # noqa: F401, PLC0415
+
+
 def _is_plain(own: Mapping[str, str], outside: Mapping[str, str]) -> bool:
     """Tell whether the settings that were given matter to the context alone, and not to how its JVM starts."""
-    return {*own, *outside} <= {*DEFAULTS, *LOCAL_DEFAULTS, "spark.master", "spark.driver.memory"}
+    known = {*DEFAULTS, *LOCAL_DEFAULTS, "spark.master", "spark.driver.memory", "spark.driver.extraJavaOptions"}
+    return {*own, *outside} <= known
 
 
 def _pythons(conf: Mapping[str, str]) -> dict[str, str]:

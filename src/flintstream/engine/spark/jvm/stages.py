@@ -108,6 +108,7 @@ class StageChain:
         self._python_rdd, self._pairwise_rdd = jvm.PythonRDD, jvm.PairwiseRDD
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
+        self._first_serializer: Any = jvm.org.apache.spark.serializer.JavaSerializer(context._jsc.sc().conf())  # noqa: SLF001
         self._locations = _Locations(context)
         self.explains = "true" in {
             setting(context, "spark.ui.enabled") or "true",
@@ -131,6 +132,8 @@ class StageChain:
         """
         from pyspark import RDD  # noqa: PLC0415
 
+        # Spark would take Kryo, whose classes take a tenth of a second, and a small job has no other run.
+        serializer, self._first_serializer = self._first_serializer, None
         first = self._context.parallelize(seeds, len(seeds))
         if not self._functions:
             self._wrap(first._jrdd_deserializer)  # noqa: SLF001
@@ -144,6 +147,8 @@ class StageChain:
             java = self._python_rdd(java, function, False, False)
             if partitioner is not None:
                 pairs = self._pairwise_rdd(java).asJavaPairRDD().partitionBy(partitioner)
+                if serializer is not None:
+                    pairs.rdd().setSerializer(serializer)
                 java = self._python_rdd.valueOfPair(pairs).rdd()
         results: RDD[Any] = RDD(java.asJavaRDD(), self._context, self._context.serializer)
         if not self._names:

@@ -12,11 +12,10 @@ import struct
 import subprocess
 import tempfile
 import time
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.common._secrets import shown
+from flintstream._secrets import shown
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.jvm.converters import spare_numpy
 from flintstream.engine.spark.sockets import is_private
@@ -55,7 +54,7 @@ code that runs a few thousand times. What a long job or a query of Spark runs in
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
-_QUIET = f"-Dlog4j2.configurationFile={files('flintstream.engine.spark') / 'log4j2.properties'}"
+_QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parent.parent / 'log4j2.properties'}"
 
 
 def find_java() -> str:
@@ -125,6 +124,7 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
     gateway.proc = process  # its standard input closes with this process, which ends the JVM
+    _gateways.append(gateway)
     return gateway
 
 
@@ -168,6 +168,10 @@ _early: list[_Starting] = []
 """The JVM that is starting before a job asks for it."""
 
 
+_gateways: list[Any] = []
+"""The gateways of the JVMs that this process has started."""
+
+
 def begin(conf: Mapping[str, str], variables: Mapping[str, str]) -> None:
     """Begin to start the JVM of a context with plain settings, for the job that this process will probably run.
 
@@ -182,7 +186,7 @@ def begin(conf: Mapping[str, str], variables: Mapping[str, str]) -> None:
         return  # this start is slow anyway, and the JVM must live until it has written the archive
     give_up()
     _early.append(_launch(java, conf, archive.to_read(), plain=True, variables=variables))
-    atexit.register(give_up)
+    atexit.register(_leave)
     os.register_at_fork(after_in_child=_leave_to_parent)
 
 
@@ -192,8 +196,20 @@ def give_up() -> None:
         _end(_early.pop())
 
 
+def _leave() -> None:
+    """End the JVM if no job has taken it; else stop accepting calls: it would wait 0.3 s for that thread when it ends.
+
+    This runs after the program's own functions for the end of the process, which may still use Spark.
+    """
+    give_up()
+    while _gateways:
+        with contextlib.suppress(Exception):  # the JVM has died
+            _gateways.pop().shutdown()
+
+
 def _leave_to_parent() -> None:
     """Let the JVM end with the process that started it, even if one that it has forked outlives it."""
+    _gateways.clear()
     while _early:
         starting = _early.pop()
         if starting.process.stdin is not None:
@@ -300,7 +316,7 @@ def _launch(
     command = [
         java,
         "-cp", f"{home() / 'jars'}{os.sep}*",
-        f"-Xmx{conf.get('spark.driver.memory', '1g')}",
+        *_heap(conf.get("spark.driver.memory")),
         "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:+UseParallelGC",
         *_COMPILER,
@@ -336,6 +352,11 @@ def _launch(
         start_new_session=True,
     )
     return _Starting(process, directory, made_for)
+
+
+def _heap(size: str | None) -> list[str]:
+    """Return the options for a heap of this size, as Spark writes it; the default one starts without a collection."""
+    return ["-Xmx1g", "-XX:NewSize=224m"] if size is None else [f"-Xmx{size}"]
 
 
 def _property(text: str) -> str:
