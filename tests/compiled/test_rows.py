@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from flintstream.checkpoint.codec import CorruptDataError, decode_one, encode_one
 from flintstream.checkpoint.key_codec import encode_key
 from flintstream.compiled import load
 from flintstream.runtime.keys import KeyGroups, key_group
@@ -61,3 +62,32 @@ def test_a_layout_with_compiled_rows_is_the_same(keys, kind, ttl, namespaced):
     if kind != "list":
         values = [(key, 5) if ttl else key for key in keys]
         assert list(layout.rows(keys, values)) == list(plain.rows(keys, values))
+
+
+ATOMS = (type(None), bool, int, float, str, bytes)
+
+
+@given(KEYS | st.floats(allow_nan=False) | st.booleans() | st.lists(st.integers()))
+def test_the_value_of_a_row_is_that_of_the_python_code(value):
+    row = b"\0" + encode_one(value)
+    found = compiled.atom(row)
+    if found is row:
+        assert type(value) not in ATOMS or value == "\ud800" or not -(2**63) <= value < 2**64
+    else:
+        assert (type(found), found) == (type(value), value)
+
+
+@given(
+    st.binary(max_size=12)
+    | st.tuples(st.sampled_from(range(256)), st.binary(max_size=9)).map(lambda t: bytes([0, t[0]]) + t[1])
+)
+def test_other_bytes_are_left_to_the_python_code(row):
+    found = compiled.atom(row)
+    if found is row:
+        return
+    try:
+        expected = decode_one(row[1:])
+    except CorruptDataError:
+        pytest.fail(f"the Python code refuses it, but the compiled code has {found!r}")
+    assert row[0] == 0
+    assert repr(found) == repr(expected)

@@ -240,6 +240,10 @@ class Layout:
         """Return the value that :meth:`write` received; a mutable one is packed."""
         if self.info.ttl:
             return _from_bytes(value[_body(value, 9) :]), self.time_of(value)
+        if _compiled is not None:
+            found = _compiled.atom(value)
+            if found is not value:
+                return found
         return _from_bytes(value[_body(value, 1) :])
 
     def read_list(self, value: bytes) -> list[Any]:
