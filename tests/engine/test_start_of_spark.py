@@ -66,15 +66,22 @@ def archives(home):
 
 
 def test_workers_import_the_installed_package_and_not_its_source_in_an_archive(installed):
-    jar = str(installed / "jars" / "spark-core.jar")
+    jar = str(installed / "jars" / "spark-core_2.13-4.3.0.jar")
     source, java = archives(installed)
-    path = ["", source, java, jar, "/elsewhere", "/elsewhere/spark-core.jar", str(installed.parent)]
+    others = [
+        "",
+        "/elsewhere",
+        f"{installed}/jars/graphframes.jar",
+        f"{installed}/python/lib/own.zip",
+        str(installed.parent),
+    ]
+    path = [source, java, jar, *others]
     prefer_package(path, str(installed))
-    assert path == ["", "/elsewhere", "/elsewhere/spark-core.jar", str(installed.parent), java], "no package has py4j"
+    assert path == [*others, java], "no package has py4j"
     (installed.parent / "py4j").mkdir()
     (installed.parent / "py4j" / "__init__.py").touch()
     prefer_package(path, str(installed))
-    assert path == ["", "/elsewhere", "/elsewhere/spark-core.jar", str(installed.parent)]
+    assert path == others
 
 
 @pytest.mark.spark
@@ -161,6 +168,14 @@ def test_the_process_ends_the_gateways_of_its_jvms_even_if_one_is_gone(monkeypat
     start._leave()
     assert [each.ended for each in gateways] == [True] * 3
     assert start._gateways == []
+
+
+def test_the_gateway_stays_while_a_job_that_nothing_waits_for_runs(monkeypatch):
+    gateway = Gateway()
+    monkeypatch.setattr(start, "_gateways", [gateway])
+    monkeypatch.setattr("flintstream.coordinator.client._unfinished", {object()})
+    start._leave()
+    assert not gateway.ended
 
 
 def test_a_forked_process_leaves_the_gateway_to_its_parent(monkeypatch):

@@ -281,9 +281,10 @@ def _import_ahead(settings: dict[str, str]) -> None:
 
     It would look through these objects several times when it ends, which takes a tenth of a second.
     """
+    enabled = gc.isenabled()
     gc.disable()
     try:
-        with contextlib.suppress(ImportError):  # without PySpark, for example: the job says so
+        with contextlib.suppress(Exception):  # without PySpark, for example: the job says so
             import flintstream.coordinator.client  # noqa: PLC0415
             import flintstream.datastream  # noqa: F401, PLC0415
 
@@ -293,7 +294,8 @@ def _import_ahead(settings: dict[str, str]) -> None:
                 import_ahead()
         gc.freeze()
     finally:
-        gc.enable()
+        if enabled:
+            gc.enable()
 
 
 def _run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -32,8 +33,10 @@ def start_spark(settings: dict[str, str]) -> None:
     """Run a small job, which loads and starts all that the first job of a program needs."""
     import flintstream.cli.run  # noqa: F401, PLC0415 - as programs need it
     from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
+    from flintstream.engine.spark.jvm.start import leave_at_exit  # noqa: PLC0415
     from flintstream.engine.spark.session import set_aside  # noqa: PLC0415
 
+    leave_at_exit()
     set_defaults({**settings, CONTROL.key: "false"}, None, None, [], progress=_Silent())
     env = StreamExecutionEnvironment.get_execution_environment()
     with env.from_collection([1, 2]).key_by(lambda n: n).reduce(lambda a, _: a).execute_and_collect() as results:
@@ -42,6 +45,7 @@ def start_spark(settings: dict[str, str]) -> None:
     for number in NUMBERS:  # as before the first job of a program
         signal.signal(number, signal.SIG_DFL)
     set_aside(settings)
+    gc.collect()  # what is left of the job; objects that exist when a program starts are never garbage
 
 
 def wait_for_program(server: socket.socket, settings: dict[str, str], master: str | None) -> NoReturn:

@@ -114,10 +114,10 @@ cdef inline uint64_t _from_big_endian(const uint8_t* at, int size) noexcept nogi
     return number
 
 
-def atom(bytes data):
+def atom(bytes data not None):
     """Return the value of a row without a key and a time if it is an atom; else the row itself.
 
-    An atom is None, a number of 64 bits, a string or bytes.
+    An atom is None, a bool, a number of 64 bits, a string or bytes.
     """
     cdef const uint8_t* at = <const uint8_t*>PyBytes_AS_STRING(data)
     cdef Py_ssize_t size = PyBytes_GET_SIZE(data) - 2

@@ -44,6 +44,11 @@ def cancel_all(seconds: float = LAST_SECONDS, *, keep_checkpoints: bool = False)
         job.finished.wait(max(0.0, until - time.monotonic()))
 
 
+def some_run() -> bool:
+    """Tell whether a job of this process has not ended."""
+    return bool(_unfinished)
+
+
 def wait_for_lasting() -> None:
     """Wait for the jobs that go on when their program has ended, and raise the error of one that failed."""
     for job in tuple(_unfinished):

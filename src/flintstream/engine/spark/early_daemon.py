@@ -180,7 +180,7 @@ def _main() -> NoReturn:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(os.environ[PLACE])
         listener.listen()
-        import pyspark.worker  # noqa: F401, PLC0415 - what takes its time, as the rest
+        import pyspark.worker  # noqa: F401, PLC0415 - slow, like the imports below
 
         from flintstream.engine.spark import daemon, shipping, worker  # noqa: F401, PLC0415
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from fnmatch import fnmatch
 
 __all__ = ["prefer_package"]
 
@@ -23,15 +24,20 @@ def prefer_package(path: list[str], home: str | None) -> None:
     if not home or not os.path.exists(os.path.join(home, "__init__.py")):  # noqa: PTH110, PTH118
         return
     sources, jars = os.path.join(home, "python", "lib"), os.path.join(home, "jars")  # noqa: PTH118
-    archives = [entry for entry in path if entry.endswith(".zip") and os.path.dirname(entry) == sources]  # noqa: PTH120
-    jar = [entry for entry in path if entry.endswith(".jar") and os.path.dirname(entry) == jars]  # noqa: PTH120
-    others = [entry for entry in path if entry not in archives and entry not in jar]
+    archives = [entry for entry in path if _is_in(sources, entry, "pyspark.zip", "py4j-*-src.zip")]
+    others = [entry for entry in path if entry not in archives and not _is_in(jars, entry, "spark-core_*.jar")]
     found = _first_with("pyspark", others)
     if found is None or os.path.realpath(os.path.join(found, "pyspark")) != os.path.realpath(home):  # noqa: PTH118
         return
     if _first_with("py4j", others) is None:
         others += [entry for entry in archives if os.path.basename(entry).startswith("py4j")]  # noqa: PTH119
     path[:] = others
+
+
+def _is_in(directory: str, entry: str, *names: str) -> bool:
+    """Tell whether an entry of a search path is a file of a directory, with a name like one of these."""
+    place, name = os.path.split(entry)
+    return place == directory and any(fnmatch(name, pattern) for pattern in names)
 
 
 def _first_with(package: str, path: list[str]) -> str | None:
@@ -44,5 +50,5 @@ if "PYTHON_WORKER_FACTORY_SECRET" in os.environ or "PYTHON_UNIX_DOMAIN_ENABLED" 
     _before = list(sys.path)
     prefer_package(sys.path, os.environ.get("SPARK_HOME"))
     for _entry in {*_before} - {*sys.path}:
-        # A task that adds a file to the search path reads the directories of all archives here again.
+        # Otherwise, Python reads these archives' directories again whenever a task adds a file to the path.
         sys.path_importer_cache.pop(_entry, None)

@@ -108,7 +108,7 @@ class StageChain:
         self._python_rdd, self._pairwise_rdd = jvm.PythonRDD, jvm.PairwiseRDD
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
-        self._first_serializer: Any = jvm.org.apache.spark.serializer.JavaSerializer(context._jsc.sc().conf())  # noqa: SLF001
+        self._first_serializer = self._without_kryo()
         self._locations = _Locations(context)
         self.explains = "true" in {
             setting(context, "spark.ui.enabled") or "true",
@@ -116,6 +116,17 @@ class StageChain:
         }
         """Whether Spark's page, or its history server, shows the stages."""
         self._names = [_shortened(name) for name in names] if self.explains else []
+
+    def _without_kryo(self) -> Any:
+        """Return a serializer for the first run; None if there are too many partitions for it.
+
+        Spark would take Kryo, whose classes take a tenth of a second to load, and a small job has no other run.
+        """
+        if max(count for _, count in self._stages) > FEW_PARTITIONS:
+            return None
+        # Otherwise, a stream keeps the last fifty blocks in memory, and the only run of a batch job may be a long one.
+        conf = self._context._jsc.sc().conf().clone().set("spark.serializer.objectStreamReset", "1")  # noqa: SLF001
+        return self._context._jvm.org.apache.spark.serializer.JavaSerializer(conf)  # noqa: SLF001
 
     def _wrap(self, deserializer: Any) -> None:
         from pyspark.serializers import BatchedSerializer, NoOpSerializer  # noqa: PLC0415
@@ -132,7 +143,6 @@ class StageChain:
         """
         from pyspark import RDD  # noqa: PLC0415
 
-        # Spark would take Kryo, whose classes take a tenth of a second, and a small job has no other run.
         serializer, self._first_serializer = self._first_serializer, None
         first = self._context.parallelize(seeds, len(seeds))
         if not self._functions:
@@ -156,6 +166,9 @@ class StageChain:
         with _kept_name(self._context):
             return results.collect()
 
+
+FEW_PARTITIONS = 200
+"""For more, Spark sorts what a task writes, which is slower with Java's serialization."""
 
 LONGEST_NAME = 200
 """Most characters of the name of a stage on Spark's page."""

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +28,16 @@ from flintstream.options.command_line import get_defaults
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["OPENED_PACKAGES", "begin", "find_java", "give_up", "is_own", "start_gateway", "variables_of_jvm"]
+__all__ = [
+    "OPENED_PACKAGES",
+    "begin",
+    "find_java",
+    "give_up",
+    "is_own",
+    "leave_at_exit",
+    "start_gateway",
+    "variables_of_jvm",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -186,8 +196,7 @@ def begin(conf: Mapping[str, str], variables: Mapping[str, str]) -> None:
         return  # this start is slow anyway, and the JVM must live until it has written the archive
     give_up()
     _early.append(_launch(java, conf, archive.to_read(), plain=True, variables=variables))
-    atexit.register(_leave)
-    os.register_at_fork(after_in_child=_leave_to_parent)
+    leave_at_exit()
 
 
 def give_up() -> None:
@@ -196,12 +205,26 @@ def give_up() -> None:
         _end(_early.pop())
 
 
-def _leave() -> None:
-    """End the JVM if no job has taken it; else stop accepting calls: it would wait 0.3 s for that thread when it ends.
+@cache
+def leave_at_exit() -> None:
+    """Leave the JVM when this process ends, after all functions for its end that are registered from now on.
 
-    This runs after the program's own functions for the end of the process, which may still use Spark.
+    A program's own functions may still use Spark, so call this before it runs.
+    """
+    atexit.register(_leave)
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _leave() -> None:
+    """End the JVM if no job has taken it; else end the gateway, unless a job that nothing waits for still needs it.
+
+    Otherwise, the JVM would wait 0.3 s at its end for the thread that accepts connections.
     """
     give_up()
+    from flintstream.coordinator.client import some_run  # noqa: PLC0415 - not before the JVM has begun to start
+
+    if some_run():
+        return
     while _gateways:
         with contextlib.suppress(Exception):  # the JVM has died
             _gateways.pop().shutdown()
@@ -355,7 +378,7 @@ def _launch(
 
 
 def _heap(size: str | None) -> list[str]:
-    """Return the options for a heap of this size, as Spark writes it; the default one starts without a collection."""
+    """Return the options for a heap of this size, as Spark writes it. The default one needs no collection at first."""
     return ["-Xmx1g", "-XX:NewSize=224m"] if size is None else [f"-Xmx{size}"]
 
 
