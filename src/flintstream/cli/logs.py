@@ -8,6 +8,7 @@ import sys
 import click
 
 from flintstream.cli.printable import printable
+from flintstream.runtime.logs import line_formatter
 
 __all__ = ["configure_logs"]
 
@@ -33,8 +34,6 @@ def configure_logs(level: str | None, file: str | None) -> None:
     """
     if level is None and file is None:
         return
-    from flintstream.runtime.logs import line_formatter  # noqa: PLC0415 - only here
-
     try:
         handler = _Stderr() if file is None else logging.FileHandler(file, encoding="utf-8")
     except OSError as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from flintstream._secrets import shown
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._javatext import double_text
+from flintstream.common._secrets import shown
 from flintstream.common.time import Duration
 from flintstream.options.option import Option
 

@@ -8,12 +8,12 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from flintstream._secrets import shown, shown_path
 from flintstream.checkpoint.settings import state_directory
 from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._notebook import shorten_tracebacks_in_ipython
+from flintstream.common._secrets import shown, shown_path
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.io import InputFormat

@@ -6,8 +6,8 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
-from flintstream._secrets import shown_path
 from flintstream.common._datatypes import to_type_info
+from flintstream.common._secrets import shown_path
 from flintstream.common.serialization import RowDataBulkWriterFactory
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
 from flintstream.connectors.files.columnar import RowGroupReader

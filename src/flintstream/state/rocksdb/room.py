@@ -19,16 +19,14 @@ class Room:
     the rows that were read and written last, and at most doubles from one time to the next.
     """
 
-    __slots__ = ("_bytes", "_most", "average", "entries", "rows", "size")
+    __slots__ = ("_bytes", "_most", "_rows", "_size", "average", "entries")
 
     def __init__(self, entries: int, size: int) -> None:
         """Make room for up to ``entries``, with about ``size`` bytes."""
         self._most = max(entries, 1)
         self._bytes = size
-        self.rows = 0
-        """The rows that were seen since the number of entries was set."""
-        self.size = 0
-        """Their bytes."""
+        self._rows = 0
+        self._size = 0
         self.entries = min(self._most, FEW)
         """The number of entries that there is room for."""
         self.average = 0
@@ -36,15 +34,15 @@ class Room:
 
     def saw(self, rows: int, size: int) -> None:
         """Take note of rows of ``size`` bytes altogether."""
-        self.rows += rows
-        self.size += size
+        self._rows += rows
+        self._size += size
 
     def adapt(self) -> None:
         """Set the number of entries by the size of the rows that were seen since the last time, if they are enough."""
-        if self.rows >= min(self.entries, _ENOUGH):
-            self.average = self.size // self.rows + _OBJECTS
+        if self._rows >= min(self.entries, _ENOUGH):
+            self.average = self._size // self._rows + _OBJECTS
             self.entries = max(min(self._most, 2 * self.entries, self._bytes // self.average), 1)
-            self.rows = self.size = 0
+            self._rows = self._size = 0
 
     def holds(self, entries: int) -> bool:
         """Return whether so many entries have no more than the given number of bytes."""

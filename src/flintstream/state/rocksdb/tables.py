@@ -60,8 +60,6 @@ class Entries:
             return value
         if value is self:
             value = self._miss(key)
-            if value.__class__ in ATOMS:
-                return value
         if value.__class__ is Packed:
             return default if value is ABSENT else unpacked(value)
         if self.ttl and value[0].__class__ is Packed:
@@ -78,12 +76,10 @@ class Entries:
         return value
 
     def _read(self, key: Any) -> Any:
-        store, room = self.store, self.room
-        data = None if store.empty else store.get(self.layout.place(key))
+        data = None if self.store.empty else self.store.get(self.layout.place(key))
         if data is None:
             return ABSENT
-        room.rows += 1
-        room.size += len(data)
+        self.room.saw(1, len(data))
         return self.value_of(data) if self.live else self.layout.read(data)
 
     def __contains__(self, key: Any) -> bool:
