@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import signal
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -86,6 +88,28 @@ def test_the_failure_of_a_job_is_raised_where_its_result_is_asked_for():
 def test_waiting_too_long_is_a_timeout():
     with pytest.raises(TimeoutError):
         CompletableFuture[int]().result(0.01)
+
+
+def test_waiting_ends_by_a_signal_that_another_thread_receives():
+    class EndedError(Exception):
+        pass
+
+    def end(number, frame):
+        raise EndedError
+
+    def receive():
+        time.sleep(0.1)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, end)
+    try:
+        thread = threading.Thread(target=receive)
+        with pytest.raises(EndedError):  # noqa: PT012 - the signal may come as soon as the thread runs
+            thread.start()
+            CompletableFuture[int]().result()
+        thread.join()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_a_future_can_be_cancelled_before_it_has_a_result():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from concurrent import futures
 from concurrent.futures import CancelledError, Future
 from typing import Any, Generic, TypeVar
@@ -11,6 +13,9 @@ from flintstream.errors import JobCancelledError
 __all__ = ["CompletableFuture"]
 
 T = TypeVar("T")
+
+SIGNAL_SECONDS = 0.2
+"""How long a wait may go on after a signal: if another thread receives it, this one sleeps on."""
 
 
 class CompletableFuture(Generic[T]):
@@ -78,8 +83,11 @@ class CompletableFuture(Generic[T]):
             JobCancelledError: The future was cancelled.
             TimeoutError: The result is not available in time.
         """
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while not self._future.done() and (left := end - time.monotonic()) > 0:
+            futures.wait([self._future], min(left, SIGNAL_SECONDS))
         try:
-            return self._future.result(timeout)
+            return self._future.result(0)
         except CancelledError as error:
             raise JobCancelledError("the future was cancelled before it had a result") from error
         except futures.TimeoutError as error:
