@@ -29,8 +29,8 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
     """Run the job; return the share of catch-ups (%), and medians of times (ms)."""
     from benchmarks.latency import Count, Metronome  # noqa: PLC0415
     from flintstream.common import WatermarkStrategy  # noqa: PLC0415
+    from flintstream.coordinator.monitoring.tally import Tally  # noqa: PLC0415
     from flintstream.coordinator.subtasks import Subtasks  # noqa: PLC0415
-    from flintstream.coordinator.tally import Tally  # noqa: PLC0415
     from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
     from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415
     from flintstream.engine.spark.homes import Homes  # noqa: PLC0415

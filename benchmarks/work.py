@@ -22,7 +22,7 @@ from unittest.mock import patch
 import flintstream
 from benchmarks.workload import Run
 from benchmarks.workloads import WORKLOADS
-from flintstream.common._conversion import GENERATED
+from flintstream.common._types.conversion import GENERATED
 from flintstream.compat.pyflink import install
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.coordinator import pace

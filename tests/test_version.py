@@ -42,7 +42,8 @@ def test_code_that_is_not_installed_has_no_known_version():
 
 def test_the_version_is_not_looked_up_before_it_is_asked_for():
     code = (
-        "import sys, flintstream.datastream, flintstream.checkpoint.state_file, flintstream.coordinator.checkpoints;"
+        "import sys, flintstream.datastream, flintstream.checkpoint.state_file;"
+        "import flintstream.coordinator.checkpointing.checkpoints;"
         "print('importlib.metadata' in sys.modules, '__version__' in vars(sys.modules['flintstream']))"
     )
     assert python(code, path=[SOURCE]) == "False False"

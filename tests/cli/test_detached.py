@@ -19,7 +19,8 @@ from tests.waiting import wait_for
 
 import flintstream
 from flintstream.cli import main
-from flintstream.coordinator import history, output_file, registry
+from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring import history, output_file
 
 pytestmark = [pytest.mark.slow]
 

@@ -20,7 +20,8 @@ from tests.waiting import wait_for
 import flintstream
 from flintstream.cli import main
 from flintstream.common import JobStatus
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring import history
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.rest import jobs, records
 from flintstream.testing import CollectSink

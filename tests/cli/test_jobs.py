@@ -23,8 +23,9 @@ from tests.waiting import wait_for, wait_for_numbers
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.cli import main
 from flintstream.common import JobStatus
-from flintstream.coordinator import control, history, registry
+from flintstream.coordinator import control, registry
 from flintstream.coordinator.client import cancel_all
+from flintstream.coordinator.monitoring import history
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.errors import CheckpointError, FlintstreamError, JobCancelledError
 

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from tests.waiting import wait_for
 
 from flintstream.cli import main
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring import history
 
 pytest.importorskip("uvicorn")
 

@@ -12,11 +12,11 @@ import weakref
 import pytest
 from confluent_kafka import Producer
 
-from flintstream.common._by_value import TooLargeError, dumps
+from flintstream.common._user_code.by_value import TooLargeError, dumps
 
 SCRIPT = """
 import base64, enum, functools, sys, typing
-from flintstream.common._by_value import dumps
+from flintstream.common._user_code.by_value import dumps
 
 @functools.lru_cache(maxsize=7, typed=True)
 def fibonacci(n):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Row, Types
-from flintstream.common._conversion import convert_block
+from flintstream.common._types.conversion import convert_block
 
 TYPES = [
     Types.LONG(),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Instant, Row, RowKind, Types
-from flintstream.common._javatext import double_text, float_text, narrow
+from flintstream.common._text.java import double_text, float_text, narrow
 from flintstream.common.typeinfo import BasicType, BasicTypeInfo, ExternalTypeInfo, LocalTimeTypeInfo, TypeInformation
 from flintstream.errors import UnsupportedByDesignError
 

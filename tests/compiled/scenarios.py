@@ -17,7 +17,7 @@ from tests.state.test_appends import new_backend
 
 from flintstream.common import Row, Time, Types
 from flintstream.common._clock import another_clock
-from flintstream.common._conversion import convert_block
+from flintstream.common._types.conversion import convert_block
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, ReduceFunction
 from flintstream.datastream.state import (
     AggregatingStateDescriptor,

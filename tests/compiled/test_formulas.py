@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.datastream.inline import collect, make_env
 
-from flintstream.common._formulas import formula_of, taken
+from flintstream.common._user_code.formulas import formula_of, taken
 from flintstream.compiled import load
 from flintstream.errors import notes
 from flintstream.runtime.copies import ATOMS, copied

@@ -6,7 +6,7 @@ import pytest
 
 from flintstream.checkpoint.metadata import NativeFile, StatePiece
 from flintstream.checkpoint.settings import CheckpointSettings
-from flintstream.coordinator.checkpoints import Checkpoints, Contents
+from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Contents
 from flintstream.errors import CheckpointError
 from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, NodePlan, Superstep

@@ -7,7 +7,7 @@ import pytest
 
 from flintstream.checkpoint import codec
 from flintstream.connectors.sink import CommitRetry, Committer, Sink, run_in_place
-from flintstream.coordinator.commits import Commits
+from flintstream.coordinator.checkpointing.commits import Commits
 from flintstream.errors import CheckpointError, CommitError, JobCancelledError
 from flintstream.runtime.protocol import NodeReport, Report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from flintstream.coordinator.load import Load
+from flintstream.coordinator.monitoring.load import Load
 from flintstream.metrics.reported import Counted
 from flintstream.runtime.protocol import NodeReport, Report
 

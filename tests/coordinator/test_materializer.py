@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from flintstream.coordinator.checkpointing.materializer import Materializer
 from flintstream.coordinator.job import SubtaskProgress
-from flintstream.coordinator.materializer import Materializer
 from flintstream.errors import CheckpointError
 from flintstream.runtime.protocol import Report, StateHandle
 

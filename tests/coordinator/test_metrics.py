@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from flintstream.coordinator.metrics import JobMetrics
+from flintstream.coordinator.monitoring.metrics import JobMetrics
 from flintstream.metrics import Meter, MetricGroup
 from flintstream.metrics.subtask import SubtaskMetrics
 from flintstream.runtime.protocol import NodeReport, Report

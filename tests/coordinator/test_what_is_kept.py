@@ -6,10 +6,10 @@ import logging
 from types import SimpleNamespace
 from typing import Any
 
-from flintstream.coordinator import recent_log
-from flintstream.coordinator.checkpoint_history import KEPT_CHECKPOINTS, CheckpointHistory
-from flintstream.coordinator.curves import CAPACITY, Curves
 from flintstream.coordinator.job import Progress
+from flintstream.coordinator.monitoring import recent_log
+from flintstream.coordinator.monitoring.checkpoint_history import KEPT_CHECKPOINTS, CheckpointHistory
+from flintstream.coordinator.monitoring.curves import CAPACITY, Curves
 
 LOAD: Any = SimpleNamespace(latency=dict, by_chain=list)
 

@@ -16,7 +16,7 @@ from tests.waiting import wait_for
 
 from flintstream.common import Configuration, Duration, Time, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
-from flintstream.coordinator.measured import families
+from flintstream.coordinator.monitoring.measured import families
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.functions import MapFunction
 from flintstream.datastream.window import TumblingEventTimeWindows

@@ -19,7 +19,8 @@ from tests.waiting import wait_for
 
 from flintstream.cli import main
 from flintstream.common import JobStatus, WatermarkStrategy
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring import history
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.rest.app import application
 from flintstream.testing import CollectSink

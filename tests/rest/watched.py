@@ -31,7 +31,8 @@ from tests.rest.browser import browser
 from tests.standalone import free_port
 from tests.waiting import wait_for
 
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring import history
 
 if TYPE_CHECKING:
     from tests.rest.browser import Browser

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from flintstream.common import _by_value
+from flintstream.common._user_code import by_value
 from flintstream.runtime import main_module
 from flintstream.runtime.main_module import MainModule
 
@@ -104,7 +104,7 @@ def test_what_a_worker_finds(program, code, shown):
 
 def test_a_class_of_a_pickle_by_name_is_that_of_the_functions(program):
     described = MainModule.of(program)
-    function = _by_value.dumps(eval("lambda made: isinstance(made, Reading)", program.__dict__))  # noqa: S307
+    function = by_value.dumps(eval("lambda made: isinstance(made, Reading)", program.__dict__))  # noqa: S307
     data = pickle.dumps(program.reading)
     assert in_worker(described, f"print(pickle.loads({function!r})(pickle.loads({data!r})))") == "True"
 

@@ -9,7 +9,7 @@ from tests.savepoints.test_matrix import configuration
 from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.common import Types
-from flintstream.coordinator import recovery
+from flintstream.coordinator.checkpointing import recovery
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor

@@ -11,7 +11,7 @@ from tests.simulation.world import ClusterFailure, UserFailure, Violation
 from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.checkpoint.settings import CheckpointSettings
-from flintstream.coordinator.recovery import restore_plan
+from flintstream.coordinator.checkpointing.recovery import restore_plan
 from flintstream.errors import CheckpointError, CommitError, CorruptCheckpointError, JobCancelledError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.protocol import SHARED
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.simulation.runner import SimWorld
 
     from flintstream.coordinator.attempt import Attempt
-    from flintstream.coordinator.checkpoints import Checkpoints, Completed
+    from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Completed
     from flintstream.runtime.plan import JobPlan
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.simulation.world import World
 
-    from flintstream.coordinator.materializer import Folding
+    from flintstream.coordinator.checkpointing.materializer import Folding
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle

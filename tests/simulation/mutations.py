@@ -12,11 +12,11 @@ from tests.simulation.storage import SimStore
 from tests.simulation.world import the_world
 
 from flintstream.checkpoint import metadata as metadata_module
-from flintstream.coordinator import recovery
 from flintstream.coordinator.attempt import Attempt
-from flintstream.coordinator.checkpoints import Checkpoints, Completed
-from flintstream.coordinator.commits import Commits
-from flintstream.coordinator.materializer import Materializer
+from flintstream.coordinator.checkpointing import recovery
+from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Completed
+from flintstream.coordinator.checkpointing.commits import Commits
+from flintstream.coordinator.checkpointing.materializer import Materializer
 from flintstream.coordinator.sources import Sources
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group

@@ -23,8 +23,8 @@ from tests.simulation.storage import Disk, SimStore, store_of
 from tests.simulation.world import Crash, Violation, VirtualClock, World, enter, make_virtual
 
 from flintstream.checkpoint.settings import CheckpointSettings
-from flintstream.coordinator import recovery
 from flintstream.coordinator.attempt import Attempt
+from flintstream.coordinator.checkpointing import recovery
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import SavepointRequest
 from flintstream.coordinator.rescaling import RescaleRequest, rescaled
@@ -37,7 +37,7 @@ from flintstream.state.settings import StateSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.coordinator.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.checkpoints import Completed
     from flintstream.runtime.plan import JobPlan
 
 

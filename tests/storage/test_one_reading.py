@@ -11,7 +11,7 @@ import pytest
 from flintstream.checkpoint.settings import state_directory
 from flintstream.cli.places import absolute
 from flintstream.common.serialization import Encoder
-from flintstream.coordinator import recovery
+from flintstream.coordinator.checkpointing import recovery
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.checkpoint_storage import FileSystemCheckpointStorage
 from flintstream.datastream.connectors.file_system import FileSink, FileSource, StreamFormat

@@ -15,7 +15,7 @@ pytest.importorskip("fastavro", reason="the extra 'avro' is not installed: make 
 
 import fastavro
 
-from flintstream.common._datatypes import DataTypes
+from flintstream.common._types.data_types import DataTypes
 from flintstream.connectors.formats.schema_registry import SchemaRegistry, SchemaRegistryError
 from flintstream.errors import PlanError
 from flintstream.table._connectors.messages import decoder, encoder

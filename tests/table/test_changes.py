@@ -15,7 +15,7 @@ pytest.importorskip("confluent_kafka", reason="the extra 'kafka' is not installe
 
 from tests.connectors.kafka.broker import Broker, NoBrokerError, send
 
-from flintstream.common._datatypes import DataTypes
+from flintstream.common._types.data_types import DataTypes
 from flintstream.table._connectors.changes import FORMATS, METADATA, ChangeDecoder, ChangeEncoder
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import SqlError, UnsupportedClauseError

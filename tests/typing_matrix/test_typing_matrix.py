@@ -12,7 +12,7 @@ from tests.typing_matrix.judge import describe, survives
 from tests.typing_matrix.record import RECORDED
 
 from flintstream.common import Configuration, SimpleStringSchema, Types
-from flintstream.common._collected import collected
+from flintstream.common._types.collected import collected
 from flintstream.connectors.formats.errors import FormatError
 from flintstream.datastream import KeyedProcessFunction, RuntimeContext, StreamExecutionEnvironment
 from flintstream.datastream.formats.csv import CsvRowSerializationSchema

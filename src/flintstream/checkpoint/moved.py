@@ -11,6 +11,13 @@ __all__ = ["MOVED", "loads"]
 MOVED = {
     "flintstream.checkpoint.fsspec_store": "flintstream.storage.remote",
     "flintstream.checkpoint.own_store": "flintstream.storage.custom",
+    "flintstream.common._basictypes": "flintstream.common._types.basic",
+    "flintstream.common._collected": "flintstream.common._types.collected",
+    "flintstream.common._columntypes": "flintstream.common._types.columns",
+    "flintstream.common._compositetypes": "flintstream.common._types.composite",
+    "flintstream.common._conversion": "flintstream.common._types.conversion",
+    "flintstream.common._datatypes": "flintstream.common._types.data_types",
+    "flintstream.common._typebase": "flintstream.common._types.base",
     "flintstream.connectors.arrow_files": "flintstream.connectors.files.arrow",
     "flintstream.connectors.bad_records": "flintstream.connectors.files.bad_records",
     "flintstream.connectors.compaction": "flintstream.connectors.files.compaction",
@@ -27,7 +34,7 @@ MOVED = {
     "flintstream.datastream._window.sessions": "flintstream.datastream.window",
     "flintstream.datastream._window.triggers": "flintstream.datastream.window",
     "flintstream.datastream._window.windows": "flintstream.datastream.window",
-    "flintstream.table._classes": "flintstream.common._columntypes",
+    "flintstream.table._classes": "flintstream.common._types.columns",
 }
 """Former module -> current module of moved classes."""
 

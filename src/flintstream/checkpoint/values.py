@@ -17,7 +17,7 @@ from flintstream.checkpoint.moved import MOVED, loads
 from flintstream.checkpoint.pickles import class_in, refused
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
 from flintstream.checkpoint.subclasses import tagged
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import CheckpointError, CorruptDataError, PickleRefusedError, shorten
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from flintstream.cli.printable import printable
-from flintstream.common._secrets import shown
+from flintstream.common._text.secrets import shown
 from flintstream.engine.spark.submitted import defaults_file, flags
 from flintstream.options.config_file import config_file, has_counterpart, read_config
 from flintstream.options.execution import MASTER, PARALLELISM, PYTHON_EXECUTABLE

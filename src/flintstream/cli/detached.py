@@ -17,7 +17,7 @@ import click
 from flintstream.cli.printable import printable
 from flintstream.cli.progress import ProgressLine, progress_line
 from flintstream.common.job_status import JobStatus
-from flintstream.coordinator import output_file
+from flintstream.coordinator.monitoring import output_file
 from flintstream.options.execution import HISTORY_AGE
 
 if TYPE_CHECKING:

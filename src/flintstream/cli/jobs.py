@@ -11,10 +11,11 @@ from click.shell_completion import CompletionItem
 
 from flintstream.cli.places import absolute
 from flintstream.cli.printable import printable
-from flintstream.common._watermark_text import watermark_text
+from flintstream.common._text.watermarks import watermark_text
 from flintstream.common.constants import MIN_LONG_VALUE
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
 from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.coordinator.monitoring import history
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:

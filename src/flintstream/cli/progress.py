@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from flintstream.cli.terminal import StatusLine, Stream
-from flintstream.common._watermark_text import watermark_text
+from flintstream.common._text.watermarks import watermark_text
 from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.common.job_listener import JobListener
 

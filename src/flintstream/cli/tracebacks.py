@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flintstream.common._tracebacks import shorten_tracebacks, steps_of
+from flintstream.common._user_code.tracebacks import shorten_tracebacks, steps_of
 from flintstream.errors import CheckpointError, ExecutorError, JobCancelledError
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from flintstream.cli.jobs import SETTINGS, complete_job
 from flintstream.cli.printable import printable
 from flintstream.cli.progress import ProgressLine, progress_line
 from flintstream.common.constants import MIN_LONG_VALUE
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
 from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.coordinator.monitoring import history
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:

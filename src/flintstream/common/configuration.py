@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from flintstream.common._java_view import JavaView, behind
-from flintstream.common._javatext import double_text
-from flintstream.common._secrets import shown
+from flintstream.common._text.java import double_text
+from flintstream.common._text.secrets import shown
 from flintstream.common.time import Duration
 from flintstream.options.option import Option
 

@@ -7,8 +7,8 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from flintstream.common import _notebook
-from flintstream.common._watermark_text import watermark_text
+from flintstream.common._text import notebook
+from flintstream.common._text.watermarks import watermark_text
 from flintstream.common.completable_future import CompletableFuture
 from flintstream.common.constants import MIN_LONG_VALUE
 
@@ -192,11 +192,11 @@ class JobClient:
             "restarts": f"{told.restarts:,}",
         }
         caption = f"{told.job_name}: {told.status.name} ({told.job_id})"
-        return _notebook.table_html(list(values), [list(values.values())], caption)
+        return notebook.table_html(list(values), [list(values.values())], caption)
 
     def _ipython_display_(self) -> None:
         """Show the progress in a notebook, until the job has ended."""
-        _notebook.follow(self._repr_html_, repr(self), lambda: self._handle.status().is_globally_terminal_state())
+        notebook.follow(self._repr_html_, repr(self), lambda: self._handle.status().is_globally_terminal_state())
 
 
 def _start(call: Callable[[], T]) -> CompletableFuture[T]:

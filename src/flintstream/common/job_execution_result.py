@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._notebook import table_html
+from flintstream.common._text.notebook import table_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

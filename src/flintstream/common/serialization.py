@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.common._generic import Generic, T_co, T_contra
 from flintstream.common._java_view import Wrapper
-from flintstream.common._javatext import untyped_text
+from flintstream.common._text.java import untyped_text
 from flintstream.common.typeinfo import Types
 from flintstream.errors import shorten
 

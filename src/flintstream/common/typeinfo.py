@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import (
+from flintstream.common._types.base import TypeInformation
+from flintstream.common._types.basic import (
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
@@ -19,7 +20,7 @@ from flintstream.common._basictypes import (
     TimestampTypeInfo,
     TimeTypeInfo,
 )
-from flintstream.common._compositetypes import (
+from flintstream.common._types.composite import (
     BasicArrayTypeInfo,
     ExternalTypeInfo,
     ListTypeInfo,
@@ -30,7 +31,6 @@ from flintstream.common._compositetypes import (
     RowTypeInfo,
     TupleTypeInfo,
 )
-from flintstream.common._typebase import TypeInformation
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -1,4 +1,4 @@
-# Computes what the functions of flintstream.common._formulas return.
+# Computes what the functions of flintstream.common._user_code.formulas return.
 
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flintstream.checkpoint.registry import record
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.pickling import dumps
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator, Timestamped
 from flintstream.storage.file_store import file_store

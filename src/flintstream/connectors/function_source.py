@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.registry import record
-from flintstream.common._forks import leave_if_forked, only_one_returns
+from flintstream.common._user_code.forks import leave_if_forked, only_one_returns
 from flintstream.connectors.source import (
     Boundedness,
     Source,

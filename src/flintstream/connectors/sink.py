@@ -29,8 +29,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._forks import only_one_returns
 from flintstream.common._generic import Generic, T_contra
+from flintstream.common._user_code.forks import only_one_returns
 from flintstream.errors import as_exception, is_interrupt
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.pickles import refusing
 from flintstream.coordinator import program
-from flintstream.coordinator.checkpoints import Contents
+from flintstream.coordinator.checkpointing.checkpoints import Contents
+from flintstream.coordinator.checkpointing.recovery import restore_plan
 from flintstream.coordinator.pace import SHORTEST_MS
-from flintstream.coordinator.recovery import restore_plan
 from flintstream.coordinator.sources import Sources
 from flintstream.coordinator.subtasks import Subtasks
 from flintstream.errors import CheckpointError, JobCancelledError
@@ -24,14 +24,14 @@ from flintstream.runtime.protocol import SHARED, Instruction
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.coordinator.checkpoints import Checkpoints
-    from flintstream.coordinator.commits import Commits
+    from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
+    from flintstream.coordinator.checkpointing.commits import Commits
+    from flintstream.coordinator.checkpointing.materializer import Materializer
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock, Job
-    from flintstream.coordinator.materializer import Materializer
+    from flintstream.coordinator.monitoring.tally import Tally
     from flintstream.coordinator.orders import Orders, SavepointRequest
     from flintstream.coordinator.pace import Pace
-    from flintstream.coordinator.tally import Tally
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report, SnapshotRequest
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.job import Progress
-    from flintstream.coordinator.load import Load
+    from flintstream.coordinator.monitoring.load import Load
     from flintstream.metrics.subtask import SubtaskMetrics
 
 SAMPLES = 20

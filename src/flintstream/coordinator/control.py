@@ -40,10 +40,11 @@ from multiprocessing.connection import Client, Listener, answer_challenge, deliv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator import output_file, recent_log, registry
-from flintstream.coordinator.checkpoint_history import state_of
+from flintstream.coordinator import registry
 from flintstream.coordinator.coordinator import described
-from flintstream.coordinator.measured import families, of_job, of_operators, of_tasks, vertex_id
+from flintstream.coordinator.monitoring import output_file, recent_log
+from flintstream.coordinator.monitoring.checkpoint_history import state_of
+from flintstream.coordinator.monitoring.measured import families, of_job, of_operators, of_tasks, vertex_id
 from flintstream.coordinator.rescaling import told
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.metrics.families import prometheus_text
@@ -309,7 +310,7 @@ def metrics_of(job: RunningJob) -> dict[str, Any]:
 
 
 def _record_of(job: RunningJob) -> dict[str, Any]:
-    from flintstream.coordinator.history import record_of  # noqa: PLC0415 - it uses this module
+    from flintstream.coordinator.monitoring.history import record_of  # noqa: PLC0415 - it uses this module
 
     return record_of(job)
 

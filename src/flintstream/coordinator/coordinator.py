@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import program
 from flintstream.coordinator.attempt import Attempt, Lasting
-from flintstream.coordinator.checkpoints import Checkpoints
-from flintstream.coordinator.commits import Commits
+from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
+from flintstream.coordinator.checkpointing.commits import Commits
+from flintstream.coordinator.checkpointing.materializer import Materializer
+from flintstream.coordinator.checkpointing.recovery import (
+    all_checkpoints,
+    load,
+    restore_plan,
+    with_hint,
+    with_key_groups_of,
+)
 from flintstream.coordinator.job import Clock
-from flintstream.coordinator.materializer import Materializer
+from flintstream.coordinator.monitoring.tally import Tally
 from flintstream.coordinator.orders import Orders
 from flintstream.coordinator.pace import Pace
-from flintstream.coordinator.recovery import all_checkpoints, load, restore_plan, with_hint, with_key_groups_of
 from flintstream.coordinator.restart import Setbacks
-from flintstream.coordinator.tally import Tally
 from flintstream.errors import (
     CheckpointError,
     CorruptCheckpointError,

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator.measured import vertex_id
-from flintstream.coordinator.recovery import with_key_groups
+from flintstream.coordinator.checkpointing.recovery import with_key_groups
+from flintstream.coordinator.monitoring.measured import vertex_id
 from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 

@@ -17,8 +17,8 @@ from flintstream.runtime.task.stage import instruction_item
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
+    from flintstream.coordinator.checkpointing.materializer import Materializer
     from flintstream.coordinator.engine import Engine
-    from flintstream.coordinator.materializer import Materializer
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.failure import FailureReport
     from flintstream.runtime.plan import JobPlan

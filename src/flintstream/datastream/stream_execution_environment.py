@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.checkpoint.settings import state_directory
-from flintstream.common._collected import collected
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
-from flintstream.common._notebook import shorten_tracebacks_in_ipython
-from flintstream.common._secrets import shown, shown_path
+from flintstream.common._text.notebook import shorten_tracebacks_in_ipython
+from flintstream.common._text.secrets import shown, shown_path
+from flintstream.common._types.collected import collected
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.io import InputFormat
@@ -694,9 +694,9 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self._program().graph
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
-        from flintstream.coordinator import history  # noqa: PLC0415
         from flintstream.coordinator.autoscaler import AutoscalerSettings, autoscaling  # noqa: PLC0415
         from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
+        from flintstream.coordinator.monitoring import history  # noqa: PLC0415
         from flintstream.reporters import reporting  # noqa: PLC0415
 
         progress = get_defaults().progress

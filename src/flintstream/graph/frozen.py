@@ -10,7 +10,7 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from flintstream.common import _by_value
+from flintstream.common._user_code import by_value
 from flintstream.errors import UnpicklableError
 from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.operators.adapters import PlainFunction
@@ -26,7 +26,7 @@ def frozen(name: str, operator: Any) -> Frozen:
         return operator
     function = getattr(operator, "function", operator)
     try:
-        return Frozen(_by_value.dumps(operator), _described(function))
+        return Frozen(by_value.dumps(operator), _described(function))
     except Exception as error:
         culprit = _unpicklable_part(function)
         hint = f" (its {culprit})" if culprit else ""
@@ -60,7 +60,7 @@ def _unpicklable_part(function: Any) -> str | None:
 
 def _picklable(value: Any) -> bool:
     try:
-        _by_value.dumps(value)
+        by_value.dumps(value)
     except Exception:  # noqa: BLE001 - any error makes it the culprit
         return False
     return True

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import flintstream
-from flintstream.coordinator.measured import families
+from flintstream.coordinator.monitoring.measured import families
 from flintstream.errors import optional_module
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.coordinator.measured import families
+from flintstream.coordinator.monitoring.measured import families
 from flintstream.errors import PlanError, optional_module
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from flintstream.coordinator import history, registry
+from flintstream.coordinator import registry
 from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.coordinator.monitoring import history
 from flintstream.errors import FlintstreamError
 
 Record = dict[str, Any]

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.job_status import JobStatus
-from flintstream.coordinator.history import LOST
+from flintstream.coordinator.monitoring.history import LOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

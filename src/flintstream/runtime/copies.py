@@ -7,9 +7,9 @@ import decimal
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import BasicTypeInfo
-from flintstream.common._compositetypes import TupleTypeInfo
-from flintstream.common._pickling import dumps
+from flintstream.common._types.basic import BasicTypeInfo
+from flintstream.common._types.composite import TupleTypeInfo
+from flintstream.common._user_code.pickling import dumps
 from flintstream.common.types import Row, _make_row
 
 if TYPE_CHECKING:

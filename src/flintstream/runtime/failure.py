@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from flintstream.common._conversion import GENERATED
-from flintstream.common._forks import only_one_returns
+from flintstream.common._types.conversion import GENERATED
+from flintstream.common._user_code.forks import only_one_returns
 from flintstream.compiled import IN_TRACEBACKS
 from flintstream.errors import add_note, as_exception, notes, shorten
 

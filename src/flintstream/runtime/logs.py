@@ -16,7 +16,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.common import _by_value
+from flintstream.common._user_code import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def _portable(formatter: logging.Formatter | None) -> tuple[tuple[str | None, st
         return None if text is None else (text, formatter.datefmt, styles.get(type(style), "%")), b""
     if formatter is not None:
         with suppress(Exception):  # whatever the formatter holds
-            return None, _by_value.dumps(formatter)
+            return None, by_value.dumps(formatter)
     return None, b""
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from flintstream.common import _by_value
+from flintstream.common._user_code import by_value
 
 LIMIT = 16 << 20
 """The most bytes for one function or class with everything it refers to."""
@@ -90,14 +90,14 @@ def _pickled(value: Any) -> bytes:
         Exception: The object is of another kind, or cannot be pickled.
     """
     if isinstance(value, (type, FunctionType, ModuleType)) or _is_reduced_to_a_name(value):
-        return _by_value.dumps(value, LIMIT, names=False)
-    buffer = _by_value.Limited(DATA_LIMIT)
+        return by_value.dumps(value, LIMIT, names=False)
+    buffer = by_value.Limited(DATA_LIMIT)
     _PlainPickler(buffer, 5).dump(value)
     return buffer.getvalue()
 
 
 def _is_reduced_to_a_name(value: Any) -> bool:
-    if type(value).__module__ not in _REDUCED_BY_NAME or not _by_value.reduces_itself(type(value)):
+    if type(value).__module__ not in _REDUCED_BY_NAME or not by_value.reduces_itself(type(value)):
         return False
     with suppress(Exception):
         return isinstance(value.__reduce_ex__(5), str)

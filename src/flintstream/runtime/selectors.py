@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flintstream.common._formulas import field_taken
+from flintstream.common._user_code.formulas import field_taken
 
 
 def field_of(selector: Any) -> int:

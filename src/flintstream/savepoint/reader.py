@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
-from flintstream.coordinator import recovery
+from flintstream.coordinator.checkpointing import recovery
 from flintstream.errors import CheckpointError
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
 from flintstream.savepoint import records as _records  # noqa: F401 - registers them
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.metadata import ChainState, Metadata, OperatorInfo
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.coordinator.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.checkpoints import Completed
     from flintstream.savepoint.entries import (
         StateEntry,
         Timer,

@@ -7,7 +7,7 @@ import posixpath
 import re
 from dataclasses import dataclass
 
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.errors import PlanError
 
 __all__ = ["Location", "names_scheme"]

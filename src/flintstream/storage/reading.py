@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from flintstream.common._secrets import shown_path, without_secrets
+from flintstream.common._text.secrets import shown_path, without_secrets
 from flintstream.errors import FlintstreamError
 from flintstream.storage.location import Location
 from flintstream.storage.remote import check_client, reach

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.errors import MissingDependencyError, PlanError
 from flintstream.storage.location import Location
 from flintstream.storage.paths import check_path, is_partial, partial_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flintstream.common.configuration import Configuration
-from flintstream.table._catalog import CATALOG, DATABASE
+from flintstream.table._catalog.catalog import CATALOG, DATABASE
 
 __all__ = ["EnvironmentSettings"]
 

@@ -8,9 +8,12 @@ from decimal import Decimal
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
 from flintstream.common._public import publish
-from flintstream.table._enums import (
+from flintstream.common._types import data_types as t
+from flintstream.table._errors import nearest
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.types import IntervalType, RowsType, text_type
+from flintstream.table._functions.enums import (
     JsonExistsOnError,
     JsonOnNull,
     JsonQueryOnEmptyOrError,
@@ -20,15 +23,12 @@ from flintstream.table._enums import (
     TimeIntervalUnit,
     TimePointUnit,
 )
-from flintstream.table._errors import nearest
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import IntervalType, RowsType, text_type
-from flintstream.table._json_methods import JsonMethods, word
-from flintstream.table._methods import AGGREGATES, METHODS, method_of
+from flintstream.table._functions.json_methods import JsonMethods, word
+from flintstream.table._functions.methods import AGGREGATES, METHODS, method_of
 from flintstream.table._sql.literals import number
 
 if TYPE_CHECKING:
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
 
 __all__ = [
     "Expression",

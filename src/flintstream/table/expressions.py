@@ -16,7 +16,7 @@ from flintstream.table.expression import Expression, apply, syntax_of
 from flintstream.table.schema import syntax_of_text
 
 if TYPE_CHECKING:
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
 
 _OWN = (
     "CURRENT_RANGE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._catalog import Declared, DeclaredTable
+from flintstream.table._catalog.catalog import Declared, DeclaredTable
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._expressions.types import sql_name
@@ -16,7 +16,7 @@ from flintstream.table.expression import Expression
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.syntax import Syntax
 
 __all__ = ["Schema"]

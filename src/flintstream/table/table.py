@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
-from flintstream.table._grouped import (
+from flintstream.table._plan.build import calc, correlated, filtered, union_all
+from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
+from flintstream.table._plan.nodes import explained
+from flintstream.table._plan.sets import combined
+from flintstream.table._plan.sorting import a_part, ordered
+from flintstream.table._results.grouped import (
     AggregatedTable,
     Call,
     FlatAggregateTable,
@@ -19,14 +24,9 @@ from flintstream.table._grouped import (
     WindowGroupedTable,
     listed,
 )
-from flintstream.table._names import named
-from flintstream.table._over import OverWindowedTable
-from flintstream.table._pandas import data_frame
-from flintstream.table._plan.build import calc, correlated, filtered, union_all
-from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
-from flintstream.table._plan.nodes import explained
-from flintstream.table._plan.sets import combined
-from flintstream.table._plan.sorting import a_part, ordered
+from flintstream.table._results.names import named
+from flintstream.table._results.over import OverWindowedTable
+from flintstream.table._results.pandas import data_frame
 from flintstream.table._sql.grouping import aggregates_in, distinct
 from flintstream.table._sql.joins import boolean
 from flintstream.table._sql.select import renamed
@@ -35,7 +35,7 @@ from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._plan.nodes import Node
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._errors import SqlError
 
 if TYPE_CHECKING:
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table.schema import Schema
 
 __all__ = ["FormatDescriptor", "TableDescriptor"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.configuration import Configuration
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.common.types import RowKind, _make_row
@@ -13,8 +13,9 @@ from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironm
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
-from flintstream.table._catalog import DeclaredTable
-from flintstream.table._declarations import Declarations, path_of
+from flintstream.table._catalog.catalog import DeclaredTable
+from flintstream.table._catalog.declarations import Declarations, path_of
+from flintstream.table._catalog.session import Session
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
@@ -23,7 +24,6 @@ from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.stream_types import column_types, inferred
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
-from flintstream.table._session import Session
 from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, Statements, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._notebook import FIRST, PATIENCE_SECONDS, table_html
+from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.datastream._streams.collect import caption
-from flintstream.table._printing import NULL, answered, printed, texts
+from flintstream.table._results.printing import NULL, answered, printed, texts
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
 

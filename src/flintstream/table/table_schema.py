@@ -9,8 +9,8 @@ from flintstream.table._expressions.types import sql_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common._datatypes import DataType, RowType
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.common._types.data_types import DataType, RowType
+    from flintstream.table._catalog.catalog import DeclaredTable
 
 __all__ = ["TableSchema"]
 
@@ -67,7 +67,7 @@ class TableSchema:
 
     def to_row_data_type(self) -> RowType:
         """Return the columns as a type."""
-        from flintstream.common._datatypes import DataTypes  # noqa: PLC0415
+        from flintstream.common._types.data_types import DataTypes  # noqa: PLC0415
 
         return DataTypes.ROW([DataTypes.FIELD(n, k) for n, k in zip(self._names, self._types, strict=True)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flintstream.common._datatypes import (
+from flintstream.common._types.data_types import (
     ArrayType,
     AtomicType,
     BigIntType,

@@ -7,15 +7,15 @@ from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
-from flintstream.table._function_kinds import by_rows
+from flintstream.table._functions.kinds import by_rows
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
 
 __all__ = [
     "AggregateFunction",
@@ -465,7 +465,7 @@ def udaf(
     >>> mean.kind
     'aggregate'
     """
-    from flintstream.table._aggregate_functions import AggregateWrapper  # noqa: PLC0415 - it needs this module
+    from flintstream.table._functions.aggregate_functions import AggregateWrapper  # noqa: PLC0415 - it needs this module
 
     def wrap(function: Any) -> FunctionWrapper:
         made = function() if inspect.isclass(function) else function
@@ -502,7 +502,7 @@ def udtaf(
     >>> udtaf(Both(), result_type=DataTypes.INT()).kind
     'table aggregate'
     """
-    from flintstream.table._aggregate_functions import TableAggregateWrapper  # noqa: PLC0415 - it needs this module
+    from flintstream.table._functions.aggregate_functions import TableAggregateWrapper  # noqa: PLC0415 - it needs this module
 
     if func_type != "general":
         raise ValueError(f"udtaf() has only func_type='general', not {func_type!r}")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypedDict
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.common._clock import another_clock
 from flintstream.connectors.source import Boundedness
-from flintstream.coordinator.checkpoints import Checkpoints, Contents
-from flintstream.coordinator.metrics import JobMetrics
-from flintstream.coordinator.recovery import load, restore_plan, with_key_groups_of
+from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Contents
+from flintstream.coordinator.checkpointing.recovery import load, restore_plan, with_key_groups_of
+from flintstream.coordinator.monitoring.metrics import JobMetrics
 from flintstream.coordinator.subtasks import Subtasks, raise_failure
 from flintstream.datastream.data_stream import DataStream
 from flintstream.datastream.output_tag import OutputTag
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.coordinator.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.checkpoints import Completed
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.protocol import Report, Restore

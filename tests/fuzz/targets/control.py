@@ -16,10 +16,10 @@ from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import control, registry
-from flintstream.coordinator.checkpoint_history import CheckpointHistory
-from flintstream.coordinator.curves import Curves
 from flintstream.coordinator.job import Clock
-from flintstream.coordinator.load import Load
+from flintstream.coordinator.monitoring.checkpoint_history import CheckpointHistory
+from flintstream.coordinator.monitoring.curves import Curves
+from flintstream.coordinator.monitoring.load import Load
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.storage.file_store import file_store
 

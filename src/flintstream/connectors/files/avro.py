@@ -7,7 +7,7 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.byte_streams import RAW_DEFLATE, decompressed_size
 from flintstream.connectors.files.reader import FileReader

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.connectors.files.byte_streams import is_line_safe, open_bytes
 from flintstream.connectors.formats.errors import reason
 from flintstream.errors import FlintstreamError, shorten

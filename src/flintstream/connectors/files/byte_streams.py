@@ -9,7 +9,7 @@ import lzma
 import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.errors import optional_module
 from flintstream.storage.reading import open_file
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.connectors.files.reader import FileReader
 from flintstream.errors import FlintstreamError
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.common.types import _make_row
 from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
 from flintstream.connectors.files.byte_streams import open_bytes

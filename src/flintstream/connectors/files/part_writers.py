@@ -7,7 +7,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.pickling import dumps
 from flintstream.connectors.files.recoverable import OpenFile, PreparedFile
 
 if TYPE_CHECKING:

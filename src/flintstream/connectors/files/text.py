@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.connectors.files.byte_streams import is_line_safe, open_bytes
 from flintstream.connectors.files.reader import FileReader, FileSplit
 from flintstream.errors import FlintstreamError

@@ -7,7 +7,7 @@ import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._conversion import Scope
+from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
 from flintstream.connectors.formats.avro_schema import library, parsed
 from flintstream.connectors.formats.by_position import RowShape

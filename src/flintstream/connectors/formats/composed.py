@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common._basictypes import BasicType
-from flintstream.common._compositetypes import _SequenceTypeInfo
+from flintstream.common._types.basic import BasicType
+from flintstream.common._types.composite import _SequenceTypeInfo
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     LocalTimeTypeInfo,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import BasicType
+from flintstream.common._types.basic import BasicType
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,

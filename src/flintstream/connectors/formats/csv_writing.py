@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import BasicType
-from flintstream.common._javatext import float_text, timestamp_text
+from flintstream.common._text.java import float_text, timestamp_text
+from flintstream.common._types.basic import BasicType
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,

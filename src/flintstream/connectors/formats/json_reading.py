@@ -7,9 +7,9 @@ import pickle
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import BasicType
-from flintstream.common._conversion import Scope
-from flintstream.common._javatext import narrow
+from flintstream.common._text.java import narrow
+from flintstream.common._types.basic import BasicType
+from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,

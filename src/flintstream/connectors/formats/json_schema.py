@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import BasicType
+from flintstream.common._types.basic import BasicType
 from flintstream.common.typeinfo import BasicTypeInfo, Types
 from flintstream.errors import PlanError, shorten
 

@@ -9,9 +9,9 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._basictypes import BasicType
-from flintstream.common._conversion import Scope
-from flintstream.common._javatext import float_text, instant_text
+from flintstream.common._text.java import float_text, instant_text
+from flintstream.common._types.basic import BasicType
+from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,

@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.errors import FlintstreamError, PlanError, shorten
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from flintstream.common._javatext import double_text, instant_text, narrow
+from flintstream.common._text.java import double_text, instant_text, narrow
 from flintstream.common.time import Instant
 from flintstream.connectors.formats.errors import Misfit
 from flintstream.errors import shorten

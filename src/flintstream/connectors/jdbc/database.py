@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from flintstream.common._secrets import HIDDEN, without_secrets
+from flintstream.common._text.secrets import HIDDEN, without_secrets
 from flintstream.common.time import Instant
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.values import class_of, instant_in_utc

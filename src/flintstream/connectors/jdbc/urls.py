@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.connectors.jdbc.alchemy import AlchemyDatabase
 from flintstream.connectors.jdbc.mysql import MysqlDatabase
 from flintstream.connectors.jdbc.postgresql import PostgresqlDatabase

@@ -6,7 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from flintstream.common._conversion import Scope, tuple_converter
+from flintstream.common._types.conversion import Scope, tuple_converter
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import (
     BasicArrayTypeInfo,

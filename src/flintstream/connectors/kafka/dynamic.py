@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.checkpoint.registry import record, register
-from flintstream.common._secrets import HIDDEN, shown
+from flintstream.common._text.secrets import HIDDEN, shown
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.source import KafkaEnumerator

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from flintstream.coordinator.checkpointing.recovery import resolve_restore_path
 from flintstream.coordinator.job import Job
-from flintstream.coordinator.recovery import resolve_restore_path
 from flintstream.coordinator.restart import restart_strategy
 from flintstream.graph.planner import optimize, plan_job
 from flintstream.graph.stream_graph import build_stream_graph

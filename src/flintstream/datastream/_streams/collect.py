@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import Generic, T_co
-from flintstream.common._notebook import FIRST, PATIENCE_SECONDS, table_html
+from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.errors import shorten
 

@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import Generic, T_co
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.common.time import Duration
 from flintstream.common.typeinfo import Types

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.connectors.jdbc.urls import database_of
 from flintstream.connectors.jdbc.writer import JdbcOutput, JdbcWriter
 from flintstream.connectors.sink import Sink

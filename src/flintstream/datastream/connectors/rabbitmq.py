@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flintstream.common._generic import T_co, T_contra
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.common.serialization import DeserializationSchema, SerializationSchema
 from flintstream.connectors.rabbitmq.link import RabbitServer, library
 from flintstream.connectors.rabbitmq.sink import RabbitOutput, RabbitWriter

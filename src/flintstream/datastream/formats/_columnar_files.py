@@ -6,8 +6,8 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._datatypes import to_type_info
-from flintstream.common._secrets import shown_path
+from flintstream.common._text.secrets import shown_path
+from flintstream.common._types.data_types import to_type_info
 from flintstream.common.serialization import RowDataBulkWriterFactory
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
 from flintstream.connectors.files.columnar import RowGroupReader
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
-    from flintstream.common._datatypes import RowType
+    from flintstream.common._types.data_types import RowType
     from flintstream.common.serialization import BulkWriter
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.files.columnar import ColumnarFile

@@ -7,7 +7,7 @@ import time
 from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.types import Row
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.errors import PlanError, optional_module

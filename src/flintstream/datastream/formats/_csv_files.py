@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.serialization import BulkWriter, RowDataBulkWriterFactory
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.connectors.files.csv import CsvLayout, CsvReader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._datatypes import ArrayType, BooleanType, DataTypes, NumericType, to_type_info
+from flintstream.common._types.data_types import ArrayType, BooleanType, DataTypes, NumericType, to_type_info
 from flintstream.connectors.formats.dialect import CsvDialect, one_character
 from flintstream.datastream._settings import check_bool
 from flintstream.errors import PlanError
@@ -13,7 +13,7 @@ from flintstream.errors import PlanError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from flintstream.common._datatypes import DataType, RowType
+    from flintstream.common._types.data_types import DataType, RowType
     from flintstream.common.typeinfo import TypeInformation
 
 

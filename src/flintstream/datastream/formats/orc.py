@@ -6,7 +6,7 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._datatypes import TimeType
+from flintstream.common._types.data_types import TimeType
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
 from flintstream.datastream.formats._columns import arrow_schema, choice, positive, properties, pyarrow
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from flintstream.common._datatypes import RowType
+    from flintstream.common._types.data_types import RowType
     from flintstream.common.configuration import Configuration
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.connectors.files.columnar import ColumnarFile

@@ -13,7 +13,7 @@ from flintstream.datastream.formats._parquet_input import ParquetInput
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from flintstream.common._datatypes import RowType
+    from flintstream.common._types.data_types import RowType
     from flintstream.common.configuration import Configuration
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.connectors.files.columnar import ColumnarFile

@@ -13,8 +13,8 @@ from flintstream.runtime.task.stage import JobRuntime
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from flintstream.coordinator.checkpointing.materializer import Folding
     from flintstream.coordinator.engine import Result
-    from flintstream.coordinator.materializer import Folding
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle

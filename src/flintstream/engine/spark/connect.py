@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._secrets import without_secrets
+from flintstream.common._text.secrets import without_secrets
 from flintstream.engine.spark.submitted import flags
 from flintstream.errors import FlintstreamError
 from flintstream.options.execution import MASTER

@@ -39,7 +39,7 @@ if __name__ == "__main__":
 
 import pyspark.daemon  # isort: skip
 
-from flintstream.common._forks import only_one_returns
+from flintstream.common._user_code.forks import only_one_returns
 from flintstream.engine.spark.slots import SLOT_OF, WORKERS, slot_name
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.versions import task_of

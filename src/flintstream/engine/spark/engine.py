@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.settings import state_directory
-from flintstream.common import _by_value
+from flintstream.common._user_code import by_value
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.failures import plainly
@@ -40,8 +40,8 @@ from flintstream.storage.file_store import file_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from flintstream.coordinator.checkpointing.materializer import Folding
     from flintstream.coordinator.engine import Result
-    from flintstream.coordinator.materializer import Folding
     from flintstream.engine.spark.resident import ResidentTask
     from flintstream.engine.spark.shipping import Shipment
     from flintstream.runtime.plan import JobPlan
@@ -99,7 +99,7 @@ class SparkEngine:
         self.log = self._open_log(plan, here=here)
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
         setup = with_lines(plan.settings.process_setup.with_main(), self.context)
-        data = pickle.dumps(setup, 5) + _by_value.dumps((plan, self.log))
+        data = pickle.dumps(setup, 5) + by_value.dumps((plan, self.log))
         sticky = self._has_keepers(self.context)
         if sticky:
             self.lane = take_lane()

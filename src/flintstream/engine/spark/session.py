@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._secrets import SECRET_KEYS, shown
+from flintstream.common._text.secrets import SECRET_KEYS, shown
 from flintstream.engine.spark import early_daemon
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show

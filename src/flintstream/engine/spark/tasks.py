@@ -6,8 +6,8 @@ import pickle
 import re
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _by_value
-from flintstream.common._forks import only_one_returns
+from flintstream.common._user_code import by_value
+from flintstream.common._user_code.forks import only_one_returns
 from flintstream.engine.spark import dependencies
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.executors import prepared
@@ -95,7 +95,7 @@ def _prepared(spark: SparkSession) -> Any:
 
 def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
     setup = pickle.dumps(ProcessSetup.here().with_main(), 5)
-    return [(setup, _by_value.dumps(task)) for task in tasks]
+    return [(setup, by_value.dumps(task)) for task in tasks]
 
 
 def _called(packed: tuple[bytes, bytes]) -> Any:

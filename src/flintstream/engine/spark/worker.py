@@ -24,7 +24,7 @@ from flintstream.runtime.task.stage import JobRuntime
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flintstream.coordinator.materializer import Folding
+    from flintstream.coordinator.checkpointing.materializer import Folding
     from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.protocol import StateHandle
 

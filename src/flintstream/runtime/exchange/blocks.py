@@ -12,7 +12,7 @@ import io
 import pickle
 from typing import Any, NamedTuple
 
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.pickling import dumps
 from flintstream.common.types import Row, RowKind, _make_rows
 from flintstream.runtime.exchange import columns
 

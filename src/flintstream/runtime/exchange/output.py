@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.pickling import dumps
 from flintstream.runtime.exchange.blocks import pack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._forks import only_one_returns
+from flintstream.common._user_code.forks import only_one_returns
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.block_size import next_size
 from flintstream.runtime.copies import ATOMS, copied

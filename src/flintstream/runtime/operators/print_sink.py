@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from flintstream.common._javatext import untyped_text
+from flintstream.common._text.java import untyped_text
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:

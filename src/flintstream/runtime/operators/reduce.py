@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._formulas import formula_of
+from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import copied

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._forks import leave_if_forked
+from flintstream.common._user_code.forks import leave_if_forked
 from flintstream.connectors.sink import WriterContext
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.failure import OperatorFailure

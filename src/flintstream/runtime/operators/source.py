@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._conversion import convert_block
+from flintstream.common._types.conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
 from flintstream.errors import shorten
 from flintstream.metrics.reported import Gauged

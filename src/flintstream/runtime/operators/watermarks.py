@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import steady_clock, wall_clock
-from flintstream.common._formulas import field_taken, taken
+from flintstream.common._user_code.formulas import field_taken, taken
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.compiled import load
 from flintstream.errors import is_interrupt

@@ -21,7 +21,7 @@ from flintstream.checkpoint.checked_file import checked_file, usable
 from flintstream.checkpoint.metadata import StatePiece
 from flintstream.checkpoint.pickles import refused
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
 from flintstream.runtime.operators.base import MIN_TIMESTAMP

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.common._conversion import GENERATED
-from flintstream.common._formulas import formula_of
+from flintstream.common._types.conversion import GENERATED
+from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.errors import shorten
 from flintstream.runtime.copies import ATOMS, copied

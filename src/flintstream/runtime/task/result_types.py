@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._conversion import convert_block
+from flintstream.common._types.conversion import convert_block
 from flintstream.runtime.failure import OperatorFailure, current_record
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import os
 import pickle
 from typing import TYPE_CHECKING
 
-from flintstream.common._forks import leave_if_forked
-from flintstream.common._pickling import dumps
+from flintstream.common._user_code.forks import leave_if_forked
+from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import JobFailedError, is_interrupt
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.receiving import InputGate, Item

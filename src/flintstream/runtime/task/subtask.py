@@ -7,7 +7,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
-from flintstream.common._forks import leave_if_forked
+from flintstream.common._user_code.forks import leave_if_forked
 from flintstream.errors import CorruptCheckpointError, PickleRefusedError
 from flintstream.runtime.block_size import is_slow
 from flintstream.runtime.epoch import Epoch

@@ -7,7 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.avro import AvroRecords
 from flintstream.connectors.formats.avro_schema import library, parsed

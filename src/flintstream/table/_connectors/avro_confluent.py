@@ -15,7 +15,7 @@ from flintstream.table._errors import SqlError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common import _datatypes as t
+    from flintstream.common._types import data_types as t
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
 

@@ -13,7 +13,7 @@ from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.options import Options
 
     Row = tuple[Any, ...]

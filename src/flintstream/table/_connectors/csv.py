@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.connectors.files.bad_records import BadRecords
 from flintstream.connectors.files.csv import CsvLayout, CsvReader
 from flintstream.connectors.formats.csv_reading import check_columns
@@ -30,7 +30,7 @@ from flintstream.table._expressions.time_helpers import from_instant, to_instant
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import RowTypeInfo
     from flintstream.connectors.source import SourceReader
     from flintstream.table._connectors.formats import Decode, Encode

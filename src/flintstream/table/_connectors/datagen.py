@@ -10,8 +10,8 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
-from flintstream.common._javatext import narrow
+from flintstream.common._text.java import narrow
+from flintstream.common._types import data_types as t
 from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.table._errors import SqlError
@@ -22,7 +22,7 @@ from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_nam
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.connectors.source import Source
     from flintstream.table._connectors.options import Options
 

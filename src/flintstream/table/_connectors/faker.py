@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.table._connectors.datagen import Field as AnyValue
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import date
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.connectors.source import Source
     from flintstream.table._connectors.options import Options
 

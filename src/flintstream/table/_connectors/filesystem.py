@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration
 from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, StreamFormat

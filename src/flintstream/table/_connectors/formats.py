@@ -9,8 +9,8 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
-from flintstream.common._javatext import double_text
+from flintstream.common._text.java import double_text
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.options import Options
 
     Reader = Callable[[Any], Any]

@@ -7,8 +7,8 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
-from flintstream.common._javatext import narrow
+from flintstream.common._text.java import narrow
+from flintstream.common._types import data_types as t
 from flintstream.common.types import RowKind
 from flintstream.connectors.jdbc.scan import JdbcScan
 from flintstream.connectors.jdbc.statement import Grammar
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.jdbc.database import Database
     from flintstream.connectors.sink import WriterContext
     from flintstream.connectors.source import Source
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._connectors.options import Options
     from flintstream.table._expressions.expr import Column
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.connectors.jdbc.lookup import JdbcLookup
 from flintstream.table._connectors.jdbc import database_for, quoted, row_reader
 from flintstream.table._errors import SqlError, nearest

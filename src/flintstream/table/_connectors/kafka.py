@@ -24,11 +24,11 @@ from flintstream.table._operators.rows import AFTER, DELETE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.connectors.kafka.records import KafkaRecord
     from flintstream.connectors.sink import Sink
     from flintstream.connectors.source import Source
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._connectors.formats import Decoder, Encoder
     from flintstream.table._connectors.options import Options
     from flintstream.table._expressions.expr import Column

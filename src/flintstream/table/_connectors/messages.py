@@ -12,7 +12,7 @@ from flintstream.table._errors import SqlError, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.avro import AvroMessages
     from flintstream.table._connectors.avro_confluent import RegistryMessages
     from flintstream.table._connectors.formats import Decoder, Encoder

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import BinaryIO
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import Fetch
 

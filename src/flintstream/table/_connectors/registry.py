@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.sink import WriterContext
     from flintstream.connectors.source import Source
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._expressions.expr import Column
     from flintstream.table._operators.lookups import Lookup
     from flintstream.table._plan.nodes import Opener

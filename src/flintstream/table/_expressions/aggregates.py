@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
-from flintstream.common._datatypes import to_type_info
+from flintstream.common._types import data_types as t
+from flintstream.common._types.data_types import to_type_info
 from flintstream.runtime.copies import copied
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.types import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
@@ -17,7 +17,7 @@ from flintstream.table._expressions.types import INTEGERS, TEXTS, has_lists, is_
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.syntax import Place
 
 AGGREGATES = (

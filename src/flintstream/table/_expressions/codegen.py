@@ -1,7 +1,7 @@
 """Code for a whole projection and filter: one Python function for each operator, compiled in the task.
 
 >>> from flintstream.table._expressions.expr import Ref
->>> from flintstream.common._datatypes import DataTypes
+>>> from flintstream.common._types.data_types import DataTypes
 >>> print(source([Ref(DataTypes.INT(), 1)], None, stamped=False).text)
 def run(records, append):
     for r in records:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._expressions.types import is_nullable
 
 if TYPE_CHECKING:
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
 
 

@@ -1,6 +1,6 @@
 """The code that takes blocks of rows into groups, with the statements of all aggregates in its loops.
 
->>> from flintstream.common._datatypes import DataTypes
+>>> from flintstream.common._types.data_types import DataTypes
 >>> from flintstream.table._expressions.aggregates import AggregateCall, aggregation
 >>> count = aggregation([AggregateCall("COUNT", None, DataTypes.BIGINT(), DataTypes.BIGINT())], retracts=False)
 >>> print(changes(count, 1, stamped=False, frozen=False, changelog=False, always=False))

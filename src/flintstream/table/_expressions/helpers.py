@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperatio
 from functools import cache
 from typing import Any
 
-from flintstream.common._javatext import clock_text, double_text, float_text, narrow
+from flintstream.common._text.java import clock_text, double_text, float_text, narrow
 from flintstream.common.types import RowKind, _make_row
 
 WIDE = Context(prec=76)

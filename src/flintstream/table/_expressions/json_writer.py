@@ -6,7 +6,7 @@ import base64
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.helpers import double_to_text
 from flintstream.table._expressions.json_helpers import json_text
 from flintstream.table._expressions.types import BYTES, TEXTS, TIMESTAMPS
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
 
 
 def is_writable(kind: DataType) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, Expr, template
 from flintstream.table._expressions.types import (
@@ -21,7 +21,7 @@ from flintstream.table._expressions.types import (
 )
 
 if TYPE_CHECKING:
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
 
 Build = Callable[[str, Sequence[Expr], str], "Expr | None"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
 
 
 @dataclass(frozen=True)

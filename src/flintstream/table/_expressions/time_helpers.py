@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.common._javatext import instant_text
+from flintstream.common._text.java import instant_text
 from flintstream.common.time import Instant
 from flintstream.table._expressions.helpers import divide, parse_date, parse_timestamp, unzoned, zoned
 

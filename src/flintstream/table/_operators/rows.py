@@ -22,7 +22,7 @@ INSERT, BEFORE, AFTER, DELETE = range(4)
 class RowFunction:
     """Expressions compiled into one function of a row, in the task that calls it first.
 
-    >>> from flintstream.common._datatypes import DataTypes
+    >>> from flintstream.common._types.data_types import DataTypes
     >>> from flintstream.table._expressions.expr import Ref
     >>> RowFunction([Ref(DataTypes.INT(), 1)])(("a", 5))
     (5,)

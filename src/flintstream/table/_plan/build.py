@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._expressions.types import common_type, implicit, sql_name
+from flintstream.table._functions.udfs import arguments_of
 from flintstream.table._plan.nodes import Calc, Correlate, Union, Values
-from flintstream.table._udfs import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._expressions.operators import logic

@@ -8,7 +8,7 @@ from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.units import parse_nanos
 
 if TYPE_CHECKING:
-    from flintstream.table._session import Session
+    from flintstream.table._catalog.session import Session
 
 
 def state_ttl_ms(session: Session) -> int:

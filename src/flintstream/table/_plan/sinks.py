@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.nodes import Node
-    from flintstream.table._session import Session
 
 MATERIALIZE = "table.exec.sink.upsert-materialize"
 NOT_NULL = "table.exec.sink.not-null-enforcer"

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.typeinfo import MapTypeInfo, RowTypeInfo, TupleTypeInfo, Types
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import syntax as s
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog import DeclaredTable
+    from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._plan.nodes import Node
 

@@ -6,7 +6,7 @@ from functools import singledispatch
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._datatypes import DataTypes, to_type_info
+from flintstream.common._types.data_types import DataTypes, to_type_info
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flintstream.table._catalog import View
+from flintstream.table._catalog.catalog import View
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._sql.ddl import Body, ended, names_in_parentheses, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._catalog import Catalog, Declared, DeclaredTable
+    from flintstream.table._catalog.catalog import Catalog, Declared, DeclaredTable
     from flintstream.table._sql.dialect import Tokens
 
 

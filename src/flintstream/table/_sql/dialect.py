@@ -19,7 +19,7 @@ from flintstream.table._sql.type_reader import read_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._sql.hints import Hint
 
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")

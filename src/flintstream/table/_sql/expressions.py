@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions import syntax as s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.types import IntervalType

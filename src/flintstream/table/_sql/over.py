@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
@@ -21,10 +21,10 @@ from flintstream.table._plan.settings import is_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
     from flintstream.table._plan.nodes import Node
-    from flintstream.table._session import Session
 
 NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 MOVED = ("LAG", "LEAD")

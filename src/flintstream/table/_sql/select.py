@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
@@ -32,10 +32,10 @@ from flintstream.table._sql.windows import group_window, is_group_window, window
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Item, Scope
     from flintstream.table._plan.nodes import Node
-    from flintstream.table._session import Session
     from flintstream.table._sql.dialect import WindowCall
 
 

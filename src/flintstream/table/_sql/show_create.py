@@ -10,8 +10,8 @@ from flintstream.table._expressions.types import sql_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flintstream.common._datatypes import DataType
-    from flintstream.table._catalog import Declared, DeclaredTable
+    from flintstream.common._types.data_types import DataType
+    from flintstream.table._catalog.catalog import Declared, DeclaredTable
     from flintstream.table._expressions.expr import Column
 
 _LONG = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
-from flintstream.table._catalog import DeclaredTable, View
+from flintstream.common._types import data_types as t
+from flintstream.table._catalog.catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Const, Ref
@@ -24,9 +24,9 @@ from flintstream.table._sql.select import QueryPlanner, renamed
 from flintstream.table._sql.show_create import show_create
 
 if TYPE_CHECKING:
+    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._plan.nodes import Node
-    from flintstream.table._session import Session
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.types import sql_name
@@ -14,7 +14,7 @@ from flintstream.table._plan.nodes import Correlate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.nodes import Node

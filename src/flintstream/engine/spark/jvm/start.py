@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.common._secrets import shown
+from flintstream.common._text.secrets import shown
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.jvm.converters import spare_numpy
 from flintstream.engine.spark.sockets import is_private

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, template
 from flintstream.table._expressions.functions.signatures import BOOLEAN, FUNCTIONS, INT, STRING, Function, structure
@@ -13,7 +13,7 @@ from flintstream.table._expressions.types import INTEGERS, TEXTS, common_type, i
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.operators import Build
 

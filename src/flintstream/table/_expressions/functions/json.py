@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions import json_helpers as json
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
@@ -24,7 +24,7 @@ from flintstream.table._expressions.types import TEXTS, is_nullable, with_null
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Emit, Expr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import DOUBLE, INT, STRING, add, define, first_type
 from flintstream.table._expressions.number_helpers import SeededRandom
@@ -13,7 +13,7 @@ from flintstream.table._expressions.types import INTEGERS, decimal_of, is_nullab
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Expr
 

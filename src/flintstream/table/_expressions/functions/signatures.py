@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, template
 from flintstream.table._expressions.types import (
@@ -25,7 +25,7 @@ from flintstream.table._expressions.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Emit, Expr
     from flintstream.table._expressions.operators import Build

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions import operators as op
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import _datatypes as t
+from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call
 from flintstream.table._expressions.functions.signatures import BOOLEAN, INT, STRING, add, define, structure
 from flintstream.table._expressions.types import TEXTS
@@ -12,7 +12,7 @@ from flintstream.table._expressions.types import TEXTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common._datatypes import DataType
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Expr
 
 

@@ -1,0 +1,1 @@
+"""What people read: Java's text form of values, notebooks, watermarks, and settings without their secrets."""

@@ -1,0 +1,1 @@
+"""Types of values: their classes, and conversion to them."""

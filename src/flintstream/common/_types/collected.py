@@ -1,0 +1,58 @@
+"""Conversion of elements in ``from_collection``: numbers become strings where the type is STRING."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._text.java import double_text
+from flintstream.common._types.basic import BasicType, BasicTypeInfo
+from flintstream.common._types.composite import (
+    ExternalTypeInfo,
+    MapTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    _SequenceTypeInfo,
+)
+
+if TYPE_CHECKING:
+    from flintstream.common._types.base import TypeInformation
+
+
+class _TextOfNumbers(BasicTypeInfo):
+    """STRING that also accepts numbers and booleans, formatted as in Java."""
+
+    def _convert(self, value: Any) -> Any:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return int.__repr__(value)
+        if isinstance(value, float):
+            return double_text(value)
+        return str(value) if isinstance(value, Decimal) else super()._convert(value)
+
+
+_TEXT = _TextOfNumbers(BasicType.STRING)
+
+
+def collected(type_info: TypeInformation) -> TypeInformation:
+    """Return the type that converts elements as PyFlink does for a collection of ``type_info``.
+
+    >>> from flintstream.common import Types
+    >>> collected(Types.MAP(Types.STRING(), Types.STRING())).converter()({"a": 1, "b": True})
+    {'a': '1', 'b': 'true'}
+    """
+    if isinstance(type_info, BasicTypeInfo):
+        return _TEXT if type_info == BasicTypeInfo.STRING_TYPE_INFO() else type_info
+    if isinstance(type_info, RowTypeInfo):
+        return RowTypeInfo([collected(part) for part in type_info.get_field_types()], type_info.get_field_names())
+    if isinstance(type_info, TupleTypeInfo):
+        return TupleTypeInfo([collected(part) for part in type_info.get_field_types()])
+    if isinstance(type_info, _SequenceTypeInfo):
+        return type(type_info)(collected(type_info._element_type))  # noqa: SLF001 - same package
+    if isinstance(type_info, MapTypeInfo):
+        key, value = type_info._key_type_info, type_info._value_type_info  # noqa: SLF001 - same package
+        return MapTypeInfo(collected(key), collected(value))
+    if isinstance(type_info, ExternalTypeInfo):
+        return ExternalTypeInfo(collected(type_info._type_info))  # noqa: SLF001 - same package
+    return type_info

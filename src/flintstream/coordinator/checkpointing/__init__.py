@@ -1,0 +1,1 @@
+"""Checkpoints and savepoints, output until it is committed, and recovery."""

@@ -1,0 +1,220 @@
+"""Records of this user's jobs on this machine, which stay for some time after the jobs have ended.
+
+The directory is ``$FLINTSTREAM_HISTORY_DIR``, or else ``flintstream/history`` below the user's directory for state
+(``XDG_STATE_HOME``). A record is a JSON file that only the user can read. A job writes it when it starts, again and
+again while it runs, and when it ends. So a job whose process was killed is known, too, and how far it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import flintstream
+from flintstream.coordinator import registry
+from flintstream.coordinator.control import checkpoints_of, metrics_of, status_of
+from flintstream.coordinator.coordinator import described
+from flintstream.coordinator.monitoring import recent_log
+from flintstream.coordinator.monitoring.measured import described_plan
+from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.coordinator.client import RunningJob
+
+DIRECTORY = "FLINTSTREAM_HISTORY_DIR"
+FORMAT = 1
+LOST = "LOST"
+"""The state of a job whose process ended without a word."""
+LONGEST_RECORD = 1 << 28
+RENEWED_MS = 10_000
+"""The record of a running job is not older than this (ms), or than half of its life, if an epoch ends."""
+LAST_LINES = 200
+"""How many lines of the log are kept with a record."""
+
+_log = logging.getLogger(__name__)
+
+
+def directory() -> Path:
+    """Return the directory of the records. It may not exist yet."""
+    given = os.environ.get(DIRECTORY)
+    if given:
+        return Path(given)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "flintstream" / "history"
+
+
+def keeper(max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[], None]]:
+    """Return a function that takes a job which starts, keeps its record, and returns what to call at its end.
+
+    Args:
+        max_age_ms: older records of ended jobs are deleted.
+        max_jobs: if there are more records, the oldest are deleted.
+    """
+
+    def begin(job: RunningJob) -> Callable[[], None]:
+        started_ms = time.time_ns() // 1_000_000
+        _write(job, started_ms, None)
+        job.listen(_renewal(job, started_ms))
+        return partial(end, job, started_ms)
+
+    def end(job: RunningJob, started_ms: int) -> None:
+        _write(job, started_ms, time.time_ns() // 1_000_000)
+        _prune(max_age_ms, max_jobs, job.job.plan.job_id)
+
+    return begin
+
+
+def _renewal(job: RunningJob, started_ms: int) -> Callable[[object], None]:
+    """Return what to call after each epoch, to write the record now and then."""
+    due_ms = 1000
+
+    def renew(_progress: object) -> None:
+        nonlocal due_ms
+        age_ms = job.uptime_ms
+        if age_ms >= due_ms:
+            due_ms = min(2 * age_ms, age_ms + RENEWED_MS)
+            try:
+                _write(job, started_ms, None, warns=False)
+            except Exception:  # noqa: BLE001 - the job is worth more than its record
+                _log.debug("the record of the job '%s'", job.job.plan.job_name, exc_info=True)
+
+    return renew
+
+
+def _write(job: RunningJob, started_ms: int, ended_ms: int | None, *, warns: bool = True) -> None:
+    plan = job.job.plan
+    record = {
+        **record_of(job),
+        "started_ms": started_ms,
+        "ended_ms": ended_ms,
+        "error": _text_of_error(job) if ended_ms is not None else None,
+        "curves": job.coordinator.tally.curves.since(0),
+        "log": recent_log.lines()[-LAST_LINES:],
+    }
+    try:
+        place = directory()
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if place.stat().st_uid != os.getuid():
+            raise PermissionError(f"{place} belongs to another user")
+        place.chmod(0o700)
+        temporary = place / f".{plan.job_id}.{os.getpid()}.part"
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(json.dumps(record))  # json.dump takes many times as long
+        temporary.replace(place / f"{plan.job_id}.json")
+    except OSError as error:
+        _log.log(
+            logging.WARNING if warns else logging.DEBUG,
+            "'flintstream list -a' will not show how the job '%s' has ended: %s",
+            plan.job_name,
+            error,
+        )
+
+
+def record_of(job: RunningJob) -> dict[str, Any]:
+    """Return what there is to tell of a job that runs, as JSON."""
+    plan = job.job.plan
+    return {
+        "format": FORMAT,
+        "release": flintstream.__version__,
+        "job_id": plan.job_id,
+        "name": plan.job_name,
+        "host": registry.host(),
+        "pid": os.getpid(),
+        "plan": described_plan(plan),
+        "status": status_of(job),
+        "checkpoints": checkpoints_of(job),
+        "metrics": metrics_of(job),
+        "exceptions": [dict(each) for each in tuple(job.coordinator.failures)],
+        "configuration": job.configuration,
+    }
+
+
+def _text_of_error(job: RunningJob) -> str | None:
+    error = job.result.exception()
+    return None if error is None else described(error)
+
+
+def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:
+    """Delete records that are too old or too many, except that of the ``latest`` job."""
+    oldest = time.time_ns() // 1_000_000 - max_age_ms
+    others = [record for record in ended() if record["job_id"] != latest]
+    for number, record in enumerate(others, 1):
+        if number >= max_jobs or (record["ended_ms"] or record["started_ms"]) < oldest:
+            with contextlib.suppress(OSError):
+                (directory() / f"{record['job_id']}.json").unlink()
+
+
+def records() -> list[dict[str, Any]]:
+    """Return all records of this machine, the latest start first. A job without an end is running or lost."""
+    place, found = directory(), []
+    try:
+        if not registry.is_private(place.stat()):
+            return []
+        paths = sorted(place.glob("*.json"))
+    except OSError:
+        return []
+    for path in paths:
+        # Skip files that are foreign, of another release, or just being removed.
+        with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
+            if registry.is_private(path.lstat()) and path.lstat().st_size <= LONGEST_RECORD:
+                record = json.loads(path.read_text(encoding="utf-8"))
+                if _is_record(record, path) and record["host"] == registry.host():
+                    found.append(record)
+    return sorted(found, key=lambda record: (record["started_ms"], record["job_id"]), reverse=True)
+
+
+def ended() -> list[dict[str, Any]]:
+    """Return the records of jobs that do not run any more, the latest start first.
+
+    A job that its process did not see end has the state ``LOST``.
+    """
+    running = {entry.job_id for entry in registry.entries()}
+    found = [record for record in records() if record["ended_ms"] is not None or record["job_id"] not in running]
+    for record in found:
+        if record["ended_ms"] is None:
+            record["status"]["state"] = LOST
+    return found
+
+
+def find(job: str) -> dict[str, Any]:
+    """Return the record of the latest job with this id, name or prefix of an id that does not run any more.
+
+    Raises:
+        FlintstreamError: There is none.
+    """
+    known = ended()
+    for matches in (
+        [record for record in known if record["job_id"] == job],
+        [record for record in known if record["name"] == job],
+        [record for record in known if job and record["job_id"].startswith(job)],
+    ):
+        if matches:
+            return matches[0]
+    raise FlintstreamError(f"no job has the id or name '{job}'; 'flintstream list -a' shows them")
+
+
+def _is_record(record: Any, path: Path) -> bool:
+    times = (record["started_ms"], record["ended_ms"])
+    return (
+        record["format"] == FORMAT
+        and record["job_id"] == path.stem
+        and all(isinstance(record[name], str) for name in ("job_id", "name", "host", "release"))
+        and all(
+            isinstance(record[name], dict) for name in ("configuration", "status", "checkpoints", "metrics", "plan")
+        )
+        and isinstance(record["exceptions"], list)
+        and all(each is None or (isinstance(each, int) and 0 <= each < registry.LATEST_MS) for each in times)
+        and times[0] is not None
+        and isinstance(record["status"]["state"], str)
+    )

@@ -1,0 +1,1 @@
+"""What the statements of a program share: tables, views, functions and settings."""

@@ -1,0 +1,278 @@
+"""Methods of table environments that declare, list and drop tables, views and functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._catalog.catalog import DeclaredTable, View
+from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._sql.dialect import Tokens
+from flintstream.table.schema import Schema
+from flintstream.table.table import Table
+from flintstream.table.table_descriptor import TableDescriptor
+from flintstream.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.table._catalog.session import Session
+
+
+def path_of(text: str) -> tuple[str, ...]:
+    """Return the parts of a name with dots, which may be in backquotes.
+
+    >>> path_of("db.`a.b`")
+    ('db', 'a.b')
+    """
+    return Tokens(text).path() if "`" in text else tuple(text.split("."))
+
+
+class Declarations:
+    """What a program declares without SQL."""
+
+    _env: StreamExecutionEnvironment
+    _session: Session
+
+    def _target(self, path_or_descriptor: str | TableDescriptor, rows: Table | None = None) -> tuple[str, ...]:
+        """Return the name of a table; one that is only described gets a name, and without a schema that of the rows."""
+        catalog = self._session.catalog
+        if isinstance(path_or_descriptor, TableDescriptor):
+            schema = None
+            if rows is not None:
+                columns = rows._node.columns  # noqa: SLF001 - one layer
+                builder = Schema.new_builder()
+                schema = builder.from_fields([each.name for each in columns], [each.type for each in columns]).build()
+            return catalog.add_unnamed(path_or_descriptor._declared(schema))  # noqa: SLF001
+        path = path_of(path_or_descriptor)
+        catalog.find(path)
+        return path
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def create_table(self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False) -> bool:
+        """Declare a table, and return whether there was none of this name.
+
+        Raises:
+            SqlError: There is one of this name, unless ``ignore_if_exists``.
+        """
+        new = self._session.catalog.path(path_of(path)) not in self._session.catalog.entries
+        self._session.catalog.add(path_of(path), descriptor._declared(), lenient=bool(ignore_if_exists))  # noqa: SLF001
+        return new
+
+    def create_temporary_table(
+        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
+    ) -> None:
+        """Declare a table; all tables are temporary, because nothing stores their declarations."""
+        self.create_table(path, descriptor, ignore_if_exists)
+
+    def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a table, and return whether there was one.
+
+        Raises:
+            SqlError: There is none of this name, unless ``ignore_if_not_exists``.
+        """
+        return self._session.catalog.drop(path_of(table_path), DeclaredTable, lenient=bool(ignore_if_not_exists))
+
+    def drop_temporary_table(self, table_path: str) -> bool:
+        """Remove a table, and return whether there was one."""
+        return self.drop_table(table_path)
+
+    def list_tables(self) -> list[str]:
+        """Return the names of tables and views."""
+        return self._session.catalog.names()
+
+    list_temporary_tables = list_tables
+
+    def list_materialized_tables(self) -> list[str]:
+        """Return an empty list: there are no materialized tables."""
+        return []
+
+    # -- views ---------------------------------------------------------------------------------------------------------
+
+    def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
+        """Give a name to a table, or to a stream with fields or a schema."""
+        table = table_or_data_stream
+        if not isinstance(table, Table):
+            table = self._from_stream(table, *fields_or_schema)
+        self._session.catalog.add(path_of(view_path), View(table._node))  # noqa: SLF001 - one layer
+
+    def _from_stream(self, stream: Any, *fields: Any) -> Table:
+        raise NotImplementedError
+
+    def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
+        """Give a name to a table, and return whether it was free.
+
+        Raises:
+            SqlError: There is one of this name, unless ``ignore_if_exists``.
+        """
+        catalog = self._session.catalog
+        new = catalog.path(path_of(view_path)) not in catalog.entries
+        catalog.add(path_of(view_path), View(table._node), lenient=ignore_if_exists)  # noqa: SLF001 - one layer
+        return new
+
+    def register_table(self, table_path: str, table: Table) -> None:
+        """Give a name to a table, as programs for older releases do."""
+        self.create_temporary_view(table_path, table)
+
+    def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a view, and return whether there was one.
+
+        Raises:
+            SqlError: There is none of this name, unless ``ignore_if_not_exists``.
+        """
+        return self._session.catalog.drop(path_of(view_path), View, lenient=bool(ignore_if_not_exists))
+
+    def drop_temporary_view(self, view_path: str) -> bool:
+        """Remove a view, and return whether there was one."""
+        return self.drop_view(view_path)
+
+    def list_views(self) -> list[str]:
+        """Return the names of views."""
+        return self._session.catalog.names(View)
+
+    list_temporary_views = list_views
+
+    # -- functions -----------------------------------------------------------------------------------------------------
+
+    def create_temporary_function(self, path: str, function: Any) -> None:
+        """Give a name to a function: to what ``udf`` or another decorator made, or to an ``AggregateFunction``.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.udf import udf
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.register_function(
+        ...     "up", udf(str.upper, result_type=DataTypes.STRING())
+        ... )  # an older name of this method
+        >>> t_env.list_user_defined_functions()
+        ['up']
+        """
+        made = function
+        if isinstance(function, AggregateFunction):
+            made = udtaf(function) if isinstance(function, TableAggregateFunction) else udaf(function)
+        self._session.catalog.functions[path_of(path)[-1].lower()] = made
+
+    create_temporary_system_function = create_temporary_function
+    register_function = create_temporary_function
+
+    def drop_temporary_function(self, path: str) -> bool:
+        """Remove a function, and return whether there was one.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.drop_function("up")  # an older name of this method
+        False
+        """
+        return self._session.catalog.functions.pop(path_of(path)[-1].lower(), None) is not None
+
+    drop_temporary_system_function = drop_temporary_function
+    drop_function = drop_temporary_function
+
+    def create_java_temporary_function(self, path: str, function_class_name: str) -> NoReturn:
+        """Raise an error: there is no JVM for the function.
+
+        Raises:
+            UnsupportedClauseError: Always.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.create_java_temporary_function("up", "com.shop.Upper")
+        Traceback (most recent call last):
+        flintstream.table._errors.UnsupportedClauseError: the Java function com.shop.Upper ('up') is not supported
+        yet: write it in Python, with @udf. For bounded data, Spark SQL can run the query: env.to_dataframe() and
+        env.from_dataframe() are the bridge
+        """
+        raise unsupported(f"the Java function {function_class_name} ('{path}')", None, "write it in Python, with @udf")
+
+    create_java_function = create_java_temporary_function
+    create_java_temporary_system_function = create_java_temporary_function
+
+    def list_user_defined_functions(self) -> list[str]:
+        """Return the names of functions that the program declared."""
+        return sorted(self._session.catalog.functions)
+
+    def list_functions(self) -> list[str]:
+        """Return the names of all functions."""
+        return sorted([*(name.lower() for name in FUNCTIONS if name.isidentifier()), *self._session.catalog.functions])
+
+    # -- catalogs ------------------------------------------------------------------------------------------------------
+
+    def get_current_catalog(self) -> str:
+        """Return the catalog of names without one."""
+        return self._session.catalog.catalog
+
+    def get_current_database(self) -> str:
+        """Return the database of names without one."""
+        return self._session.catalog.database
+
+    def list_catalogs(self) -> list[str]:
+        """Return the only catalog."""
+        return [self.get_current_catalog()]
+
+    def list_databases(self) -> list[str]:
+        """Return the names of all databases."""
+        return self._session.catalog.databases()
+
+    def list_modules(self) -> list[str]:
+        """Return the module with the built-in functions."""
+        return ["core"]
+
+    def use_catalog(self, catalog_name: str) -> None:
+        """Do nothing for the current catalog.
+
+        Raises:
+            SqlError: It is another one.
+        """
+        if catalog_name != self.get_current_catalog():
+            raise SqlError(
+                f"A catalog with name [{catalog_name}] does not exist: there is {self.get_current_catalog()}"
+            )
+
+    def use_database(self, database_name: str) -> None:
+        """Make a database that ``CREATE DATABASE`` has made, or the built-in one, the current one.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        self._session.catalog.use_database(database_name)
+
+    # -- dependencies of the tasks -------------------------------------------------------------------------------------
+
+    def add_python_file(self, file_path: str) -> None:
+        """Ship a Python file, package or zip archive to the tasks.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> with TemporaryDirectory() as directory:
+        ...     t_env.add_python_file(directory)
+        """
+        self._env.add_python_file(file_path)
+
+    def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
+        """Name the packages that tasks need.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> with TemporaryDirectory() as directory:
+        ...     _ = Path(directory, "requirements.txt").write_text("numpy>=2")
+        ...     t_env.set_python_requirements(f"{directory}/requirements.txt")
+        """
+        self._env.set_python_requirements(requirements_file_path, requirements_cache_dir)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Ship an archive to the tasks.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> import zipfile
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> with TemporaryDirectory() as directory:
+        ...     with zipfile.ZipFile(f"{directory}/model.zip", "w") as archive:
+        ...         archive.writestr("weights.txt", "0.5 0.25")
+        ...     t_env.add_python_archive(f"{directory}/model.zip", "model")
+        """
+        self._env.add_python_archive(archive_path, target_dir)

@@ -1,0 +1,257 @@
+"""What the statements of a program share: its environment, catalog and settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream._environment.job import client_of
+from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
+from flintstream.table._catalog.catalog import Catalog, Declared, View
+from flintstream.table._connectors.registry import (
+    BY_SPLIT,
+    UPSERTS,
+    following,
+    has_changes,
+    lookups,
+    narrowing,
+    opener,
+    write,
+)
+from flintstream.table._connectors.times import TimeOf
+from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.codegen import source
+from flintstream.table._expressions.expr import Call, Column, Const, Ref
+from flintstream.table._expressions.resolver import Item, Scope, resolve
+from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_name
+from flintstream.table._plan.build import calc, for_sink
+from flintstream.table._plan.narrowing import narrowed
+from flintstream.table._plan.nodes import Scan
+from flintstream.table._plan.sinks import in_order, without_nulls
+from flintstream.table._plan.translate import then, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
+    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.nodes import Node
+
+
+class Session:
+    """The state behind a table environment."""
+
+    def __init__(self, env: StreamExecutionEnvironment) -> None:
+        self.env = env
+        self.catalog = Catalog()
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the session."""
+        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")  # noqa: SLF001
+        return "UTC" if found == "default" else found
+
+    def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
+        """Return the names for expressions on columns."""
+        return Scope(columns, tables, self.catalog.functions, self.zone, self.catalog.database)
+
+    def table(
+        self, name: tuple[str, ...], place: Place | None = None, options: Mapping[str, str] | None = None
+    ) -> Node:
+        """Return the plan that reads a table or view; a table may get other options for this query.
+
+        Raises:
+            SqlError: There is none of this name, or a view has options.
+        """
+        found = self.catalog.find(name, place)
+        if isinstance(found, View):
+            if options:
+                raise SqlError(f"OPTIONS{at(place)} belong to a table, but '{'.'.join(name)}' is a view")
+            return found.node
+        return self.scan(name[-1], replace(found, options={**found.options, **options}) if options else found)
+
+    def described(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
+        """Return the columns of a table or view, whether or not it can be read.
+
+        Raises:
+            SqlError: A computed column or watermark is wrong.
+        """
+        found = self.catalog.find(name, place)
+        return found.node.columns if isinstance(found, View) else self.columns_of(name[-1], found)
+
+    def columns_of(self, name: str, table: DeclaredTable) -> tuple[Column, ...]:
+        """Return the columns of a declared table."""
+        physical = tuple(Column(each.name, each.type) for each in table.columns if each.type is not None)
+        node = Scan(physical, name, _unreadable)
+        return self.completed(name, table, node, [each.name for each in table.columns]).columns
+
+    def scan(self, name: str, table: DeclaredTable) -> Node:
+        """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
+        physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
+        found = lookups(name, table, physical)
+        opened = opener(name, table, physical)
+        node = Scan(tuple(physical), name, opened, has_changes(table), found, (), narrowing(name, table, physical))
+        order = [each.name for each in table.columns]
+        by_split = table.options.get("connector") in BY_SPLIT and not node.updates
+        return self.completed(name, table, node, order, by_split=by_split)
+
+    def completed(
+        self, name: str, table: DeclaredTable, node: Node, order: Sequence[str], *, by_split: bool = False
+    ) -> Node:
+        """Return a table with its computed columns and watermarks, and its columns in an order.
+
+        With ``by_split``, the source follows the time of each of its splits, and no row of a split that is behind the
+        others is late.
+        """
+        key = table.primary_key
+        known = tuple(replace(c, type=c.type.not_null()) if c.name in key else c for c in node.columns)
+        names = [each.name for each in node.columns]
+        if isinstance(node, Scan) and set(key) <= set(names):
+            node = replace(node, key=tuple(map(names.index, key)))
+        scope = self.scope(known)
+        declared = {each.name: each for each in table.columns}
+        items = [self._declared_item(declared.get(each, Declared(each, None)), scope) for each in order]
+        keys = {key: items[order.index(key)].expression.type.not_null() for key in table.primary_key if key in order}
+        position, delay = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
+        if position >= 0:
+            items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
+        if by_split and delay is not None and isinstance(node, Scan):
+            code = source((items[position].expression,), None, stamped=False)
+            if not code.functions:  # which only an operator can open
+                node, delay = replace(node, open=partial(node.open, watermarks=(code, delay))), None
+        if [each.name for each in node.columns] != list(order):
+            node = calc(node, items)
+        columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
+        if delay is None:
+            return replace(node, columns=columns)
+        read = partial(_with_watermarks, node, position, delay)
+        lookup, places = node.lookup if isinstance(node, Scan) else None, tuple(map(list(order).index, key))
+        fewer = partial(_narrowed_with_watermarks, node, position, delay)
+        return Scan(columns, name, read, node.changelog, lookup, places, fewer)
+
+    def with_time(self, node: Node, position: int) -> Node:
+        """Return a bounded table whose rows have the time of a column, which becomes a time attribute."""
+        columns = [replace(each, time="ROWTIME") if i == position else each for i, each in enumerate(node.columns)]
+        return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, 0))
+
+    def _declared_item(self, declared: Any, scope: Scope) -> Item:
+        if declared.expression is None:
+            index, _ = scope.find(s.Name(None, (declared.name,)))
+            return Item(declared.name, Ref(scope.columns[index].type, index))
+        made = resolve(declared.expression, scope)
+        is_now = isinstance(declared.expression, s.Apply) and declared.expression.function.upper() == "PROCTIME"
+        return Item(declared.name, made, "PROCTIME" if is_now else "")
+
+    def watermark(self, name: str, table: DeclaredTable, items: Sequence[Item]) -> tuple[int, int | None]:
+        """Return the position of the time column, and the delay of its watermarks in ms; None keeps the stream's."""
+        if table.watermark is None:
+            raise SqlError(f"table '{name}' has no watermark")
+        column, syntax = table.watermark
+        names = [each.name for each in items]
+        if column not in names:
+            raise SqlError(f"WATERMARK FOR {column}: table '{name}' has no such column{nearest(column, names)}")
+        position = names.index(column)
+        kind = items[position].expression.type
+        if not isinstance(kind, TIMESTAMPS) or kind.precision > 3:
+            raise SqlError(
+                f"WATERMARK FOR {column}: it must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not {sql_name(kind)}"  # noqa: E501
+            )
+        if isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK":
+            return position, None
+        all_columns = tuple(Column(each.name, each.expression.type) for each in items)
+        made = resolve(syntax, self.scope(all_columns))
+        if isinstance(made, Ref) and made.index == position:
+            return position, 0
+        if isinstance(made, Call) and made.name == "-":
+            base, delay = made.arguments
+            if (
+                isinstance(base, Ref)
+                and base.index == position
+                and isinstance(delay, Const)
+                and isinstance(delay.type, IntervalType)
+            ):
+                return position, int(delay.value)
+        raise unsupported("a watermark other than the column less an interval", syntax.place, "add a computed column")
+
+    # -- execution ---------------------------------------------------------------------------------------------------
+
+    def sink_columns(self, table: DeclaredTable) -> list[Column]:
+        """Return the columns that a sink takes."""
+        return [Column(each.name, each.type) for each in table.columns if each.type is not None and not each.virtual]
+
+    def insert(self, node: Node, name: tuple[str, ...], chosen: Sequence[str] = (), place: Place | None = None) -> None:
+        """Add a sink with the rows of a plan."""
+        found = self.catalog.find(name, place)
+        if isinstance(found, View):
+            raise SqlError(f"'{'.'.join(name)}' is a view: only tables can be written")
+        columns = self.sink_columns(found)
+        if chosen:
+            node = self._arranged(node, name, columns, chosen)
+        full = ".".join(self.catalog.path(name))
+        ready = for_sink(node, full, columns, self.zone)
+        stream = without_nulls(self, translated(narrowed(ready), self.env), node, name[-1], found, columns)
+        if found.options.get("connector") in UPSERTS:
+            stream = in_order(self, stream, ready, found, columns)
+        write(stream, name[-1], found, columns, changelog=ready.changelog)
+
+    def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
+        for each in chosen:
+            if each not in [column.name for column in columns]:
+                raise SqlError(f"Column '{each}' not found in {name[-1]}{nearest(each, [c.name for c in columns])}")
+        if len(chosen) != len(node.columns):
+            raise SqlError(f"INSERT names {len(chosen)} columns, but the query has {len(node.columns)}")
+        items = []
+        for column in columns:
+            if column.name in chosen:
+                index = chosen.index(column.name)
+                items.append(Item(column.name, Ref(node.columns[index].type, index)))
+            else:
+                items.append(Item(column.name, Const(column.type.nullable(), None)))
+        return calc(node, items)
+
+    def alone(self, build: Any, job_name: str, *, lasts: bool = False) -> Any:
+        """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``.
+
+        If it ``lasts``, ``flintstream run`` waits for it when the program has ended.
+        """
+        pending: list[Transformation] = self.env._transformations  # noqa: SLF001
+        kept = list(pending)
+        pending.clear()
+        try:
+            result = build()
+            job = self.env._start(job_name, wait=False)  # noqa: SLF001 - a layer of this package
+            job.lasts = lasts
+            return result, client_of(job)
+        finally:
+            pending[:] = kept
+
+
+class UnopenedSession(Session):
+    """Plans statements without a look at files, so that a check needs neither them nor the network."""
+
+    def scan(self, name: str, table: DeclaredTable) -> Node:
+        """Return a plan that cannot be run if the table is one of files."""
+        if table.options.get("connector") != "filesystem":
+            return super().scan(name, table)
+        physical = tuple(Column(each.name, each.type) for each in table.columns if each.type is not None)
+        node = Scan(physical, name, _unreadable)
+        return self.completed(name, table, node, [each.name for each in table.columns])
+
+
+def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
+    raise TypeError(f"this table is only described, not read in {env!r}")
+
+
+def _narrowed_with_watermarks(node: Node, position: int, delay: int, need: frozenset[int]) -> Any:
+    return partial(_with_watermarks, narrowed(node, need | {position}), position, delay)
+
+
+def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:
+    strategy = following(delay, env)
+    strategy.timestamp_assigner = TimeOf(position)
+    stream = translated(node, env)
+    return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))

@@ -1,0 +1,1 @@
+"""Functions of expressions and of users."""

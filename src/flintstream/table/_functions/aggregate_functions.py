@@ -1,0 +1,102 @@
+"""What ``udaf`` returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.errors import optional_module
+from flintstream.table._functions.kinds import plain, series_of
+from flintstream.table.udf import AggregateFunction, FunctionWrapper, TableAggregateFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+class OfPandas(AggregateFunction):
+    """A function of series of pandas."""
+
+    def __init__(
+        self, function: Callable[..., Any], types: Sequence[t.DataType] = (), names: Sequence[str] = ()
+    ) -> None:
+        """Take the function, its types, and the columns of its ``DataFrame``; none if it takes series."""
+        self.function, self.types, self.names = function, list(types), list(names)
+
+    def of_types(self, types: Sequence[t.DataType]) -> OfPandas:
+        """Return the function for arguments of these types."""
+        return self if self.names else OfPandas(self.function, types)
+
+    def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> OfPandas:
+        """Return the function for rows with columns of these names and types."""
+        return OfPandas(self.function, types, names)
+
+    def create_accumulator(self) -> list[Any]:
+        """Return no rows."""
+        return []
+
+    def accumulate(self, accumulator: list[Any], *args: Any) -> None:
+        """Keep a row."""
+        accumulator.append(args)
+
+    def retract(self, accumulator: list[Any], *args: Any) -> None:
+        """Remove a row."""
+        accumulator.remove(args)
+
+    def merge(self, accumulator: list[Any], accumulators: Iterable[list[Any]]) -> None:
+        """Keep more rows."""
+        for each in accumulators:
+            accumulator += each
+
+    def get_value(self, accumulator: list[Any]) -> Any:
+        """Return what the function makes of the rows; None if there are none."""
+        if not accumulator:
+            return None
+        pandas = optional_module("pandas", extra="dataframes", purpose="functions on pandas")
+        rows = [tuple(row) for (row,) in accumulator] if self.names else accumulator
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        types = self.types if len(self.types) == len(columns) else [None] * len(columns)
+        series = [series_of(pandas, column, kind) for column, kind in zip(columns, types, strict=True)]
+        if self.names:
+            found = self.function(pandas.DataFrame(dict(zip(self.names, series, strict=True))))
+        else:
+            found = self.function(*series)
+        return tuple(map(plain, found)) if isinstance(found, (tuple, list, pandas.Series)) else plain(found)
+
+
+class AggregateWrapper(FunctionWrapper):
+    """An aggregate function with its types."""
+
+    advice = "use it in SELECT or select()"
+
+    def __init__(self, function: Any, input_types: Any, result_type: Any, name: str | None, *, pandas: bool) -> None:
+        """Wrap an :class:`AggregateFunction`, or a function of series if ``pandas``."""
+        made = OfPandas(function) if pandas else function
+        if not isinstance(made, AggregateFunction):
+            raise TypeError(f"udaf() needs an AggregateFunction, or func_type='pandas', but got {function!r}")
+        result = made.get_result_type() if result_type is None else result_type
+        super().__init__(function, "aggregate", input_types, result, name)
+        self.implementation = made
+        self.retracts = type(made).retract is not AggregateFunction.retract
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the expression of a call."""
+        from flintstream.table._expressions import syntax as s  # noqa: PLC0415
+        from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
+
+        return Expression(s.aggregate_of(None, self, tuple(syntax_of(each) for each in arguments)))
+
+
+class TableAggregateWrapper(AggregateWrapper):
+    """A function with rows for each group, with its types."""
+
+    advice = "call it in flat_aggregate()"
+
+    def __init__(self, function: Any, input_types: Any, result_type: Any, name: str | None) -> None:
+        """Wrap a :class:`TableAggregateFunction`."""
+        if not isinstance(function, TableAggregateFunction):
+            raise TypeError(f"udtaf() needs a TableAggregateFunction, but got {function!r}")
+        super().__init__(function, input_types, result_type, name, pandas=False)
+        self.kind = "table aggregate"
+        row = self.result_type
+        self.names = row.names if isinstance(row, t.RowType) else ["f0"]
+        self.result_types = row.field_types() if isinstance(row, t.RowType) else [row]

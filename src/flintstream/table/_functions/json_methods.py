@@ -1,0 +1,96 @@
+"""The functions of JSON of an expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.types import text_type
+from flintstream.table._functions.enums import JsonQueryOnEmptyOrError, JsonQueryWrapper, JsonValueOnEmptyOrError
+
+if TYPE_CHECKING:
+    from enum import Enum
+
+    from flintstream.common._types.data_types import DataType
+    from flintstream.table._functions.enums import JsonExistsOnError, JsonType
+    from flintstream.table.expression import Expression
+
+
+def word(text: str) -> s.Value:
+    """Return a word as a literal, which is how functions take their clauses."""
+    return s.Value(None, text, text_type(text))
+
+
+class JsonMethods:
+    """What an expression can do with a text of JSON."""
+
+    def _applied(self, name: str, *arguments: Any) -> Expression:
+        raise NotImplementedError
+
+    def is_json(self, json_type: JsonType | None = None) -> Expression:
+        """Return whether the text is JSON, or a kind of it; None is not.
+
+        >>> from flintstream.table.expressions import col
+        >>> from flintstream.table.expression import JsonType
+        >>> col("j").is_json(JsonType.ARRAY)
+        Expression(IS JSON ARRAY(j))
+        """
+        return self._applied("IS JSON" if json_type is None else f"IS JSON {json_type.name}")
+
+    def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Expression:
+        """Return whether a path finds something: ``"lax $.a[*].b"``.
+
+        >>> from flintstream.table.expressions import col
+        >>> col("j").json_exists("$.a")
+        Expression(JSON_EXISTS(j, '$.a', 'FALSE'))
+        """
+        return self._applied("JSON_EXISTS", path, word("FALSE" if on_error is None else on_error.name))
+
+    def json_value(
+        self,
+        path: str,
+        returning_type: DataType | None = None,
+        on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_empty: Any = None,
+        on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_error: Any = None,
+    ) -> Expression:
+        """Return the scalar at a path.
+
+        >>> from flintstream.table.expressions import col
+        >>> _ = col("j").json_value("$.a", on_empty=JsonValueOnEmptyOrError.DEFAULT, default_on_empty="none")
+
+        Args:
+            path: Where to look; it is strict unless it begins with ``lax``.
+            returning_type: STRING, BOOLEAN, INT or DOUBLE; STRING by default.
+            on_empty: What to return if nothing is there.
+            default_on_empty: The value for ``DEFAULT``.
+            on_error: What to return if the text is no JSON, or there is no scalar.
+            default_on_error: The value for ``DEFAULT``.
+        """
+        kind = s.Value(None, None, t.NullType() if returning_type is None else returning_type)
+        empty = (word(on_empty.name), default_on_empty)
+        return self._applied("JSON_VALUE", path, kind, *empty, word(on_error.name), default_on_error)
+
+    def json_query(
+        self,
+        path: str,
+        wrapping_behavior: JsonQueryWrapper = JsonQueryWrapper.WITHOUT_ARRAY,
+        on_empty: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
+        on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
+    ) -> Expression:
+        """Return the object or array at a path as text.
+
+        >>> from flintstream.table.expressions import col
+        >>> _ = col("j").json_query("lax $.a[*]", JsonQueryWrapper.CONDITIONAL_ARRAY)
+
+        Args:
+            path: Where to look; it is strict unless it begins with ``lax``.
+            wrapping_behavior: When to put the result into an array.
+            on_empty: What to return if nothing is there.
+            on_error: What to return if the text is no JSON, or there is a scalar.
+        """
+        words: tuple[Enum, ...] = (wrapping_behavior, on_empty, on_error)
+        kind = s.Value(None, None, t.NullType())
+        return self._applied("JSON_QUERY", path, kind, *(word(each.name) for each in words))

@@ -1,0 +1,68 @@
+"""Python functions in expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types.data_types import to_type_info
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.expr import Call
+from flintstream.table._expressions.types import implicit, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit, Expr
+    from flintstream.table._expressions.syntax import Place
+
+
+def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Place | None) -> tuple[Expr, ...]:
+    """Return the arguments in the types that the function declares.
+
+    Raises:
+        SqlError: Their number or types do not fit.
+    """
+    declared = function.input_types
+    if declared is None:
+        return tuple(arguments)
+    given = ", ".join(sql_name(each.type) for each in arguments)
+    takes = ", ".join(map(sql_name, declared))
+    if len(declared) != len(arguments):
+        raise SqlError(f"{function.name}({given}){at(place)} has {len(arguments)} arguments: it takes ({takes})")
+    made = [
+        cast(each, kind, zone) if implicit(each.type, kind) else None
+        for each, kind in zip(arguments, declared, strict=True)
+    ]
+    fitting = tuple(each for each in made if each is not None)
+    if len(fitting) < len(made):
+        raise SqlError(f"{function.name}({given}){at(place)} has wrong types: it takes ({takes})")
+    return fitting
+
+
+def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place | None) -> Expr:
+    """Return the call of a scalar function."""
+    if function.kind != "scalar":
+        raise SqlError(f"{function.name}{at(place)} is a {function.kind} function: {function.advice}")
+    given = arguments_of(function, arguments, zone, place)
+    typed = function.of_types([each.type for each in given])
+    return Call(function.result_type.nullable(), function.name, given, calling(typed), strict=False)
+
+
+def calling(function: Any) -> Emit:
+    """Return the emitter of a call; results are converted to the declared type."""
+
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        names = [generator.value(each) for each in call.arguments]
+        if not any(function.implementation is each for each in generator.functions):
+            generator.functions.append(function.implementation)
+        called = generator.known("u", function.implementation.eval)
+        result = generator.put(f"{called}({', '.join(names)})")
+        converter = to_type_info(call.type).converter()
+        if converter is not None:
+            convert = generator.known("t", converter)
+            generator.line(f"if {result} is not None: {result} = {convert}({result})")
+        return result
+
+    return emit

@@ -1,0 +1,96 @@
+"""Tables between ``over_window()`` and ``select()``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError, nearest
+from flintstream.table._expressions import syntax as s
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._expressions.types import RowsType
+from flintstream.table._plan.build import calc
+from flintstream.table._plan.settings import is_batch
+from flintstream.table._results.grouped import changed, listed
+from flintstream.table._sql.over import with_windows
+from flintstream.table.expression import syntax_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table.expression import Expression
+    from flintstream.table.table import Table
+    from flintstream.table.window import OverWindow
+
+_UNBOUNDED = {"UNBOUNDED_ROW": True, "UNBOUNDED_RANGE": False}
+_CURRENT = {"CURRENT_ROW": True, "CURRENT_RANGE": False}
+
+
+class OverWindowedTable:
+    """A table with windows over the rows around each row; mirrors PyFlink's class of this name.
+
+    >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+    >>> from flintstream.table.expressions import col
+    >>> from flintstream.table.window import Over
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> orders = t_env.sql_query("SELECT *, PROCTIME() AS p FROM (VALUES ('ann', 3), ('ann', 4)) AS T(name, n)")
+    >>> running = orders.over_window(Over.partition_by(col("name")).order_by(col("p")).alias("w"))
+    >>> running.select(col("name"), col("n").sum.over(col("w")).alias("total")).get_schema().get_field_names()
+    ['name', 'total']
+    """
+
+    def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
+        """Hold the windows; :meth:`Table.over_window` makes it."""
+        self._table = table
+        self._windows = {each._name: each for each in windows}  # noqa: SLF001 - one layer
+
+    def select(self, *fields: Expression) -> Table:
+        """Return columns and expressions, with aggregates as ``col("n").sum.over(col("w"))``.
+
+        Raises:
+            SqlError: There is no such window, or it has another order than a time attribute.
+        """
+        table = self._table
+        session, node = table._t_env._session, table._node  # noqa: SLF001
+        items = [changed(each, self._with_window) for each in listed(table, fields)]
+        node, scope, made, _ = with_windows(session, node, table._scope(), items, None)  # noqa: SLF001
+        return table._with(calc(node, resolve_items(made, scope)))  # noqa: SLF001
+
+    def _with_window(self, syntax: s.Syntax) -> s.Syntax:
+        if not isinstance(syntax, s.Apply) or syntax.function != "OVER":
+            return syntax
+        function, alias = syntax.arguments
+        name = alias.parts[0] if isinstance(alias, s.Name) else ""
+        window = self._windows.get(name)
+        if window is None:
+            raise SqlError(f"over() needs the name of a window, but got {name!r}{nearest(name, self._windows)}")
+        by = resolve(syntax_of(window._order), self._table._scope())  # noqa: SLF001
+        timely = isinstance(by, Ref) and self._table._node.columns[by.index].time  # noqa: SLF001
+        if not timely and not is_batch(self._table._t_env._session):  # noqa: SLF001
+            raise SqlError(
+                f"the window '{name}': Ordering must be defined on a time attribute: declare a watermark for the column"
+            )
+        order = ((syntax_of(window._order), False, True),)  # noqa: SLF001
+        partition = tuple(syntax_of(each) for each in window._partition)  # noqa: SLF001
+        return s.Over(None, function, partition, order, _frame(window))
+
+
+def _frame(window: OverWindow) -> Any:
+    """Return the rows that count as SQL writes them."""
+    begin = "UNBOUNDED_RANGE" if window._preceding is None else syntax_of(window._preceding)  # noqa: SLF001
+    word = begin.function if isinstance(begin, s.Apply) else begin if isinstance(begin, str) else ""
+    low: tuple[s.Syntax | None, str]
+    if word in _UNBOUNDED:
+        rows, low = _UNBOUNDED[word], (None, "UNBOUNDED")
+    elif isinstance(begin, s.Value):
+        rows, low = isinstance(begin.type, RowsType), (begin, "PRECEDING")
+    else:
+        raise SqlError(f"preceding() of the window '{window._name}' needs a time, rows, or UNBOUNDED_RANGE")  # noqa: SLF001
+    end = None if window._following is None else syntax_of(window._following)  # noqa: SLF001
+    named = end.function if isinstance(end, s.Apply) else None
+    if end is not None and (named is None or _CURRENT.get(named) != rows):
+        wanted = "CURRENT_ROW" if rows else "CURRENT_RANGE"
+        raise SqlError(f"following() of the window '{window._name}' needs {wanted}, as preceding() is of the same kind")  # noqa: SLF001
+    if low[0] is None and not rows:
+        return None
+    return rows, low, (None, "CURRENT ROW")
