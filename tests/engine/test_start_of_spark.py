@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
@@ -148,6 +149,30 @@ def test_a_jvm_starts_early_if_no_setting_needs_another_one(monkeypatch, given, 
     monkeypatch.setattr(session, "_directories", [])
     session.start_early(given)
     assert bool(begun) is starts
+
+
+@pytest.mark.parametrize(
+    ("asked", "job", "begins"),
+    [
+        ({}, {}, False),
+        ({"spark.driver.memory": "600m"}, {}, True),
+        ({"spark.driver.memory": "600m"}, {"spark.driver.memory": "600m"}, True),
+    ],
+)
+def test_a_program_that_gets_a_context_that_was_set_aside_has_no_other_jvm(monkeypatch, asked, job, begins):
+    jvms = []
+    monkeypatch.setattr(session, "begin", lambda *_: jvms.append("early"))
+    monkeypatch.setattr(session, "give_up", jvms.clear)
+    monkeypatch.setattr(session, "_directories", [])
+    monkeypatch.setattr(session, "_prepared", [("context", "gateway", session._wanted({}))])
+    monkeypatch.setattr(session, "show", lambda *_: None)
+    monkeypatch.setattr(session, "forget", lambda _: None)
+    monkeypatch.setattr(session, "is_alive", lambda _: True)
+    session.start_early(asked)
+    assert bool(jvms) is begins
+    found: Any = session._take_prepared(job)
+    assert found == (None if job else "context")
+    assert jvms == (["early"] if job else [])
 
 
 class Gateway:

@@ -148,6 +148,7 @@ def _take_prepared(configuration: Mapping[str, str]) -> SparkContext | None:
     if _wanted(configuration) != made_for or not is_alive(context):
         forget(context)
         return None
+    give_up()  # the command may have asked for another one than the job
     os.environ.update(_pythons(made_for))
     return context  # type: ignore[no-any-return]
 
@@ -245,9 +246,11 @@ def start_early(configuration: Mapping[str, str]) -> None:
     """Begin to start Spark's JVM for the job that a program will probably run with these settings.
 
     It starts while the program imports its modules and builds the job. If the job has settings that need another JVM,
-    or runs elsewhere, this one ends.
+    or runs elsewhere, this one ends. None starts if a context like that was set aside.
     """
     if GATEWAY_PORT in os.environ:
+        return
+    if _prepared and _prepared[0][-1] == _wanted(configuration):
         return
     own, outside, sticky, name = _settings(configuration, _outside(configuration))
     conf = resolved(own, outside, sticky, name)
