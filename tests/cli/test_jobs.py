@@ -596,6 +596,23 @@ def test_requests_that_cross_the_end_of_a_job_are_answered(start, tmp_path):
     assert len(answers) == 8
 
 
+def test_a_request_for_which_no_thread_can_start_ends_alone(start, monkeypatch):
+    start("busy")
+    entry = registry.find("busy")
+
+    def refuse(thread):
+        if thread.name == "flintstream-reply":
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+        return started(thread)
+
+    started = threading.Thread.start
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(FlintstreamError, match="ended before it answered"):
+            control.ask(entry, "status")
+    assert control.ask(entry, "status")
+
+
 def test_a_savepoint_of_a_job_that_is_over_is_refused(start, tmp_path):
     client, _ = start("short", limit=3)
     client.get_job_execution_result().result()

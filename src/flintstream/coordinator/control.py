@@ -164,7 +164,11 @@ class Control:
             except OSError:  # closed, or too many files are open
                 time.sleep(0.1)
                 continue
-            threading.Thread(target=self._answer, args=(connection,), name="flintstream-reply", daemon=True).start()
+            reply = threading.Thread(target=self._answer, args=(connection,), name="flintstream-reply", daemon=True)
+            try:
+                reply.start()
+            except RuntimeError:  # Python ends, or has too many threads
+                connection.close()
 
     def _answer(self, connection: Connection) -> None:
         assert self._entry is not None  # noqa: S101 - start() made it
