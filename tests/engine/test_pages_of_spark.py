@@ -89,8 +89,8 @@ def asked(address):
     try:
         with urllib.request.urlopen(address, timeout=60) as reply:  # noqa: S310 - our own
             return json.loads(reply.read())
-    except OSError:
-        return None  # it has not started yet
+    except (OSError, json.JSONDecodeError):
+        return None  # it has not started yet: at first it answers nothing, or everything with its page
 
 
 @pytest.mark.spark
