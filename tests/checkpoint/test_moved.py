@@ -10,6 +10,10 @@ from msgpack import ExtType
 from flintstream.checkpoint.moved import MOVED, loads
 from flintstream.checkpoint.values import ENUM, decode_one, encode_one, pack
 from flintstream.common import Row
+from flintstream.common._types.basic import BasicTypeInfo
+from flintstream.common._types.columns import RowType
+from flintstream.common._types.composite import RowTypeInfo
+from flintstream.common._user_code import by_value
 from flintstream.connectors.files.arrow import ArrowSplit
 from flintstream.connectors.files.compaction import HeldFile, HeldFiles
 from flintstream.connectors.files.input_formats import InputPart
@@ -42,6 +46,10 @@ from flintstream.storage.remote import FsspecFileStore
         ("flintstream.connectors.input_formats", "InputPart", InputPart),
         ("flintstream.checkpoint.fsspec_store", "FsspecFileStore", FsspecFileStore),
         ("flintstream.checkpoint.own_store", "_unpickled", custom._unpickled),
+        ("flintstream.common._by_value", "_once", by_value._once),
+        ("flintstream.common._basictypes", "BasicTypeInfo", BasicTypeInfo),
+        ("flintstream.common._columntypes", "RowType", RowType),
+        ("flintstream.common._compositetypes", "RowTypeInfo", RowTypeInfo),
     ],
 )
 def test_a_class_is_found_under_the_module_it_had(module, name, now):

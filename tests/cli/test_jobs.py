@@ -596,7 +596,7 @@ def test_requests_that_cross_the_end_of_a_job_are_answered(start, tmp_path):
     assert len(answers) == 8
 
 
-def test_a_request_for_which_no_thread_can_start_ends_alone(start, monkeypatch):
+def test_a_request_for_which_no_thread_can_start_fails_without_the_others(start, monkeypatch):
     start("busy")
     entry = registry.find("busy")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flintstream.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus
+from flintstream.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus, completable_future
 from flintstream.common.job_listener import JobProgress
 from flintstream.errors import JobCancelledError, JobFailedError
 from flintstream.metrics.subtask import SubtaskMetrics
@@ -110,6 +110,25 @@ def test_waiting_ends_by_a_signal_that_another_thread_receives():
         thread.join()
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_waiting_ends_as_soon_as_a_future_is_cancelled(monkeypatch):
+    monkeypatch.setattr(completable_future, "SIGNAL_SECONDS", 300)
+    future = CompletableFuture[int]()
+    errors: list[BaseException] = []
+
+    def wait():
+        try:
+            future.result()
+        except JobCancelledError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    time.sleep(0.05)
+    future.cancel()
+    thread.join(60)
+    assert errors
 
 
 def test_a_future_can_be_cancelled_before_it_has_a_result():

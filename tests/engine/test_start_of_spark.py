@@ -160,7 +160,9 @@ def test_a_jvm_starts_early_if_no_setting_needs_another_one(monkeypatch, given, 
     ],
 )
 def test_a_program_that_gets_a_context_that_was_set_aside_has_no_other_jvm(monkeypatch, asked, job, begins):
-    jvms = []
+    jvms: list[str] = []
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        monkeypatch.setenv(name, sys.executable)
     monkeypatch.setattr(session, "begin", lambda *_: jvms.append("early"))
     monkeypatch.setattr(session, "give_up", jvms.clear)
     monkeypatch.setattr(session, "_directories", [])

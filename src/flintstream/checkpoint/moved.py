@@ -12,6 +12,7 @@ MOVED = {
     "flintstream.checkpoint.fsspec_store": "flintstream.storage.remote",
     "flintstream.checkpoint.own_store": "flintstream.storage.custom",
     "flintstream.common._basictypes": "flintstream.common._types.basic",
+    "flintstream.common._by_value": "flintstream.common._user_code.by_value",
     "flintstream.common._collected": "flintstream.common._types.collected",
     "flintstream.common._columntypes": "flintstream.common._types.columns",
     "flintstream.common._compositetypes": "flintstream.common._types.composite",

@@ -6,6 +6,7 @@ import math
 import time
 from concurrent import futures
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from flintstream.errors import JobCancelledError
@@ -85,7 +86,8 @@ class CompletableFuture(Generic[T]):
         """
         end = math.inf if timeout is None else time.monotonic() + timeout
         while not self._future.done() and (left := end - time.monotonic()) > 0:
-            futures.wait([self._future], min(left, SIGNAL_SECONDS))
+            with suppress(CancelledError, futures.TimeoutError):
+                self._future.exception(min(left, SIGNAL_SECONDS))
         try:
             return self._future.result(0)
         except CancelledError as error:

@@ -15,7 +15,11 @@ from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with
 from flintstream.table._plan.nodes import explained
 from flintstream.table._plan.sets import combined
 from flintstream.table._plan.sorting import a_part, ordered
-from flintstream.table._results.grouped import (
+from flintstream.table._results.pandas import data_frame
+from flintstream.table._sql.grouping import aggregates_in, distinct
+from flintstream.table._sql.joins import boolean
+from flintstream.table._sql.select import renamed
+from flintstream.table._steps.grouped import (
     AggregatedTable,
     Call,
     FlatAggregateTable,
@@ -24,12 +28,8 @@ from flintstream.table._results.grouped import (
     WindowGroupedTable,
     listed,
 )
-from flintstream.table._results.names import named
-from flintstream.table._results.over import OverWindowedTable
-from flintstream.table._results.pandas import data_frame
-from flintstream.table._sql.grouping import aggregates_in, distinct
-from flintstream.table._sql.joins import boolean
-from flintstream.table._sql.select import renamed
+from flintstream.table._steps.names import named
+from flintstream.table._steps.over import OverWindowedTable
 from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema

@@ -1,1 +1,1 @@
-"""Types of values: their classes, and conversion to them."""
+"""Types of values: their classes, and the conversion of values to them."""

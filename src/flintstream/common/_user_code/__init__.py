@@ -1,1 +1,1 @@
-"""Objects and functions of the program: pickled, looked through, and kept from leaving their process."""
+"""The program's own code: its objects are pickled, its functions read, its tracebacks shortened, its forks ended."""

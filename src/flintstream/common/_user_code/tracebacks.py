@@ -6,7 +6,6 @@ import concurrent.futures
 import importlib
 import os
 import sys
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["shorten_tracebacks", "steps_of"]
 
-_OWN = str(Path(__file__).absolute().parents[2]) + os.sep  # compared with co_filename
+_PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))  # noqa: PTH100, PTH118, PTH120 - without pathlib
+_OWN = _PACKAGE + os.sep
+"""What starts the ``co_filename`` of our own code."""
 
 
 def shorten_tracebacks(error: BaseException) -> list[tuple[BaseException, TracebackType | None]]:

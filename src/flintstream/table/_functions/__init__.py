@@ -1,1 +1,1 @@
-"""Functions of expressions and of users."""
+"""Functions of the Table API: methods of expressions, and functions that users write."""

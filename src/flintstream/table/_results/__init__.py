@@ -1,1 +1,1 @@
-"""Tables on their way to a result, and results as text and as data of pandas."""
+"""Results of tables, as text and as data of pandas."""

@@ -18,10 +18,10 @@ from flintstream.table._functions.udfs import arguments_of
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.settings import is_batch
 from flintstream.table._plan.table_aggregates import flat_grouped
-from flintstream.table._results.names import named
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.over import HIDDEN
 from flintstream.table._sql.windows import group_window
+from flintstream.table._steps.names import named
 from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:

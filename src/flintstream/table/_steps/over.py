@@ -11,8 +11,8 @@ from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.types import RowsType
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.settings import is_batch
-from flintstream.table._results.grouped import changed, listed
 from flintstream.table._sql.over import with_windows
+from flintstream.table._steps.grouped import changed, listed
 from flintstream.table.expression import syntax_of
 
 if TYPE_CHECKING:
