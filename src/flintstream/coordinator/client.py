@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common.completable_future import SIGNAL_SECONDS
 from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
@@ -155,7 +156,7 @@ class RunningJob:
             Exception: The job failed with it.
         """
         try:
-            while not self.finished.wait(0.2):
+            while not self.finished.wait(SIGNAL_SECONDS):
                 pass
         except (KeyboardInterrupt, TerminatedError) as end:
             self.cancel(keep_checkpoints=isinstance(end, TerminatedError))
