@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-pure test-deep test-nightly test-versions compiled check docs options format bench simulate fuzz faults soak kill-matrix changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-pure test-deep test-nightly test-versions compiled check docs options format bench simulate fuzz faults soak two-users kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 # Empty: without byte code, each worker compiles all tests again, and each process of a job all of the package.
@@ -74,6 +74,9 @@ faults: setup ## jobs on Spark whose processes are killed: so many ROUNDS, or th
 
 soak: setup ## a job on Spark with kills and rescaling for MINUTES (60): its memory, files and threads stay flat
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),60) --results benchmarks/results/soak.json --picture docs/explanation/soak.svg
+
+two-users: setup ## what another user of the machine can see and do (needs root; says why if it is skipped)
+	$(BIN)/python -m pytest -n 0 -m two_users
 
 kill-matrix: setup ## KILLS kills of each process of a standalone cluster, with each kind of state and session; ONLY some cells
 	$(BIN)/python -m tests.faults --matrix $(or $(KILLS),20) --only "$(ONLY)"
