@@ -7,6 +7,7 @@ import functools
 import pickle
 import subprocess
 import sys
+import types
 import weakref
 
 import pytest
@@ -129,6 +130,66 @@ def test_what_two_pickles_have_is_one_object_where_it_arrives():
     del cached
     assert gone() is None
     assert pickle.loads(one)(5) == 5
+
+
+FILE, FIRST_LINE = "/somewhere/job.py", 41
+CODE = {
+    "a function": "def made(x):\n    return x",
+    "a lambda": "made = lambda x: x",
+    "a generator": "def made(x):\n    yield x",
+    "a coroutine": "async def made(x):\n    return x",
+    "a function in a function": """
+def outer():
+    def made(x):
+        return [lambda: y for y in x]
+    return made
+made = outer()
+""",
+    "a class": """
+class made:
+    def method(self):
+        return lambda: self
+    @property
+    def value(self):
+        return 1
+""",
+    "a cached function": "import functools\n@functools.cache\ndef made(x):\n    return x",
+    "a method of an object": "class C:\n    def method(self):\n        return 1\nmade = C().method",
+    "a partial function": "import functools\nmade = functools.partial(lambda x, y: x, 1)",
+    "code": "made = (lambda x: x).__code__",
+}
+
+
+def codes_of(value):
+    """Return the code objects that a value leads to, outer ones first."""
+    value = getattr(value, "__func__", getattr(value, "func", getattr(value, "fget", value)))
+    value = getattr(value, "__wrapped__", value)
+    if isinstance(value, type):
+        members = vars(value).values()
+        return [
+            code for member in members if callable(member) or isinstance(member, property) for code in codes_of(member)
+        ]
+    code = value if isinstance(value, types.CodeType) else getattr(value, "__code__", None)
+    return [] if code is None else [code, *(inner for const in code.co_consts for inner in codes_of(const))]
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_code_keeps_its_file_and_its_lines(name):
+    namespace = {"__name__": "job"}
+    exec(compile("\n" * (FIRST_LINE - 1) + CODE[name], FILE, "exec"), namespace)  # noqa: S102 - as a user's script
+    before, after = codes_of(namespace["made"]), codes_of(pickle.loads(dumps(namespace["made"])))
+    assert before
+    assert {code.co_filename for code in after} == {FILE}
+    assert [list(code.co_lines()) for code in after] == [list(code.co_lines()) for code in before]
+    assert min(code.co_firstlineno for code in after) >= FIRST_LINE
+
+
+def test_a_traceback_names_the_file_and_the_line_of_a_function_that_was_pickled():
+    namespace = {"__name__": "job"}
+    exec(compile("def fail():\n\n    return 1 / 0", FILE, "exec"), namespace)  # noqa: S102 - as a user's script
+    with pytest.raises(ZeroDivisionError) as caught:
+        pickle.loads(dumps(namespace["fail"]))()
+    assert (caught.traceback[-1].frame.code.raw.co_filename, caught.traceback[-1].lineno + 1) == (FILE, 3)
 
 
 def test_what_other_modules_have_stays_a_name():

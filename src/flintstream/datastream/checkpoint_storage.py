@@ -9,8 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
+from flintstream.common._user_code import by_value
 from flintstream.datastream._settings import MAX_INT, Settings, check_for, check_integer, is_java, load_callable
 from flintstream.errors import UnsupportedByDesignError
 from flintstream.options.checkpointing import (
@@ -337,7 +336,7 @@ class CustomCheckpointStorage(CheckpointStorage):
                 "file system that has a Python client"
             )
         try:
-            cloudpickle.dumps(custom_checkpoint_storage)
+            by_value.dumps(custom_checkpoint_storage, names=False)
         except Exception as error:
             raise TypeError(
                 f"the store {custom_checkpoint_storage!r} must be picklable, because workers also write to it: {error}"

@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from flintstream.common._types.conversion import GENERATED
+from flintstream.common._user_code import by_value
 from flintstream.common._user_code.forks import only_one_returns
 from flintstream.compiled import IN_TRACEBACKS
 from flintstream.errors import add_note, as_exception, notes, shorten
@@ -67,7 +66,7 @@ class FailureReport:
         error = failure.error
         told = as_exception(error)
         try:
-            pickled = cloudpickle.dumps(error)
+            pickled = by_value.dumps(error, names=False)
             pickle.loads(pickled)
         except BaseException:  # noqa: BLE001 - a user's __reduce__ may raise anything
             pickled = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
+from flintstream.common._user_code import by_value
 
 if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
@@ -34,8 +35,8 @@ class CustomFileStore:
         return hash(self.store)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (cloudpickle.dumps(self.store, 5),)
+        return _unpickled, (by_value.dumps(self.store, names=False),)
 
 
 def _unpickled(data: bytes) -> CustomFileStore:
-    return CustomFileStore(cloudpickle.loads(data))
+    return CustomFileStore(pickle.loads(data))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import uuid
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-import cloudpickle
-
+from flintstream.common._user_code import by_value
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class _CollectWriter(SinkWriter):
         if not self._values:
             return ()
         # Pickled here, because the test may define the classes of the values, which only cloudpickle can restore.
-        block = cloudpickle.dumps(_Collected(self._values, self._context.input_type))
+        block = by_value.dumps(_Collected(self._values, self._context.input_type), names=False)
         self._values = []
         return ((self._context.subtask, uuid.uuid4().hex, block),)
 
@@ -115,4 +115,4 @@ class _CollectCommitter(Committer):
         for _, block_id, block in sorted(committables, key=lambda committable: committable[0]):
             if block_id not in committed:
                 committed.add(block_id)
-                _collected.setdefault(self._sink_id, []).append(cloudpickle.loads(block))
+                _collected.setdefault(self._sink_id, []).append(pickle.loads(block))

@@ -14,9 +14,11 @@ import importlib
 import io
 import pickle
 import sys
+import types
 import uuid
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections import ChainMap
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import cloudpickle
 
@@ -28,6 +30,7 @@ __all__ = ["Limited", "Pickler", "TooLargeError", "dumps", "reduces_itself"]
 PROTOCOL = 5
 
 _make_class = cloudpickle.cloudpickle._make_skeleton_class  # noqa: SLF001 - how cloudpickle rebuilds classes
+_reduce_code = cloudpickle.cloudpickle._code_reduce  # noqa: SLF001 - it knows what each release of Python needs
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _OWN_OF_CACHED = ("__wrapped__", "cache_parameters")
 
@@ -61,8 +64,21 @@ def dumps(value: object, limit: int | None = None, *, names: bool = True) -> byt
     return buffer.getvalue()
 
 
+def _code_with_file(code: types.CodeType) -> Any:
+    """Keep the file of code: cloudpickle drops it since 3.1.3, and tracebacks, debuggers and coverage need it."""
+    return _code_from, (code.co_filename, *_reduce_code(code)[1])
+
+
+def _code_from(file: str, *parts: Any) -> types.CodeType:
+    return types.CodeType(*parts).replace(co_filename=file)
+
+
 class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # untyped
-    """A cloudpickle pickler that knows which names the other process can import."""
+    """A cloudpickle pickler that knows which names the other process can import, and keeps the files of code."""
+
+    dispatch_table: ClassVar[ChainMap[type, Any]] = ChainMap(
+        {types.CodeType: _code_with_file}, cloudpickle.Pickler.dispatch_table
+    )
 
     def __init__(self, file: Any, *, names: bool = True) -> None:
         """Write to ``file``; for ``names`` see :func:`dumps`."""

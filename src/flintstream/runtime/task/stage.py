@@ -153,7 +153,7 @@ def instruction_item(level: int, instruction: Instruction) -> Item:
 def _pickle_instruction(instruction: Instruction) -> bytes:
     if not instruction.new_splits:
         return pickle.dumps(instruction, 5)
-    import cloudpickle  # noqa: PLC0415
+    from flintstream.common._user_code import by_value  # noqa: PLC0415 - takes 20 ms and is rarely needed
 
     # The user's script may define the class of a split, and workers cannot import that.
-    return cloudpickle.dumps(instruction, 5)  # type: ignore[no-any-return]
+    return by_value.dumps(instruction, names=False)
