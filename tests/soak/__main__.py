@@ -1,5 +1,7 @@
 """``python -m tests.soak``: a job on Spark for an hour, with kills and rescaling, whose resources are sampled.
 
+The driver serves the web page, which a browser keeps open where there is one.
+
 ``--minutes 60`` ends it after that time, plus what it takes to catch up. It fails if a record was not counted exactly
 once, or if anything that should be flat has grown.
 """
@@ -25,6 +27,7 @@ from tests.soak.chart import picture
 from tests.soak.job import LEGS, Plan, expected
 from tests.soak.samples import sample
 from tests.soak.slopes import slopes, verdict
+from tests.soak.watching import Watcher, watch_page
 
 from flintstream.coordinator import registry
 
@@ -120,6 +123,13 @@ class Soak:
         return sorted(str(path.relative_to(self.plan.directory)) for path in self.plan.path("tmp").rglob("*"))
 
 
+def judge_page(watcher: Watcher | None) -> list[str]:
+    """Return what was wrong with the page, if a browser had it open."""
+    if watcher is None:
+        return []
+    return watcher.errors or ([] if watcher.views else ["the page never showed a running job"])
+
+
 def main() -> int:
     """Run the command line; return 1 if the soak fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
@@ -140,8 +150,9 @@ def main() -> int:
         plan = Plan(directory, options.rate, int(options.minutes * 60), int(options.leg_minutes * 60))
         soak = Soak(plan, options.kill_minutes * 60)
         print(f"in {directory}", flush=True)
-        code = soak.run()
-        wrong = soak.wrong() if code == 0 else [f"exit code {code}"]
+        with watch_page(plan.path("page")) as watcher:
+            code = soak.run()
+        wrong = [*(soak.wrong() if code == 0 else [f"exit code {code}"]), *judge_page(watcher)]
         results = {
             "date": time.strftime("%Y-%m-%d"),
             "machine": f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
@@ -149,6 +160,7 @@ def main() -> int:
             "rate": plan.rate,
             "minutes": options.minutes,
             "wrong": wrong[:20],
+            "views": watcher.views if watcher else None,
             "left": soak.left(),
             "kills": soak.kills,
             "legs": [asdict(leg) for leg in LEGS],
@@ -167,7 +179,10 @@ def main() -> int:
             f"(error {slope['error']:,.1f}) per hour"
         )
     grown = verdict(results)
-    print(f"{results['records']:,} records, {len(results['kills'])} kills; wrong: {results['wrong']}; grown: {grown}")
+    print(
+        f"{results['records']:,} records, {len(results['kills'])} kills, "
+        f"{results.get('views')} views of the page; wrong: {results['wrong']}; grown: {grown}"
+    )
     return 1 if results["wrong"] or grown else 0
 
 

@@ -26,6 +26,7 @@ from flintstream.datastream.connectors.file_system import FileSink, RollingPolic
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, ProcessWindowFunction
 from flintstream.datastream.state import MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TumblingEventTimeWindows
+from flintstream.rest.serving import Place, beside
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -346,7 +347,13 @@ def stop(client: JobClient, journal: Journal) -> str:
 
 def run(plan: Plan) -> None:
     """Run all legs."""
-    journal = Journal(plan)
+    with beside(Place()) as place:  # in this process, so that whatever the page holds grows the driver
+        plan.path("page").write_text(place.address(), encoding="utf-8")
+        run_legs(plan, Journal(plan))
+
+
+def run_legs(plan: Plan, journal: Journal) -> None:
+    """Run one leg after the other, each from the savepoint that ended the last one."""
     plan.path("positions").mkdir(exist_ok=True)
     threading.Thread(target=examine, args=(journal,), daemon=True).start()
     savepoint: str | None = None

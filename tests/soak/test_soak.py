@@ -8,11 +8,12 @@ from dataclasses import asdict
 
 import pytest
 from tests.soak import job
-from tests.soak.__main__ import Soak
+from tests.soak.__main__ import Soak, judge_page
 from tests.soak.chart import picture
 from tests.soak.job import LEGS, Plan, expected, large
 from tests.soak.samples import heap_in
 from tests.soak.slopes import slopes, verdict
+from tests.soak.watching import Watcher, watch_page
 
 
 def results_of(growth):
@@ -99,6 +100,16 @@ def test_memory_that_the_c_library_gives_out_is_counted():
     assert large() - before > len(kept) * 0.99
 
 
+def test_a_soak_fails_for_a_page_that_showed_no_running_job_or_complained(tmp_path):
+    watcher = Watcher(tmp_path / "page")
+    assert judge_page(None) == []
+    assert judge_page(watcher) == ["the page never showed a running job"]
+    watcher.views = 1
+    assert judge_page(watcher) == []
+    watcher.errors.append("a script failed")
+    assert judge_page(watcher) == ["a script failed"]
+
+
 def test_the_picture_is_well_formed_and_has_every_curve():
     root = ET.fromstring(picture(results_of(0)))  # noqa: S314 - our own
     assert len(root.findall("{*}polyline")) == 15
@@ -128,6 +139,8 @@ def test_the_expected_lines_are_those_of_the_program(monkeypatch):
 @pytest.mark.timeout(1800)
 def test_each_record_counts_once_in_a_short_soak(tmp_path):
     soak = Soak(Plan(str(tmp_path), 5_000, 120, 30), 25)
-    assert soak.run() == 0, (tmp_path / "log").read_text(errors="replace")[-3000:]
+    with watch_page(tmp_path / "page") as watcher:
+        assert soak.run() == 0, (tmp_path / "log").read_text(errors="replace")[-3000:]
     assert soak.wrong() == []
+    assert judge_page(watcher) == []
     assert soak.kills
