@@ -61,6 +61,7 @@ def start_as_second_user(function, *args) -> subprocess.Popen[str]:
     The function gets a new interpreter with the standard library only, so it imports what it needs itself. Arguments
     and result are JSON. Its process has no file, no variable and no memory of the test's process.
     """
+    assert _python, SKIP
     source = textwrap.dedent(inspect.getsource(function))
     call = f"{source}\nimport json, sys\nprint(json.dumps({function.__name__}(*json.loads(sys.argv[1]))), flush=True)"
     return subprocess.Popen(  # noqa: S603 - code of a test
