@@ -1,18 +1,23 @@
 """The layers of the code, and measures of its structure.
 
-``python -m tests.structure [CHECKOUT]`` prints them, with ``-v`` the imports as well.
+``python -m tests.structure [CHECKOUT]`` prints them, with ``-v`` the imports as well. Its figures are those of
+``tests/structure.json``, which only improve: ``--lower`` writes them down after they have.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
+import json
 import re
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parents[1]
+FIGURES = Path(__file__).with_name("structure.json")
 
 # Lowest first: one layer for each package. A module imports from its own package and from those above it in this list.
 LAYERS = (
@@ -39,6 +44,33 @@ LAYERS = (
     "rest",
     "cli",
 )
+# The same within packages, by module or subpackage.
+ROOMS = {
+    "coordinator": (
+        "program", "registry", "signals", "restart", "job", "engine", "pace", "orders", "monitoring", "checkpointing",
+        "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt", "coordinator", "control", "client",
+    ),
+    "datastream": (
+        "_settings", "functions", "state", "output_tag", "timerservice", "time_domain", "time_characteristic",
+        "execution_mode", "checkpointing_mode", "externalized_checkpoint_retention", "slot_sharing_group", "window",
+        "async_retry_predicates", "async_retry_strategies", "checkpoint_storage", "checkpoint_config",
+        "_state_backends", "_older_state_backends", "state_backend", "utils", "connectors", "formats", "_dataframes",
+        "_streams", "data_stream", "async_data_stream", "_environment", "stream_execution_environment",
+    ),
+    "engine.spark": (
+        "packing", "homes", "receipts", "versions", "sockets", "worker_lines", "log_place", "submitted", "connect",
+        "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "executors", "dependencies", "worker",
+        "daemon", "resident", "residency", "session", "tasks", "engine", "frames",
+    ),
+    "runtime": ("operators", "windows", "exchange", "state_log", "task"),
+    "table": (
+        "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
+        "_expressions", "_functions", "udf", "_operators", "_catalog", "_connectors", "_factories", "_plan", "_sql",
+        "expression", "expressions", "schema", "table_schema", "table_descriptor", "window", "_steps", "_results",
+        "table_result", "table_config", "environment_settings", "table_pipeline", "table", "statement_set",
+        "table_environment",
+    ),
+}  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
 
 
@@ -64,6 +96,12 @@ class Import(NamedTuple):
     line: int
     in_function: bool
     for_types: bool
+
+
+@cache
+def code_of(checkout: Path = HERE) -> Code:
+    """Return the code of a checkout, read once."""
+    return Code(checkout)
 
 
 class Code:
@@ -117,6 +155,47 @@ class Code:
             if for_types or not each.for_types:
                 edges[each.importer].add(each.imported)
         return sorted((sorted(group) for group in _components(edges) if len(group) > 1), key=len, reverse=True)
+
+    def rooms(self, package: str) -> set[str]:
+        """Return the modules and subpackages of a package."""
+        base = f"flintstream.{package}."
+        return {module.removeprefix(base).partition(".")[0] for module in self.trees if module.startswith(base)}
+
+    def back_arrows(self, package: str) -> dict[tuple[str, str], list[Import]]:
+        """Return the imports at run time from a room of a package to a higher one, by the two rooms.
+
+        Rooms that :data:`ROOMS` does not name are the lowest.
+        """
+        base = f"flintstream.{package}."
+        ranks = {room: rank for rank, room in enumerate(ROOMS[package])}
+        found: dict[tuple[str, str], list[Import]] = {}
+        for each in self.imports:
+            if each.importer.startswith(base) and each.imported.startswith(base) and not each.for_types:
+                rooms = tuple(name.removeprefix(base).partition(".")[0] for name in (each.importer, each.imported))
+                if ranks.get(rooms[1], -1) > ranks.get(rooms[0], -1):
+                    found.setdefault(rooms, []).append(each)  # type: ignore[arg-type]
+        return found
+
+    def figures(self) -> dict[str, int]:
+        """Return the measures that only improve, by what they count."""
+        at_run_time, with_types = self.circles(for_types=False), self.circles(for_types=True)
+        return {
+            "modules in circles at run time": sum(map(len, at_run_time)),
+            "modules in the largest circle at run time": max(map(len, at_run_time), default=0),
+            "modules in circles, imports for types included": sum(map(len, with_types)),
+            "modules in the largest circle, imports for types included": max(map(len, with_types), default=0),
+            **{f"arrows back in {package}": len(self.back_arrows(package)) for package in ROOMS},
+            "imports within functions": len(self.function_imports()),
+            **{f"Any in {package}": count for package, count in sorted(self.anys().items()) if package},
+            "noqa": self.noqas().total(),
+            "folders with more than 20 files": sum(count > 20 for count in self.files_per_folder().values()),
+            "files with more than 400 lines": sum(count > 400 for count in self.lines().values()),
+            "lines of the longest file": max(self.lines().values()),
+        }
+
+    def lines(self) -> dict[str, int]:
+        """Return the number of lines of each module."""
+        return {module: path.read_text("utf-8").count("\n") for module, path in self.paths.items()}
 
     def files_per_folder(self) -> Counter[str]:
         """Return the number of modules of each package."""
@@ -195,25 +274,55 @@ def _components(edges: dict[str, set[str]]) -> list[set[str]]:
 
 def main() -> None:
     """Print all measures of a checkout."""
-    arguments = [argument for argument in sys.argv[1:] if argument != "-v"]
-    code = Code(Path(*arguments) if arguments else HERE)
-    print(f"modules: {len(code.trees)}")
+    parser = argparse.ArgumentParser(prog="python -m tests.structure", description="Measures of the code's structure.")
+    parser.add_argument("checkout", nargs="?", type=Path, default=HERE)
+    parser.add_argument("-v", "--verbose", action="store_true", help="print the imports and circles as well")
+    parser.add_argument("--lower", action="store_true", help=f"write the figures to {FIGURES.name}, if none has risen")
+    options = parser.parse_args()
+    code = Code(options.checkout)
+    figures = code.figures()
+    print(f"modules: {len(code.trees)}, lines: {sum(code.lines().values())}")
     print(f"imports that run upward: {len(code.upward())}")
-    if "-v" in sys.argv:
-        for each in code.upward():
-            print(f"    {each.importer}:{each.line}: {each.imported}")
     print("files per folder:", ", ".join(f"{name} {count}" for name, count in code.files_per_folder().most_common(12)))
     for for_types, what in ((False, "at run time"), (True, "for types too")):
         circles = code.circles(for_types=for_types)
         print(f"circles of imports, {what}: {[len(circle) for circle in circles]}")
-        if "-v" in sys.argv:
+        if options.verbose:
             for circle in circles:
                 print("   ", *circle)
+    for package in ROOMS:
+        arrows = code.back_arrows(package)
+        print(f"arrows back in {package}: {len(arrows)}", *(f"{a}->{b}" for a, b in arrows if options.verbose))
     print(f"imports within functions: {len(code.function_imports())}")
     anys = code.anys()
     print(f"Any: {anys.total()}:", ", ".join(f"{name} {count}" for name, count in anys.most_common()))
     noqas = code.noqas()
     print(f"noqa: {noqas.total()}:", ", ".join(f"{name} {count}" for name, count in noqas.most_common()))
+    for name in ("files with more than 400 lines", "lines of the longest file"):
+        print(f"{name}: {figures[name]}")
+    if options.lower:
+        lower(figures)
+
+
+def risen(figures: dict[str, int], written: dict[str, int]) -> list[str]:
+    """Return the figures that are worse than those written down."""
+    return [
+        f"{name}: {figures[name]}, was {written.get(name, 0)}"
+        for name in figures
+        if figures[name] > written.get(name, 0)
+    ]
+
+
+def lower(figures: dict[str, int]) -> None:
+    """Write the figures down.
+
+    Raises:
+        SystemExit: One has risen.
+    """
+    written = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else figures
+    if worse := risen(figures, written):
+        sys.exit("these have risen, so improve them first: " + "; ".join(worse))
+    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

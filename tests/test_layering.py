@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from tests.structure import RANKS, Code, layer_of, upward, within
+from tests.structure import RANKS, code_of, layer_of, upward, within
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -97,11 +97,11 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 def test_every_import_points_to_the_same_or_a_lower_layer():
     assert [message for path in MODULES for message in violations(path)] == []
-    assert Code().upward() == []
+    assert code_of().upward() == []
 
 
 def test_imports_by_name_point_downward_too():
-    named = Code().upward_names()
+    named = code_of().upward_names()
     assert {module for module, _ in named} == NAMES_UPWARD
     assert [name for module, name in named if module == "flintstream.common"] == ["flintstream.datastream.formats."]
 
@@ -114,7 +114,7 @@ def room_of(module: str) -> int:
 def test_rooms_of_the_runtime_import_downward():
     within_runtime = [
         each
-        for each in Code().imports
+        for each in code_of().imports
         if within(each.importer, "flintstream.runtime") and within(each.imported, "flintstream.runtime")
     ]
     assert len({room_of(each.importer) for each in within_runtime}) == len(ROOMS) + 1
