@@ -36,9 +36,9 @@ def _running(job: str) -> Entry | None:
     """
     try:
         return registry.find(job)
-    except FlintstreamError as error:
-        if str(error).startswith("more than one"):
-            raise click.ClickException(printable(str(error))) from None
+    except registry.AmbiguousJobError as error:
+        raise click.ClickException(printable(str(error))) from None
+    except FlintstreamError:
         return None
 
 

@@ -102,11 +102,16 @@ def entries() -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.started_ms, entry.job_id))
 
 
+class AmbiguousJobError(FlintstreamError):
+    """More than one running job has a name or the beginning of an id."""
+
+
 def find(job: str) -> Entry:
     """Return the job with this id, name or prefix of an id.
 
     Raises:
-        FlintstreamError: No job matches, or more than one.
+        AmbiguousJobError: More than one job matches.
+        FlintstreamError: No job matches.
     """
     known = entries()
     for what, matches in (
@@ -118,7 +123,7 @@ def find(job: str) -> Entry:
             return matches[0]
         if matches:
             ids = ", ".join(entry.job_id for entry in matches)
-            raise FlintstreamError(f"more than one running job {what} '{job}': {ids}")
+            raise AmbiguousJobError(f"more than one running job {what} '{job}': {ids}")
     raise FlintstreamError(f"no running job has the id or name '{job}'; 'flintstream list' shows them")
 
 

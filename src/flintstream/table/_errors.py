@@ -12,11 +12,37 @@ if TYPE_CHECKING:
 
     from flintstream.table._expressions.syntax import Place
 
-__all__ = ["SqlError", "UnsupportedClauseError", "at", "nearest", "unsupported"]
+__all__ = [
+    "ColumnNotFoundError",
+    "SqlError",
+    "TableNotFoundError",
+    "UnsupportedClauseError",
+    "at",
+    "nearest",
+    "unsupported",
+]
 
 
 class SqlError(PlanError):
     """A statement or expression cannot be planned; the message names the place."""
+
+
+class TableNotFoundError(SqlError):
+    """There is nothing of the name of a table or view."""
+
+    def __init__(self, name: str, place: Place | None = None, known: Iterable[str] = ()) -> None:
+        """Name the table and its place, and suggest one of the ``known`` names."""
+        super().__init__(f"Table '{name}' not found{at(place)}{nearest(name.rpartition('.')[2], known)}")
+        self.name = name
+
+
+class ColumnNotFoundError(SqlError):
+    """There is no column or field of a name where an expression reads it."""
+
+    def __init__(self, name: tuple[str, ...], where: str = "", suggestion: str = "") -> None:
+        """Say where the name stands, and what it may mean."""
+        super().__init__(f"Column '{'.'.join(name)}' not found{where}{suggestion}")
+        self.name = name
 
 
 class UnsupportedClauseError(PlanError, UnsupportedByDesignError):

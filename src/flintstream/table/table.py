@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
@@ -241,7 +241,7 @@ class Table:
     def _known(self, name: str) -> str:
         names = [each.name for each in self._node.columns]
         if name not in names:
-            raise SqlError(f"Column '{name}' not found{nearest(name, names)}")
+            raise ColumnNotFoundError((name,), suggestion=nearest(name, names))
         return name
 
     def drop_columns(self, *fields: Expression) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._errors import SqlError, at, nearest
+from flintstream.table._errors import SqlError, TableNotFoundError, at, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,12 +145,12 @@ class Catalog:
         """Return what a name means.
 
         Raises:
-            SqlError: There is nothing of this name.
+            TableNotFoundError: There is nothing of this name.
         """
         found = self.entries.get(self.path(name))
         if found is None:
             known = [path[-1] for path in self.entries]
-            raise SqlError(f"Table '{'.'.join(name)}' not found{at(place)}{nearest(name[-1], known)}")
+            raise TableNotFoundError(".".join(name), place, known)
         return found
 
     def add(

@@ -20,7 +20,7 @@ from flintstream.table._connectors.registry import (
     write,
 )
 from flintstream.table._connectors.times import TimeOf
-from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
@@ -201,7 +201,7 @@ class Session:
     def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for each in chosen:
             if each not in [column.name for column in columns]:
-                raise SqlError(f"Column '{each}' not found in {name[-1]}{nearest(each, [c.name for c in columns])}")
+                raise ColumnNotFoundError((each,), f" in {name[-1]}", nearest(each, [c.name for c in columns]))
         if len(chosen) != len(node.columns):
             raise SqlError(f"INSERT names {len(chosen)} columns, but the query has {len(node.columns)}")
         items = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import SqlError, at, nearest
+from flintstream.table._errors import ColumnNotFoundError, SqlError, TableNotFoundError, at, nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, Ref, template
@@ -36,7 +36,8 @@ class Scope:
         """Return the position of a column, and the names of fields within it.
 
         Raises:
-            SqlError: There is no such column, or there are several.
+            ColumnNotFoundError: There is no such column.
+            SqlError: There are several.
         """
         parts = name.parts
         if len(parts) > 1 and parts[0] in self.tables:
@@ -52,7 +53,17 @@ class Scope:
             raise SqlError(f"Column '{text}'{at(name.place)} is ambiguous: name its table as well")
         known = dict.fromkeys(column.name for column in self.columns)
         wanted = parts[1] if len(parts) > 1 and parts[0] in self.tables else parts[0]
-        raise SqlError(f"Column '{text}' not found{at(name.place)}{nearest(wanted, known)}")
+        raise ColumnNotFoundError(parts, at(name.place), nearest(wanted, known))
+
+    def knows(self, name: tuple[str, ...]) -> bool:
+        """Return whether there is a column, or are several, of a name."""
+        try:
+            self.find(s.Name(None, name))
+        except ColumnNotFoundError:
+            return False
+        except SqlError:  # ambiguous
+            return True
+        return True
 
 
 def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
@@ -125,10 +136,8 @@ def _fields(expression: Expr, names: Sequence[str], syntax: s.Name) -> Expr:
         kind = expression.type
         if not isinstance(kind, t.RowType) or name not in kind.names:
             known = kind.names if isinstance(kind, t.RowType) else []
-            raise SqlError(
-                f"Column '{'.'.join(syntax.parts)}' not found{at(syntax.place)}: {sql_name(kind)} has no field '{name}'"
-                f"{nearest(name, known)}"
-            )
+            where = f"{at(syntax.place)}: {sql_name(kind)} has no field '{name}'"
+            raise ColumnNotFoundError(syntax.parts, where, nearest(name, known))
         index = kind.names.index(name)
         part = kind.field_types()[index]
         result = with_null(part, is_nullable(part) or is_nullable(kind))
@@ -157,9 +166,7 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
     for item in items:
         if isinstance(item, s.Star):
             if item.table is not None and item.table not in scope.tables:
-                raise SqlError(
-                    f"Table '{item.table}' not found{at(item.place)}{nearest(item.table, set(scope.tables))}"
-                )
+                raise TableNotFoundError(item.table, item.place, set(scope.tables))
             shown = [i for i, each in enumerate(scope.columns) if not each.name.startswith("$q")]
             chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]

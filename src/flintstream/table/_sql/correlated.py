@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._errors import ColumnNotFoundError, SqlError, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Column, Ref
@@ -43,7 +43,9 @@ class _Inner(Scope):
         assert self.own is not None  # noqa: S101
         try:
             index, rest = self.own.find(name)
-        except SqlError:
+        except ColumnNotFoundError:
+            if not self.outer.knows(name.parts):
+                raise
             return self.outer.find(name)
         return index + len(self.outer.columns), rest
 
@@ -69,9 +71,15 @@ def inner_rows(
     if query.args.get("from_") is None:
         return None
     place = planner.parsed.place(query)
-    node, scope = planner._from(query.args["from_"].this, named)  # noqa: SLF001 - a part of it
-    for join in query.args.get("joins") or ():
-        node, scope = planner._join(node, scope, join, named)  # noqa: SLF001
+    try:
+        node, scope = planner._from(query.args["from_"].this, named)  # noqa: SLF001 - a part of it
+        for join in query.args.get("joins") or ():
+            node, scope = planner._join(node, scope, join, named)  # noqa: SLF001
+    except ColumnNotFoundError as error:
+        if not outer.knows(error.name):
+            raise
+        what = f"a query in FROM that reads the column '{'.'.join(error.name)}' of the outer query,"
+        raise unsupported(what, place, "read it in WHERE, or use a JOIN") from None
     wide = _Inner((*outer.columns, *scope.columns), (), scope.functions, scope.zone, scope.database, outer, scope)
     own, across = [], []
     where = query.args.get("where")
@@ -122,8 +130,8 @@ def with_value(
     listed = [*columns, *(s.Alias(place, each, (f"$a{i}",)) for i, each in enumerate(aggregates))]
     try:
         grouped = Grouping(session, inner, own, columns).plan(listed, None, "")
-    except SqlError as error:
-        if "not found" not in str(error):
+    except ColumnNotFoundError as error:
+        if not scope.knows(error.name):
             raise
         what = "a query for a value whose SELECT reads columns of the outer query"
         raise unsupported(what, place, "read them outside its aggregates, or use a JOIN") from None

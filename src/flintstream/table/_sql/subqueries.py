@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import optional_module
-from flintstream.table._errors import SqlError, UnsupportedClauseError, at
+from flintstream.table._errors import ColumnNotFoundError, SqlError, at
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.functions import FUNCTIONS
@@ -75,15 +75,10 @@ def with_values(
         place = planner.parsed.place(each)
         try:
             value = planner.plan(each.this.copy(), named)
-        except SqlError as error:
-            if "not found" not in str(error):
+        except ColumnNotFoundError as error:
+            if not scope.knows(error.name):
                 raise
-            try:
-                node, scope, name = with_value(planner, node, scope, each.this, named)
-            except UnsupportedClauseError:
-                raise
-            except SqlError as other:
-                raise (error if "not found" in str(other) else other) from None
+            node, scope, name = with_value(planner, node, scope, each.this, named)
             tree = _replaced(each, tree, expressions.column(name))
             continue
         if len(value.columns) != 1:
@@ -204,8 +199,8 @@ def _inner(planner: Any, outer: Scope, query: Any, named: Mapping[str, Node]) ->
     """Return the table of a query, its columns, and the condition that names columns of the outer query."""
     try:
         node = planner.plan(query.copy(), named)
-    except SqlError as error:
-        if "not found" not in str(error):
+    except ColumnNotFoundError as error:
+        if not outer.knows(error.name):
             raise
         first = error
     else:

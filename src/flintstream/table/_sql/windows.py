@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import SqlError, at, nearest
+from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.types import IntervalType, RowsType, sql_name
@@ -36,7 +36,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
     """
     names = [each.name for each in node.columns]
     if call.column not in names:
-        raise SqlError(f"Column '{call.column}' not found in DESCRIPTOR{at(call.place)}{nearest(call.column, names)}")
+        raise ColumnNotFoundError((call.column,), f" in DESCRIPTOR{at(call.place)}", nearest(call.column, names))
     column = node.columns[names.index(call.column)]
     if not column.time:
         raise SqlError(
@@ -53,7 +53,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
         )
     for each in call.partition:
         if each not in names:
-            raise SqlError(f"Column '{each}' not found in PARTITION BY{at(call.place)}{nearest(each, names)}")
+            raise ColumnNotFoundError((each,), f" in PARTITION BY{at(call.place)}", nearest(each, names))
     partition = tuple(names.index(each) for each in call.partition)
     spec = WindowSpec(
         kind,
