@@ -38,6 +38,10 @@ from flintstream.testing import CollectSink
 POLL_SECONDS = 2.0
 
 
+TOKEN = "of-the-benchmark"  # noqa: S105 - it may be on a command line
+HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+
+
 def watch(address: str) -> None:
     """Ask what an open page asks, until the server is gone."""
     since = 0
@@ -54,14 +58,15 @@ def watch(address: str) -> None:
 
 
 def _get(address: str) -> Any:
-    with urllib.request.urlopen(address, timeout=30) as reply:  # noqa: S310 - our own server
+    asked = urllib.request.Request(address, headers=HEADERS)  # noqa: S310 - our own server
+    with urllib.request.urlopen(asked, timeout=30) as reply:  # noqa: S310
         return json.loads(reply.read())
 
 
 def direct(polls: int) -> None:
     """Print what an open page costs, in time of the processor and as a share of a core."""
     with ExitStack() as stack:
-        place = stack.enter_context(beside(Place()))
+        place = stack.enter_context(beside(Place(token=TOKEN)))
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="web-"))
         settings = {
             "flintstream.engine": "inline",
@@ -76,7 +81,7 @@ def direct(polls: int) -> None:
         client = env.execute_async("watched")
         stack.callback(lambda: client.cancel().result())
         time.sleep(10)
-        address = place.address()
+        address = place.bare_address
         job = str(client.get_job_id())
         asked = [f"{address}v1/flintstream/jobs/{job}", f"{address}v1/flintstream/jobs/{job}/curves?since=0"]
         _ask_all(asked, 5)  # imports, first connections
@@ -93,15 +98,16 @@ def direct(polls: int) -> None:
 
 def _ask_all(addresses: list[str], polls: int) -> int:
     """Ask from another process; return how many bytes a poll brings."""
-    command = [sys.executable, "-c", ASKER, str(polls), *addresses]
+    command = [sys.executable, "-c", ASKER, str(polls), TOKEN, *addresses]
     return int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)  # noqa: S603
 
 
 ASKER = """
 import sys, urllib.request
-polls, addresses = int(sys.argv[1]), sys.argv[2:]
+polls, token, addresses = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+asked = [urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"}) for address in addresses]
 for _ in range(polls):
-    size = sum(len(urllib.request.urlopen(each, timeout=60).read()) for each in addresses)
+    size = sum(len(urllib.request.urlopen(request, timeout=60).read()) for request in asked)
 print(size)
 """
 
@@ -114,8 +120,8 @@ def once(what: str, options: argparse.Namespace, *, watched: bool) -> dict[str, 
     """Run a job, and return records per second of CPU time, or quantiles of its latency (ms)."""
     with ExitStack() as stack:
         if watched:
-            place = stack.enter_context(beside(Place()))
-            command = [sys.executable, "-m", "benchmarks.web", "--watch", place.address()]
+            place = stack.enter_context(beside(Place(token=TOKEN)))
+            command = [sys.executable, "-m", "benchmarks.web", "--watch", place.bare_address]
             page = stack.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL))  # noqa: S603
             stack.callback(page.kill)
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="web-"))

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.rest.test_rest import job, places, server  # noqa: F401 - fixtures
+from tests.rest.test_rest import TOKEN, job, places, server  # noqa: F401 - fixtures
 
 from flintstream.common import JobStatus
 
@@ -25,7 +25,11 @@ def flink(server, command, *arguments):  # noqa: F811 - the fixture
             *("java", "-cp", f"{PYFLINK}/lib/*", "org.apache.flink.client.cli.CliFrontend"),
             *(command, "-m", f"127.0.0.1:{server.port}", *arguments),
         ],
-        env={**os.environ, "FLINK_CONF_DIR": f"{PYFLINK}/conf"},
+        env={
+            **os.environ,
+            "FLINK_CONF_DIR": f"{PYFLINK}/conf",
+            "FLINK_REST_CLIENT_HEADERS": f"Authorization:Bearer {TOKEN}\n",
+        },
         capture_output=True,
         text=True,
         check=False,

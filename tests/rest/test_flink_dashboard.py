@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.rest.browser import browser, needs_browser
-from tests.rest.test_rest import job, places, serving  # noqa: F401 - fixtures
+from tests.rest.test_rest import TOKEN, job, places, serving  # noqa: F401 - fixtures
 
 from flintstream.rest.app import application
 
@@ -27,11 +27,12 @@ pytestmark = [
 def dashboard():
     """A server of the REST interface that has Flink's files, too."""
     (jar,) = Path(str(PYFLINK), "lib").glob("flink-dist-*.jar")
-    rest = application()
+    rest = application(TOKEN)
     with zipfile.ZipFile(jar) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if name.startswith("web/")}
 
     async def app(scope, receive, send):
+        scope["headers"].append((b"authorization", f"Bearer {TOKEN}".encode()))
         path = "web" + scope["path"].replace("//", "/")
         content = files.get(path + "index.html" if path.endswith("/") else path)
         if not content:

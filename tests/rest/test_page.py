@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.engine.sources import PacedSource
 from tests.rest.browser import browser, needs_browser
-from tests.rest.test_rest import places, serving  # noqa: F401 - a fixture
+from tests.rest.test_rest import TOKEN, places, serving  # noqa: F401 - a fixture
 from tests.waiting import wait_for
 
 from flintstream.common import JobStatus, WatermarkStrategy
@@ -41,7 +41,7 @@ def page(window):
 
 @pytest.fixture
 def server():
-    with serving(application()) as caller:
+    with serving(application(TOKEN)) as caller:
         yield caller
 
 
@@ -77,7 +77,9 @@ def job(tmp_path):
 
 def shown(page, server, job, tab="graph"):
     page.open("about:blank")
-    page.open(f"http://127.0.0.1:{server.port}/#/jobs/{job.get_job_id()}/{tab}")
+    page.open(f"http://127.0.0.1:{server.port}/?token={TOKEN}")
+    wait_for(lambda: page.run("return location.hash").startswith("#/jobs/"))  # the page opens the only job
+    page.run("location.hash = arguments[0]", f"#/jobs/{job.get_job_id()}/{tab}")
     return page.wait_for("Savepoint")
 
 
@@ -204,22 +206,41 @@ def test_every_view_fits_has_names_and_enough_contrast(page, server, job, tmp_pa
         assert page.run(CHECKS + "return faint()") == [], tab
 
 
-def test_the_token_in_the_address_is_used_and_hidden(page, job):
+def test_the_token_in_the_address_is_exchanged_and_hidden(page, server, job):
     page.look(1280)
-    with serving(application("a b", hosts=())) as server:
-        page.open("about:blank")
-        page.open(f"http://127.0.0.1:{server.port}/")
-        page.wait_for("A token is needed", "dialog")
-        page.open("about:blank")
-        page.open(f"http://127.0.0.1:{server.port}/#token=a%20b")
-        page.wait_for("revenue")
-        assert "token" not in page.run("return location.href")
-        page.run("sessionStorage.clear()")
+    place = f"http://127.0.0.1:{server.port}/"
+    page.tool("Network.clearBrowserCookies")
+    page.open(place)
+    assert "Only the user who started this server" in page.wait_for("A token is required")
+    assert page.run("return document.documentElement.scrollWidth") <= 1280
+    page.complaints()  # that the reply was 401
+    page.open(f"{place}?token={TOKEN}")
+    page.wait_for("revenue")
+    wait_for(lambda: page.run("return location.href").startswith(f"{place}#/jobs/"))
+    everything = (
+        "return [document.documentElement.outerHTML, document.cookie, document.referrer, JSON.stringify(localStorage)]"
+    )
+    told = page.run(everything)
+    assert TOKEN not in str(told)
+    assert told[1] == ""  # no script can read the cookie
+    page.open(place)  # again, without the token
+    page.wait_for("revenue")
+    page.open(f"{place}docs")
+    page.wait_for("/v1/jobs/{jobid}")
+    assert page.complaints() == []
+
+
+def test_a_page_without_its_key_says_what_to_do(page, server, job):
+    page.look(1280)
+    shown(page, server, job)
+    page.run("localStorage.clear()")
+    page.wait_for("Open the address with a token", "#banner")
+    page.complaints()
 
 
 def test_the_page_says_that_the_server_has_gone(page, job):
     page.look(1280)
-    with serving(application()) as server:
+    with serving(application(TOKEN)) as server:
         shown(page, server, job)
     assert "flintstream ui" in page.wait_for("does not answer", "#banner")
     page.complaints()

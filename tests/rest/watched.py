@@ -143,6 +143,17 @@ class Watched:
             self.picture(name, tab)
 
 
+def serve_page(stack: ExitStack, log: Path) -> tuple[str, str]:
+    """Start ``flintstream ui``; return its address and its token."""
+    log.touch(0o600)  # a file that others can read gets no token
+    with log.open("wb") as errors:
+        command = [sys.executable, "-m", "flintstream.cli", "ui", "--port", "0"]
+        server = stack.enter_context(subprocess.Popen(command, stderr=errors))  # noqa: S603
+    stack.callback(server.terminate)
+    told = wait_for(lambda: re.search(r"(http://\S+/)\?token=([^\s,]+)", log.read_text()))
+    return told[1], told[2]
+
+
 def watch(minutes: float, rate: float, engine: list[str], pictures: Path) -> dict[str, Any]:
     """Run it all. Return what the job had done in the end."""
     pictures.mkdir(parents=True, exist_ok=True)
@@ -157,11 +168,7 @@ def watch(minutes: float, rate: float, engine: list[str], pictures: Path) -> dic
         feeder = threading.Thread(target=feed, args=(broker, orders, rate, ended), daemon=True)
         feeder.start()
         stack.callback(ended.set)
-        with Path(directory, "ui").open("wb") as log:
-            command = [sys.executable, "-m", "flintstream.cli", "ui", "--port", "0"]
-            server = stack.enter_context(subprocess.Popen(command, stderr=log))  # noqa: S603
-        stack.callback(server.terminate)
-        told = wait_for(lambda: re.search(r"http://\S+/", Path(directory, "ui").read_text()))
+        address, token = serve_page(stack, Path(directory, "ui"))
         program = Path(directory, "revenue.py")
         program.write_text(PROGRAM)
         command = [sys.executable, "-m", "flintstream.cli", "run", "--resume", *engine, "-p", "2"]
@@ -172,7 +179,9 @@ def watch(minutes: float, rate: float, engine: list[str], pictures: Path) -> dic
         command += ["-D", f"flintstream.metrics.prometheus.port={metrics}"]
         page = stack.enter_context(browser())
         page.look(1280)
-        job = Watched(page, told.group(), [*command, str(program), broker.servers, orders, sums, str(flag)], pictures)
+        page.open(f"{address}?token={token}")
+        page.wait_for("Jobs")
+        job = Watched(page, address, [*command, str(program), broker.servers, orders, sums, str(flag)], pictures)
         job.start()
         stack.callback(job.kill)
         scraper = stack.enter_context(prometheus(metrics)) if PROMETHEUS else None

@@ -8,7 +8,7 @@ import click
 
 from flintstream.cli.jobs import SETTINGS
 from flintstream.errors import FlintstreamError
-from flintstream.rest.serving import Place, server
+from flintstream.rest.serving import Place, running_at, server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 
 def _places(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option(
-            "--token",
-            envvar="FLINTSTREAM_REST_TOKEN",
-            help="What callers must send as 'Authorization: Bearer ...'; needed at other addresses than 127.0.0.1.",
-        ),
         click.option(
             "--port",
             type=click.IntRange(0, 65_535),
@@ -36,28 +31,52 @@ def _places(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("rest", context_settings=SETTINGS)
 @_places
-def rest_command(host: str, port: int, token: str | None) -> None:
-    """Show and steer this user's jobs on this machine over HTTP, in the form of Flink's REST interface."""
-    place = Place(host, port, token or None)
-    if not place.local and not place.token:
-        raise click.UsageError(f"a server at {host} needs a token: set FLINTSTREAM_REST_TOKEN, or pass --token")
-    _serve(place)
+@click.option(
+    "--print-header-file",
+    is_flag=True,
+    help="Print the path of the file with the header of your server at this port, and end.",
+)
+def rest_command(host: str, port: int, print_header_file: bool) -> None:
+    """Show and control this user's jobs on this machine over HTTP, in the form of Flink's REST interface.
+
+    Callers must send the token of the server as 'Authorization: Bearer TOKEN', or as the password of 'Authorization:
+    Basic'. It is the value of FLINTSTREAM_REST_TOKEN, or else a new one for each server. A file that only you can read
+    contains the header: curl -H @"$(flintstream rest --print-header-file)" http://127.0.0.1:8081/jobs
+    """
+    if print_header_file:
+        click.echo(_running_at(host, port).header_file)
+    else:
+        _serve(host, port)
 
 
 @click.command("ui", context_settings=SETTINGS)
 @_places
-def ui_command(host: str, port: int, token: str | None) -> None:
+@click.option(
+    "--print-address", is_flag=True, help="Print the address of your server at this port with its token, and end."
+)
+def ui_command(host: str, port: int, print_address: bool) -> None:
     """Show this user's jobs on this machine in a web browser, running and ended ones.
 
-    The address is printed. At another address than 127.0.0.1 it contains a token, which is made up if none is given.
+    The address is printed. It contains a token, the value of FLINTSTREAM_REST_TOKEN or else a new one for each server.
     """
-    _serve(Place(host, port, token or None).with_token())
+    if print_address:
+        click.echo(_running_at(host, port).address())
+    else:
+        _serve(host, port)
 
 
-def _serve(place: Place) -> None:
+def _running_at(host: str, port: int) -> Place:
     try:
-        made, listener, found = server(place)
+        return running_at(host, port)
     except FlintstreamError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"Jobs at {found.address()}, until Ctrl-C", err=True)
-    made.run([listener])
+
+
+def _serve(host: str, port: int) -> None:
+    try:
+        made, listener, found = server(Place(host, port))
+    except FlintstreamError as error:
+        raise click.ClickException(str(error)) from None
+    with found.described():
+        click.echo(f"Jobs at {found.shown_address()}, until Ctrl-C", err=True)
+        made.run([listener])

@@ -92,11 +92,11 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     from flintstream.rest.serving import Place, beside  # noqa: PLC0415 - an extra
 
     try:
-        place = stack.enter_context(beside(Place(host, port, os.environ.get("FLINTSTREAM_REST_TOKEN")).with_token()))
+        place = stack.enter_context(beside(Place(host, port)))
     except FlintstreamError as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(1) from None
-    click.echo(f"Jobs at {place.address()}", err=True)
+    click.echo(f"Jobs at {place.shown_address()}", err=True)
 
 
 @click.command("run", cls=_ProgramCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -159,12 +159,16 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     show_default=True,
     help="How to show progress on standard error: a line if it is a terminal, lines of JSON, or not at all.",
 )
-@click.option("--ui", is_flag=True, help="Serve a web page that shows and steers the jobs; its address is printed.")
+@click.option(
+    "--ui",
+    is_flag=True,
+    help="Serve a web page that shows and controls the jobs; its address, with a token, is printed.",
+)
 @click.option(
     "--ui-address",
     metavar="HOST[:PORT]",
     callback=_place,
-    help="Where that page listens; by default 127.0.0.1 and a free port. Elsewhere it needs a token, which is printed.",
+    help="Where that page listens; by default 127.0.0.1 and a free port.",
 )
 @click.option(
     "--log-level",

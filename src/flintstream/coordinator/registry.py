@@ -64,16 +64,27 @@ def add(entry: Entry) -> None:
         OSError: The directory cannot be created or written to.
         PermissionError: The directory belongs to another user.
     """
+    write(_path(entry).name, json.dumps(asdict(entry)))
+
+
+def write(name: str, content: str) -> Path:
+    """Write a file of the directory, which only this user can read, and return its path.
+
+    Raises:
+        OSError: The directory cannot be created or written to.
+        PermissionError: The directory belongs to another user.
+    """
     place = directory()
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     if place.stat().st_uid != os.getuid():
         raise PermissionError(f"{place} belongs to another user")
     place.chmod(0o700)  # the mode above is subject to the umask, and ignored for a directory that exists
-    temporary = place / f".{entry.job_id}.part"
+    temporary = place / f".{name}.{os.getpid()}.part"
+    temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(entry), file)
-    temporary.replace(_path(entry))
+        file.write(content)
+    return temporary.replace(place / name)
 
 
 def remove(entry: Entry) -> None:

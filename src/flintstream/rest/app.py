@@ -1,29 +1,28 @@
-"""The server: who may ask, and how replies and refusals are sent."""
+"""The server: how replies and refusals are sent."""
 
 from __future__ import annotations
 
-import hmac
 import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flintstream.errors import FlintstreamError, optional_module
 from flintstream.rest import openapi, page
+from flintstream.rest.access import LOOPBACK, Guard
 from flintstream.rest.records import RefusedError
 from flintstream.rest.routes import Request, routes
 
 if TYPE_CHECKING:
     from flintstream.rest.routes import Route
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_BODY = 1 << 16
 
 
-def application(token: str | None = None, hosts: tuple[str, ...] = LOOPBACK) -> Any:
+def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     """Return the ASGI application.
 
     Args:
-        token: what callers must present as ``Authorization: Bearer``; None for no check.
+        token: what callers must present; see `Guard`.
         hosts: names by which callers may address the server, so that a page in a browser cannot reach it by a name
             of its own; empty for all.
     """
@@ -38,8 +37,6 @@ def application(token: str | None = None, hosts: tuple[str, ...] = LOOPBACK) -> 
     def endpoint(route: Route) -> Any:
         async def answer(request: Any) -> Any:
             try:
-                _check_address(request, hosts)
-                _check_token(request, token)
                 body: dict[str, Any] = {}
                 if request.method not in {"GET", "HEAD"}:
                     _check_origin(request)
@@ -55,12 +52,8 @@ def application(token: str | None = None, hosts: tuple[str, ...] = LOOPBACK) -> 
         return answer
 
     def document(html: str, headers: dict[str, str]) -> Any:
-        async def answer(request: Any) -> Any:
-            try:
-                _check_address(request, hosts)
-            except RefusedError as error:
-                return refusal(error)
-            return HTMLResponse(html, headers=headers)  # it shows nothing by itself, so it needs no token
+        async def answer(_: Any) -> Any:
+            return HTMLResponse(html, headers=headers)
 
         return answer
 
@@ -80,35 +73,14 @@ def application(token: str | None = None, hosts: tuple[str, ...] = LOOPBACK) -> 
     async def missing(request: Any, error: Any) -> Any:
         return refusal(RefusedError(error.status_code, f"{error.detail}: {request.url.path}"))
 
-    return starlette.Starlette(routes=endpoints, exception_handlers={404: missing, 405: missing})
+    answering = starlette.Starlette(routes=endpoints, exception_handlers={404: missing, 405: missing})
+    return Guard(answering, token, hosts, page.refusal())
 
 
 def _description(document: dict[str, Any]) -> Route:
     from flintstream.rest.routes import Route  # noqa: PLC0415
 
     return Route("GET", "/openapi.json", "This document", lambda _: document)
-
-
-def _check_address(request: Any, hosts: tuple[str, ...]) -> None:
-    """Refuse a page that reaches the server by a name of its own, which its author has pointed here."""
-    if hosts and _name(request.headers.get("host", "")) not in hosts:
-        raise RefusedError(403, "this name of the server is not known")
-
-
-def _name(host: str) -> str:
-    """Return a host without its port.
-
-    >>> _name("[::1]:8081"), _name("[::1]"), _name("localhost:8081"), _name("localhost")
-    ('[::1]', '[::1]', 'localhost', 'localhost')
-    """
-    before, colon, port = host.rpartition(":")
-    return before if colon and port.isdecimal() and not (port and host.endswith("]")) else host
-
-
-def _check_token(request: Any, token: str | None) -> None:
-    given = request.headers.get("authorization", "")
-    if token is not None and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-        raise RefusedError(401, "a token is required: Authorization: Bearer ...")
 
 
 def _check_origin(request: Any) -> None:

@@ -49,7 +49,7 @@ MAPS: dict[str, dict[str, Any]] = {
 STATUSES = {
     "400": "A parameter or the content makes no sense",
     "401": "A token is required",
-    "403": "The server is addressed by a name that it does not know, or by another page",
+    "403": "The server is addressed by a name that it does not know, or by another page, or may not write there",
     "404": "Not found",
 }
 
@@ -77,7 +77,10 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
             "description": "Flink's REST interface for the jobs of a user. Paths may also omit /v1.",
         },
         "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "The token of the server"},
+                "password": {"type": "http", "scheme": "basic", "description": "Any user, and the token as password"},
+            },
             "schemas": {
                 "Errors": {
                     "type": "object",
@@ -86,7 +89,7 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
                 }
             },
         },
-        "security": [{}, {"token": []}],
+        "security": [{"token": []}, {"password": []}],
         "paths": paths,
     }
 

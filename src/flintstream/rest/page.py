@@ -36,6 +36,12 @@ def reference(described: dict[str, Any]) -> tuple[str, dict[str, str]]:
     return text, _headers(style, "")
 
 
+def refusal() -> tuple[str, dict[str, str]]:
+    """Return the page for a browser without the token, and the headers to send with it."""
+    style = _read("style.css")
+    return _read("refusal.html").replace("/*style*/", style), _headers(style, "")
+
+
 def _headers(style: str, script: str) -> dict[str, str]:
     """Let the document run the parts that it was made of, and nothing else."""
     policy = (

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import secrets
 import socket
+import stat
 import threading
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from flintstream.coordinator import registry
 from flintstream.errors import FlintstreamError, optional_module
-from flintstream.rest.app import LOOPBACK, application
+from flintstream.rest.access import LOOPBACK
+from flintstream.rest.app import application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 START_SECONDS = 10
+TOKEN = "FLINTSTREAM_REST_TOKEN"  # noqa: S105 - the name of a variable
+HEADER = "Authorization:Bearer "
+"""Without a blank after the colon, which the client of Flink refuses."""
 _log = logging.getLogger(__name__)
+
+
+def _new_token() -> str:
+    return os.environ.get(TOKEN) or secrets.token_urlsafe(24)
 
 
 @dataclass(frozen=True)
@@ -28,27 +41,94 @@ class Place:
     host: str = "127.0.0.1"
     port: int = 0
     """0 for a free one."""
-    token: str | None = None
+    token: str = field(default_factory=_new_token, repr=False)
+    """By default that of ``FLINTSTREAM_REST_TOKEN``, or else a new one: a server that ends takes its token with it."""
+
+    def __post_init__(self) -> None:
+        """Check the token, which becomes part of a header.
+
+        Raises:
+            FlintstreamError: It contains blanks or other characters than those of ASCII.
+        """
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+            raise FlintstreamError(f"the token in {TOKEN} must consist of printable ASCII characters without blanks")
 
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it."""
         return self.host in {"127.0.0.1", "localhost", "::1"}
 
-    def with_token(self) -> Place:
-        """Return the place with a new token if other machines can reach it and it has none."""
-        if self.local or self.token:
-            return self
-        return Place(self.host, self.port, secrets.token_urlsafe(24))
+    @property
+    def bare_address(self) -> str:
+        """The address without the token.
 
-    def address(self) -> str:
-        """Return what to open in a browser. The token is behind the #, which browsers send nowhere.
-
-        >>> Place("0.0.0.0", 8081, "abc").address(), Place("::1", 8081).address()
-        ('http://0.0.0.0:8081/#token=abc', 'http://[::1]:8081/')
+        >>> Place("::1", 8081).bare_address
+        'http://[::1]:8081/'
         """
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}/" + (f"#token={self.token}" if self.token else "")
+        return f"http://{host}:{self.port}/"
+
+    def address(self) -> str:
+        """Return what to open in a browser.
+
+        >>> Place("0.0.0.0", 8081, "abc").address()
+        'http://0.0.0.0:8081/?token=abc'
+        """
+        return f"{self.bare_address}?token={quote(self.token, safe='')}"
+
+    def shown_address(self) -> str:
+        """Return what to print on standard error: without the token if it is a file that other users can read."""
+        if is_readable_by_others(2):
+            return f"{self.bare_address} ('flintstream ui --print-address --port {self.port}' adds the token)"
+        return self.address()
+
+    @property
+    def header_file(self) -> Path:
+        """The file with the header that callers must send, while the server runs. Only its user can read it."""
+        return registry.directory() / f"rest-{registry.host()}-{self.port}"
+
+    @contextlib.contextmanager
+    def described(self) -> Iterator[None]:
+        """Keep the file with the header while the block runs."""
+        line = f"{HEADER}{self.token}\n"
+        try:
+            registry.write(self.header_file.name, line)
+        except OSError as error:
+            _log.warning("commands will not find the token of the server at %s: %s", self.bare_address, error)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                if self.header_file.read_text(encoding="ascii") == line:  # not that of a later server
+                    self.header_file.unlink()
+
+
+def running_at(host: str, port: int) -> Place:
+    """Return the server of this user at a port of this machine.
+
+    Raises:
+        FlintstreamError: There is none.
+    """
+    place = Place(host, port)
+    try:
+        token = place.header_file.read_text(encoding="ascii").strip().removeprefix(HEADER)
+    except (OSError, ValueError):
+        raise FlintstreamError(f"you have no server at port {port} of this machine") from None
+    return replace(place, token=token)
+
+
+def is_readable_by_others(descriptor: int) -> bool:
+    """Tell whether what is written to a descriptor ends where other users may read it, such as the journal.
+
+    A terminal and a pipe are this user's.
+    """
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return False
+    if stat.S_ISREG(status.st_mode):
+        return bool(status.st_mode & 0o044)
+    return stat.S_ISSOCK(status.st_mode)
 
 
 def server(place: Place) -> tuple[Any, socket.socket, Place]:
@@ -67,11 +147,13 @@ def server(place: Place) -> tuple[Any, socket.socket, Place]:
     except OSError as error:
         listener.close()
         raise FlintstreamError(f"cannot listen at {place.host}, port {place.port}: {error.strerror}") from None
-    config = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False, ws="none", log_config=None)
-    return uvicorn.Server(config), listener, Place(place.host, listener.getsockname()[1], place.token)
+    config = uvicorn.Config(
+        app, log_level="warning", lifespan="off", server_header=False, ws="none", log_config=None, access_log=False
+    )
+    return uvicorn.Server(config), listener, replace(place, port=listener.getsockname()[1])
 
 
-@contextmanager
+@contextlib.contextmanager
 def beside(place: Place) -> Iterator[Place]:
     """Serve in a thread of this process while the block runs. Yield where.
 
@@ -86,7 +168,8 @@ def beside(place: Place) -> Iterator[Place]:
     while not made.started and thread.is_alive() and time.monotonic() < until:
         time.sleep(0.01)
     try:
-        yield found
+        with found.described():
+            yield found
     finally:
         made.should_exit = True
         thread.join(2)

@@ -177,7 +177,7 @@ async function poll() {
     document.getElementById("banner").replaceChildren();
     render();
   } catch (error) {
-    await failed(error);
+    failed(error);
   }
 }
 
@@ -199,17 +199,10 @@ async function pollJob(job) {
   while (job.samples.length > 1200) job.samples = job.samples.filter((_, i) => i % 2 === 0);
 }
 
-async function failed(error) {
-  if (error instanceof Refused && error.status === 401) {
-    const given = await confirmed("A token is needed", "The server was started with a token: see its output.", [{ name: "token", type: "password", label: "Token", value: "" }], "Use it", "primary");
-    if (given) {
-      sessionStorage.setItem("token", given.token);
-      await poll();
-      return;
-    }
-  }
-  const gone = !(error instanceof Refused);
-  const text = gone ? "The server does not answer. If it belonged to a program (flintstream run --ui), that program has ended; 'flintstream ui' shows how." : error.message;
+function failed(error) {
+  let text = error.message;
+  if (!(error instanceof Refused)) text = "The server does not answer. If it belonged to a program (flintstream run --ui), that program has ended; 'flintstream ui' shows how.";
+  else if (error.status === 401) text = "The server does not know this page, perhaps because it was started again. Open the address with a token that it printed.";
   show(document.getElementById("banner"), h("p", {}, text));
 }
 
@@ -257,7 +250,7 @@ document.querySelector("[data-skip]").onclick = (event) => {
 };
 addEventListener("hashchange", route);
 addEventListener("resize", () => current && current.record && current.tab === "graph" && connect(current));
-takeToken();
+takeKey();
 theme(localStorage.getItem("theme") in THEMES ? localStorage.getItem("theme") : "system");
 route();
 (async () => {

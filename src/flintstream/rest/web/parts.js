@@ -127,18 +127,17 @@ class Refused extends Error {
   }
 }
 
-function takeToken() {
-  const given = /^#token=([^&]+)/.exec(location.hash);
+// The server gives the key to the page when the address with its token is opened. It accepts it together with a cookie.
+function takeKey() {
+  const given = /^#key=([\w-]+)/.exec(location.hash);
   if (given) {
-    sessionStorage.setItem("token", decodeURIComponent(given[1]));
-    history.replaceState(null, "", "#/");
+    localStorage.setItem("key", given[1]);
+    history.replaceState(null, "", location.pathname);
   }
 }
 
 async function ask(path, method = "GET", body = undefined) {
-  const headers = { Accept: "application/json" };
-  const token = sessionStorage.getItem("token");
-  if (token) headers.Authorization = `Bearer ${token}`;
+  const headers = { Accept: "application/json", "Flintstream-Key": localStorage.getItem("key") || "" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const reply = await fetch(`v1${path}`, {
     method,
