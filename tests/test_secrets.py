@@ -607,6 +607,13 @@ SETTINGS_OF_SPARK = {
     "spark.hadoop.fs.azure.account.key.acct": MARK,
     "spark.hadoop.some.uri": f"ftp://me:{MARK}@host",
     "spark.driver.extraJavaOptions": f"-Dsome.trustStorePassword={MARK}",
+    "spark.my.pwd": MARK,
+    "spark.hadoop.fs.azure.sas.container.acct": MARK,
+    "spark.sentryDsn": MARK,
+    "spark.my.http.header.authorization": MARK,
+    "spark.my.session-cookie": MARK,
+    "spark.my.database": f"jdbc:oracle:thin:me/{MARK}@host",
+    "spark.my.place": f"https://{MARK}@host/x",
 }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from flintstream.cli.printable import printable
-from flintstream.common._text.secrets import shown
+from flintstream.common._text.secrets import shown, without_secrets
 from flintstream.engine.spark.submitted import defaults_file, flags
 from flintstream.options.config_file import config_file, has_counterpart, read_config
 from flintstream.options.execution import MASTER, PARALLELISM, PYTHON_EXECUTABLE
@@ -35,7 +35,7 @@ def _settings(context: click.Context, parameter: click.Parameter, values: tuple[
     for value in values:
         key, equals, text = value.partition("=")
         if not equals or not key.strip():
-            raise click.BadParameter(f"must be key=value, but got {value!r}", context, parameter)
+            raise click.BadParameter(f"must be key=value, but got {without_secrets(value)!r}", context, parameter)
         settings[key.strip()] = text.strip()
     try:
         check_values(settings)

@@ -128,15 +128,18 @@ class Configuration:
         if isinstance(value, types) and not (isinstance(value, bool) and bool not in types):
             return self.set(key, value)
         names = " or ".join(t.__name__ for t in types)
-        raise TypeError(f"the value of '{key}' must be {names}, got {value!r} of type {type(value).__name__}")
+        raise TypeError(
+            f"the value of '{key}' must be {names}, got {_shown(key, repr(value))} of type {type(value).__name__}"
+        )
 
     def _read(self, key: str, value_type: type[Any]) -> Any:
         value = self._values[key]
         try:
             return _CONVERT[value_type](value)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError) as error:
             raise ValueError(
-                f"the value of '{key}', {value!r}, does not have the type {value_type.__name__}: {error}"
+                f"the value of '{key}', {_shown(key, repr(value))}, does not have the type "
+                f"{value_type.__name__}: {_shown(key, str(error))}"
             ) from None
 
     def get_string(self, key: str, default_value: str) -> str:
@@ -273,6 +276,11 @@ class Configuration:
         return f"Configuration({self})"
 
 
+def _shown(key: str, text: str) -> str:
+    """Return a text about the value of a key as errors show it."""
+    return shown({key: text})[key]
+
+
 def _to_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -284,7 +292,12 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bool(value: Any) -> bool:
-    return value if isinstance(value, bool) else {"true": True, "false": False}[str(value).lower()]
+    if isinstance(value, bool):
+        return value
+    text = str(value).lower()
+    if text not in {"true", "false"}:
+        raise ValueError("neither true nor false")
+    return text == "true"
 
 
 def _to_int(value: Any) -> int:

@@ -17,6 +17,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from flintstream.common._http import MOST_BYTES, AnswerError, read_answer
+from flintstream.common._text.secrets import without_secrets
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import FlintstreamError, PlanError, add_note, optional_module, shorten
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
+    from urllib3 import HTTPConnectionPool
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +35,9 @@ PASSING = frozenset({429, 502, 503, 504})
 
 BLOCK_BYTES = 1 << 16
 """Size of the blocks in which a request is sent. urllib3 applies the connect timeout to each of them."""
+
+ANSWER_SECONDS = 600
+"""Longest time for an answer to arrive, once its first byte is there."""
 
 
 class ElasticsearchError(FlintstreamError):
@@ -213,19 +218,22 @@ class ElasticsearchWriter(SinkWriter):
         """Send one request; return the actions to retry, and the reason."""
         body = b"\n".join(line for action in actions for line in action) + b"\n"
         try:
-            answer = self._post(body)
+            status, data = self._post(body)
         except self._urllib3.exceptions.HTTPError as error:
             where = self._output.hosts[self._host].url
             self._host = (self._host + 1) % len(self._output.hosts)
             self._disconnect()
             return actions, f"{where}: {str(error) or type(error).__name__}"
-        if answer.status in PASSING:
-            return actions, f"the server responded with status {answer.status}"
-        if answer.status != 200:
-            text = answer.data[:500].decode(errors="replace")
-            raise ElasticsearchError(f"Elasticsearch rejected a request with status {answer.status}: {text}")
+        except AnswerError as error:
+            self._disconnect()
+            raise ElasticsearchError(f"{self._output.hosts[self._host].url}: {error}") from None
+        if status in PASSING:
+            return actions, f"the server responded with status {status}"
+        if status != 200:
+            text = without_secrets(data[:500].decode(errors="replace"))
+            raise ElasticsearchError(f"Elasticsearch rejected a request with status {status}: {text}")
         again, first = [], ""
-        for action, item in zip(actions, answer.json()["items"], strict=True):
+        for action, item in zip(actions, json.loads(data)["items"], strict=True):
             result = item["index"]
             if result["status"] in PASSING:
                 again.append(action)
@@ -235,7 +243,8 @@ class ElasticsearchWriter(SinkWriter):
                 raise ElasticsearchError(f"Elasticsearch rejected the document {document}: {result.get('error')}")
         return again, first
 
-    def _post(self, body: bytes) -> BaseHTTPResponse:
+    def _post(self, body: bytes) -> tuple[int, bytes]:
+        """Return status and body of the answer, whose length is limited by that of the request."""
         output, host = self._output, self._output.hosts[self._host]
         if self._pool is None:
             timeout = self._urllib3.Timeout(connect=_seconds(output.connect_ms), read=_seconds(output.socket_ms))
@@ -244,7 +253,13 @@ class ElasticsearchWriter(SinkWriter):
         headers = {"Content-Type": "application/x-ndjson", "Content-Length": str(len(body))}
         if who is not None:
             headers["Authorization"] = f"Basic {base64.b64encode(who.encode()).decode()}"
-        return self._pool.urlopen("POST", self._path, BytesIO(body), headers, retries=False, redirect=False)
+        answer = self._pool.urlopen(
+            "POST", self._path, BytesIO(body), headers, retries=False, redirect=False, preload_content=False
+        )
+        try:
+            return answer.status, read_answer(answer, ANSWER_SECONDS, MOST_BYTES + 4 * len(body))
+        finally:
+            answer.release_conn()
 
     def _disconnect(self) -> None:
         if self._pool is not None:

@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.secrets import shown
 from flintstream.common.completable_future import SIGNAL_SECONDS
 from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
@@ -76,7 +77,7 @@ class RunningJob:
     ) -> None:
         """Prepare to run ``job`` on ``engine``. With ``control``, other processes can see and stop the job.
 
-        They also see its ``configuration``, which must not have secrets.
+        They also see its ``configuration`` without secrets.
         Each of ``reporters`` is called when the job starts, and what it returns when the job has ended.
         """
         self.job = job
@@ -85,7 +86,7 @@ class RunningJob:
         self.finished = threading.Event()
         self.lasts = False
         """Whether the job goes on when the program has ended, as on a cluster of Flink."""
-        self.configuration = dict(configuration or {})
+        self.configuration = shown(configuration or {})
         self.started_at = time.monotonic()
         self.runtime_ms = 0
         self.control = Control(self) if control else None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.secrets import without_secrets
 from flintstream.coordinator import program
 from flintstream.coordinator.attempt import Attempt, Lasting
 from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
@@ -51,10 +52,10 @@ _log = logging.getLogger(__name__)
 
 
 def described(error: BaseException) -> str:
-    """Return type and message of an error, and for one of user code the operator, the record and the frames."""
+    """Return type and message of an error, and for one of user code operator, record and frames; without secrets."""
     cause = error.__cause__
     text = f"{type(error).__name__}: {error}" + (f"\n{cause}" if isinstance(cause, UserCodeError) else "")
-    return text[:LONGEST_FAILURE]
+    return without_secrets(text)[:LONGEST_FAILURE]
 
 
 class Coordinator:

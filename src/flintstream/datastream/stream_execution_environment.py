@@ -12,7 +12,7 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._text.notebook import shorten_tracebacks_in_ipython
-from flintstream.common._text.secrets import shown, shown_path
+from flintstream.common._text.secrets import shown_path
 from flintstream.common._types.collected import collected
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
@@ -724,7 +724,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         if get(CONTROL) and get(HISTORY_JOBS):
             reporters.append(history.keeper(get(HISTORY_AGE), get(HISTORY_JOBS)))
         reporters += [partial(begin, listener) for listener in listeners]
-        told = shown({key: str(value) for key, value in self._configuration.to_dict().items()})
+        told = self._configuration.to_dict()
         job = RunningJob(planned, engine, control=get(CONTROL), configuration=told, reporters=reporters)
         for cache in filling:
             cache.job = job

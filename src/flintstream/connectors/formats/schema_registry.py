@@ -6,10 +6,10 @@ import base64
 import json
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
 from urllib.parse import quote, unquote, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
+from flintstream.common._http import RefusalError, ask
 from flintstream.common._text.secrets import without_secrets
 from flintstream.errors import FlintstreamError, PlanError, shorten
 
@@ -38,7 +38,9 @@ class SchemaRegistry:
     def __init__(self, urls: Sequence[str], user_info: str | None = None) -> None:
         for url in urls:
             if urlsplit(url).scheme not in {"http", "https"}:
-                raise PlanError(f"the schema registry needs an address with http or https, but got {shorten(url)}")
+                raise PlanError(
+                    f"the schema registry needs an address with http or https, but got {shorten(without_secrets(url))}"
+                )
         self.urls, self.user_info = tuple(urls), user_info
         self._schemas: dict[int, str] = {}
 
@@ -72,12 +74,11 @@ class SchemaRegistry:
         failure: Exception | None = None
         for url in self.urls:
             try:
-                with urlopen(self._request(url, path, content), timeout=_TIMEOUT_S) as answer:  # noqa: S310 - of HTTP
-                    return json.load(answer)
-            except HTTPError as error:
-                text = error.read().decode("utf-8", "replace")
-                if error.code < 500:
-                    raise SchemaRegistryError(f"{self!r} refuses {path}: {error.code} {shorten(text, 300)}") from None
+                return json.loads(ask(self._request(url, path, content), _TIMEOUT_S))
+            except RefusalError as error:
+                if error.status < 500:
+                    text = shorten(without_secrets(error.text), 300)
+                    raise SchemaRegistryError(f"{self!r} refuses {path}: {error.status} {text}") from None
                 failure = error
             except (OSError, ValueError, HTTPException) as error:
                 failure = error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.checkpoint.registry import record, register
-from flintstream.common._text.secrets import HIDDEN, shown
+from flintstream.common._text.secrets import has_hidden, shown
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.source import KafkaEnumerator
@@ -99,7 +99,7 @@ class DynamicInput:
 
         Asks the service for them; None if it no longer knows the cluster.
         """
-        if HIDDEN not in properties.values():
+        if not has_hidden(properties):
             return properties
         for stream in self.subscribed(self.service):
             if cluster in stream.clusters:

@@ -7,6 +7,8 @@ import threading
 from collections import deque
 from typing import Any
 
+from flintstream.common._text.secrets import without_secrets
+
 KEPT_LINES, LONGEST_LINE = 500, 4_000
 
 _lines: deque[dict[str, Any]] = deque(maxlen=KEPT_LINES)
@@ -47,7 +49,7 @@ def _add(record: logging.LogRecord) -> None:
             "at_ms": int(record.created * 1000),
             "level": record.levelname,
             "logger": record.name,
-            "text": text[:LONGEST_LINE],
+            "text": without_secrets(text)[:LONGEST_LINE],
         }
     )
 

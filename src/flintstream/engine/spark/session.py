@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.secrets import SECRET_KEYS, shown
+from flintstream.common._text.secrets import SECRET_KEYS, SECRETS_OF_URLS, shown
 from flintstream.engine.spark import early_daemon
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show
@@ -48,7 +48,7 @@ DEFAULTS = {
     "spark.driver.maxResultSize": "0",
     # Keys and values that Spark hides in its logs and in the event log. Its own pattern lacks the keys of Azure, Kafka
     # and Flink, and passwords in URLs.
-    "spark.redaction.regex": rf"{SECRET_KEYS}|//[^/?:@\s]*:[^/?\s]*@",
+    "spark.redaction.regex": f"{SECRET_KEYS}|{SECRETS_OF_URLS}",
     # Without a secret, their directory protects the sockets, and only the driver's machine surely has a private one.
     UNIX_SOCKETS: "false",
     "spark.locality.wait": "0",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flintstream.common._text.secrets import shown
 from flintstream.table._expressions.types import sql_name
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _LONG = (
 
 
 def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Column]) -> str:
-    """Return the text of ``CREATE TABLE``.
+    """Return the text of ``CREATE TABLE``, with the secrets among its options hidden.
 
     Args:
         path: The full name.
@@ -42,7 +43,7 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         lines.append(f"COMMENT {_text(table.comment)}")
     if table.partitions:
         lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
-    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in table.options.items())
+    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in shown(table.options).items())
     return "\n".join([*lines, "WITH (", _indented(options), ")", ""])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.secrets import shown
 from flintstream.common._types import data_types as t
 from flintstream.table._catalog.catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError, at, nearest, unsupported
@@ -347,7 +348,7 @@ class Statements:
     def _set(self, tokens: Tokens) -> Answer:
         configuration = self.session.env._configuration  # noqa: SLF001 - a layer of this package
         if tokens.ended:
-            rows = tuple(sorted(configuration.to_dict().items()))
+            rows = tuple(sorted(shown(configuration.to_dict()).items()))
             return Answer((Column("key", t.DataTypes.STRING()), Column("value", t.DataTypes.STRING())), rows)
         key = tokens.text()
         tokens.expect("=")
