@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 from tests.datastream.inline import collect, make_env
 
 from flintstream.common import Types, WatermarkStrategy
+from flintstream.common._user_code.formulas import formula_of
+from flintstream.compiled import load
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
 from flintstream.errors import notes
 from flintstream.runtime.copies import ATOMS, copied
 from flintstream.runtime.task import fused
-from flintstream.runtime.task.fused import compiled
+from flintstream.runtime.task.fused import PlainLoop
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
-HELPERS = (ATOMS, ATOMS, ATOMS.issuperset, copied)
+LOOPS = [PlainLoop] + ([module.Loop] if (module := load("fused")) else [])
 
 
 def one_after_the_other(kinds, values):
@@ -36,25 +38,22 @@ def one_after_the_other(kinds, values):
     return [value for _, value in records], [place for place, _ in records], taken
 
 
+@pytest.mark.parametrize("loop", LOOPS)
 @settings(deadline=None)
 @given(
     st.lists(st.sampled_from(list(FUNCTIONS)), min_size=2, max_size=6),
     st.lists(st.integers(0, 20)),
     st.frozensets(st.integers(0, 5)),
 )
-def test_a_loop_does_what_its_functions_do_one_after_the_other(kinds, values, keepers):
-    results, places, (_, *taken) = one_after_the_other(kinds, values)
+def test_a_loop_does_what_its_functions_do_one_after_the_other(loop, kinds, values, keepers):
+    expected, places, taken = one_after_the_other(kinds, values)
     functions = [FUNCTIONS[kind] for kind in kinds]
-    found: list[int] = []
-    loop = compiled(tuple(kinds), keepers, stamped=False)
-    assert loop.run(values, len(values), found.append, *HELPERS, *functions) == tuple(taken)
-    assert found == results
-    found = []
-    stamps: list[int] = []
-    pairs = zip(values, range(len(values)), strict=True)
-    loop = compiled(tuple(kinds), keepers, stamped=True)
-    counts = loop.run(pairs, len(values), found.append, stamps.append, *HELPERS, *functions)
-    assert (found, stamps, counts) == (results, places, tuple(taken))
+    settled = [ATOMS if stage in keepers else None for stage in range(len(kinds))]
+    for timestamps, stamps, expected_stamps in ((None, None, None), (list(range(len(values))), [], places)):
+        results: list[int] = []
+        formulas = [formula_of(function, 1) for function in functions]
+        counts = loop(kinds, settled, copied).run(iter(values), timestamps, functions, formulas, results, stamps)
+        assert (results, stamps, counts) == (expected, expected_stamps, taken)
 
 
 @pytest.fixture
@@ -123,11 +122,13 @@ class Uncopied:
         raise AssertionError("there is no need to")
 
 
+@pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("value", [1, (1, "a"), (1, [])])
-def test_what_a_plain_function_makes_is_not_copied(value):
+def test_what_a_plain_function_makes_is_not_copied(loop, value):
     found: list[Uncopied] = []
-    loop = compiled(("flat_map", "map", "filter"), frozenset({0}), stamped=False)
-    loop.run([1], 1, found.append, *HELPERS, lambda _: iter([value]), lambda _: Uncopied(), bool)
+    functions = [lambda _: iter([value]), lambda _: Uncopied(), bool]
+    made = loop(("flat_map", "map", "filter"), [ATOMS, None, None], copied)
+    made.run(iter([1]), None, functions, [None] * 3, found, None)
     assert len(found) == 1
 
 

@@ -1,16 +1,13 @@
 """Fusion of consecutive ``map``, ``filter`` and ``flat_map`` calls in a chain into one loop.
 
 Each record goes through all functions before the next record does, as in a PyFlink chain, and no list is built between
-two functions. Results are copied as if each function ran in a separate operator. The loop is generated for the sequence
-of functions, unless there is the compiled module.
+two functions. Results are copied as if each function ran in a separate operator.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from flintstream.common._types.conversion import GENERATED
 from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.errors import shorten
@@ -19,8 +16,7 @@ from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import FrameType
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.plan import ChainPlan
@@ -28,69 +24,75 @@ if TYPE_CHECKING:
 
 _compiled = load("fused")
 
-_CODE = {MAP: "{result} = {call}", FILTER: "if {call}:", FLAT_MAP: "for {result} in {call}:"}
-
-# The most frequent results, tuples of numbers and strings, are recognized without calling `copied`.
-_SETTLE = (
-    "if type({result}) not in {settled} and not (type({result}) is tuple and all_atoms(map(type, {result}))): "
-    "{result} = copied({result})"
-)
-
 LONGEST = 16
-"""Most functions in one loop: CPython allows 20 nested loops."""
+"""Most functions in one loop."""
 
 
-class Loop(NamedTuple):
-    """The compiled code of a loop."""
+class PlainLoop:
+    """Calls functions in sequence, each with the results of the one before it: the reference for the compiled loop."""
 
-    run: Any
-    """Takes records and functions; returns how many records reached each function after the first."""
-    places: Mapping[int, tuple[int, str]]
-    """Maps a line number of the code to the stage that is called there, and to the variable that holds its record."""
+    def __init__(
+        self, methods: Sequence[str], settled: Sequence[frozenset[type] | None], copy: Callable[[Any], Any]
+    ) -> None:
+        """Call these methods; where ``settled`` has classes, results of others are copied."""
+        self.stage = 0
+        """The function that was called last."""
+        self.record: Any = None
+        """What it was called with."""
+        self._methods, self._settled, self._copy = methods, settled, copy
 
+    def run(
+        self,
+        cursor: Iterator[Any],
+        timestamps: Sequence[int] | None,
+        calls: Sequence[Callable[[Any], Any]],
+        _formulas: Sequence[Any],
+        results: list[Any],
+        stamps: list[int] | None,
+    ) -> list[int]:
+        """Gather the results for the records at a cursor, and return how many records each function has received."""
+        received = [0] * len(calls)
+        pass_on: Callable[[Any], None] = results.append
+        for stage in reversed(range(len(calls))):
+            pass_on = self._link(stage, calls[stage], received, pass_on)
+        for position, value in enumerate(cursor):
+            pass_on(value)
+            if timestamps is not None and stamps is not None:
+                stamps += [timestamps[position]] * (len(results) - len(stamps))
+        return received
 
-@cache
-def compiled(methods: tuple[str, ...], keepers: frozenset[int], *, stamped: bool) -> Loop:
-    """Return the loop that calls these methods in sequence.
+    def _link(
+        self, stage: int, call: Callable[[Any], Any], received: list[int], pass_on: Callable[[Any], None]
+    ) -> Callable[[Any], None]:
+        """Return a function that calls one stage with a record, and passes on what it returns."""
+        method, settle = self._methods[stage], self._settler(stage)
 
-    Args:
-        methods: The name of each stage's method.
-        keepers: The stages whose function may still change a result after returning it, so that the loop copies it.
-        stamped: Whether records have timestamps; each result then gets the timestamp of its record.
-    """
-    calls = ", ".join(f"f{stage}" for stage in range(len(methods)))
-    lines = [
-        f"def run(records, total, append, {'stamp, ' if stamped else ''}frozen, atoms, all_atoms, copied, {calls}):",
-        "",  # becomes the line that initializes the counters, once they are known
-        f"    for {'r, timestamp' if stamped else 'r'} in records:",
-    ]
-    places: dict[int, tuple[int, str]] = {}
-    counters: list[str] = []
-    record, indent = "r", "        "
-    for stage, method in enumerate(methods):
-        if stage and methods[stage - 1] != MAP:
-            counters.append(f"n{stage}")
-            lines.append(f"{indent}n{stage} += 1")
-        elif stage:  # a map passes on as many records as it receives
-            counters.append(counters[-1] if counters else "total")
-        result = record if method == FILTER else f"r{stage}"
-        lines.append(indent + _CODE[method].format(result=result, call=f"f{stage}({record})"))
-        places[len(lines)] = stage, record
-        if method != MAP:
-            indent += "    "
-        if stage in keepers:
-            settled = "frozen" if set(methods[stage + 1 :]) <= {FILTER} else "atoms"
-            lines.append(indent + _SETTLE.format(result=result, settled=settled))
-            places[len(lines)] = stage, record
-        record = result
-    lines.append(f"{indent}append({record})")
-    lines += [f"{indent}stamp(timestamp)"] if stamped else []
-    lines.append(f"    return ({''.join(f'{counter}, ' for counter in counters)})")
-    own = dict.fromkeys(counter for counter in counters if counter != "total")
-    lines[1] = f"    {' = '.join(own)} = 0" if own else "    pass"
-    names: dict[str, Any] = {}
-    exec(compile("\n".join(lines), f"{GENERATED} loop>", "exec"), names)  # noqa: S102 - built here from the names alone
-    return Loop(names["run"], places)
+        def take(record: Any) -> None:
+            received[stage] += 1
+            self.stage, self.record = stage, record
+            result = call(record)
+            if method == MAP:
+                pass_on(settle(result))
+            elif method == FLAT_MAP:
+                for produced in result:
+                    pass_on(settle(produced))
+                    self.stage, self.record = stage, record  # the next result is still to be produced
+            elif result:
+                pass_on(record)
+
+        return take
+
+    def _settler(self, stage: int) -> Callable[[Any], Any]:
+        """Return a function that returns a result in a form that the stage's function cannot change any more."""
+        settled, copy = self._settled[stage], self._copy
+
+        def settle(result: Any) -> Any:
+            kind = type(result)
+            if settled is None or kind in settled or (kind is tuple and ATOMS.issuperset(map(type, result))):
+                return result
+            return copy(result)
+
+        return settle
 
 
 class FusedLoop:
@@ -111,71 +113,34 @@ class FusedLoop:
         self.output = last.output
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.methods = tuple(operator.method for operator in operators)
-        self.mapped = next((stage for stage, method in enumerate(self.methods) if method != MAP), len(operators))
-        """Number of functions after the first one that receive as many records as the first."""
-        self.helpers = (last.frozen, ATOMS, ATOMS.issuperset, copied)
-        self.compiled: Any = None
-        if _compiled is not None:
-            settled = [self._settled(stage) if stage in keepers else None for stage in range(len(operators))]
-            self.compiled = _compiled.Loop(self.methods, settled, copied)
-        self.plain = compiled(self.methods, keepers, stamped=False)
-        self.stamped = compiled(self.methods, keepers, stamped=True)
+        settled = [self._settled(stage) if stage in keepers else None for stage in range(len(operators))]
+        self.loop = (PlainLoop if _compiled is None else _compiled.Loop)(self.methods, settled, copied)
 
     def _settled(self, stage: int) -> frozenset[type]:
-        """Return the classes of results that are passed on without a copy, as in the generated loop."""
+        """Return the classes of results that are passed on without a copy."""
         return self.operators[-1].frozen if set(self.methods[stage + 1 :]) <= {FILTER} else ATOMS
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block through all functions."""
         calls = [getattr(operator.function, operator.method) for operator in self.operators]
+        formulas = [formula_of(call, 1) for call in calls]
         results: list[Any] = []
-        stamps: list[int] | None = None
+        stamps: list[int] | None = None if timestamps is None else []
         self.watch.cursor = cursor = iter(values)
         try:
-            if self.compiled is not None:
-                stamps = None if timestamps is None else []
-                formulas = [formula_of(call, 1) for call in calls]
-                counts = self.compiled.run(cursor, timestamps, calls, formulas, results, stamps)[1:]
-            elif timestamps is None:
-                counts = self.plain.run(cursor, len(values), results.append, *self.helpers, *calls)
-            else:
-                stamps = []
-                pairs = zip(cursor, timestamps, strict=False)
-                counts = self.stamped.run(pairs, len(values), results.append, stamps.append, *self.helpers, *calls)
+            counts = self.loop.run(cursor, timestamps, calls, formulas, results, stamps)[1:]
         except BaseException as error:
-            raise self._failure(error) from error
-        if self.watch.rest and self.compiled is None:
-            counts = [n - len(self.watch.rest) if stage < self.mapped else n for stage, n in enumerate(counts)]
+            own = self.operators[self.loop.stage].context
+            raise OperatorFailure(own.name, own.subtask, error, shorten(self.loop.record)) from error
         for channel, count in zip(self.channels, counts, strict=True):
             channel.records += count
             channel.target.records += count
         if results:
             self.output.emit(results, stamps)
 
-    def operator_at(self, frame: FrameType) -> Operator:
-        """Return the operator whose function a frame of the loop calls, or which the loop has called."""
-        if self.compiled is not None:
-            return self.operators[self.compiled.stage]  # type: ignore[no-any-return]
-        for loop in (self.plain, self.stamped):
-            if frame.f_code is loop.run.__code__ and frame.f_lineno in loop.places:
-                return self.operators[loop.places[frame.f_lineno][0]]  # type: ignore[no-any-return]
-        return self.operators[0]  # type: ignore[no-any-return]
-
-    def _failure(self, error: BaseException) -> OperatorFailure:
-        """Return a failure that names the operator that raised ``error``, and its record."""
-        if self.compiled is not None:
-            own = self.operators[self.compiled.stage].context
-            return OperatorFailure(own.name, own.subtask, error, shorten(self.compiled.record))
-        own = self.operators[0].context
-        trace = error.__traceback__
-        while trace is not None:
-            for loop in (self.plain, self.stamped):
-                if trace.tb_frame.f_code is loop.run.__code__ and trace.tb_lineno in loop.places:
-                    stage, name = loop.places[trace.tb_lineno]
-                    own = self.operators[stage].context
-                    return OperatorFailure(own.name, own.subtask, error, shorten(trace.tb_frame.f_locals[name]))
-            trace = trace.tb_next
-        return OperatorFailure(own.name, own.subtask, error, None)
+    def current_operator(self) -> Operator:
+        """Return the operator whose function the loop has called last."""
+        return self.operators[self.loop.stage]  # type: ignore[no-any-return]
 
 
 def fuse(chain: ChainPlan, operators: Mapping[int, Operator], inputs: Mapping[tuple[int, int], NodeInput]) -> None:

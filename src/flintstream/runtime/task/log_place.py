@@ -32,13 +32,12 @@ def place_of(plan: JobPlan, chain: ChainPlan, instruction: Instruction) -> Place
 
 def operator_of(frame: FrameType | None) -> str | None:
     """Return the name of the operator whose code, or code that it calls, a stack frame runs; None if there is none."""
-    inner: FrameType | None = None
     while frame is not None:
         if frame.f_code.co_varnames[:1] == ("self",):
             own = frame.f_locals["self"]
-            if isinstance(own, FusedLoop) and inner is not None:
-                return own.operator_at(inner).context.name
+            if isinstance(own, FusedLoop):
+                return own.current_operator().context.name
             if isinstance(own, Operator):
                 return own.context.name
-        inner, frame = frame, frame.f_back
+        frame = frame.f_back
     return None
