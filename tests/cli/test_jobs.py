@@ -260,13 +260,34 @@ def test_a_job_runs_where_it_cannot_be_listed(start, jobs_directory, caplog):
     assert "No running jobs" in flintstream("list")
 
 
-def test_nobody_else_can_read_how_to_reach_a_job(start, jobs_directory):
-    jobs_directory.mkdir(mode=0o755)
-    start("private")
+def test_no_other_user_can_read_how_to_reach_a_job(start, jobs_directory):
+    before = os.umask(0o002)
+    try:
+        start("private")
+    finally:
+        os.umask(before)
     entry = registry.find("private")
     assert stat.S_IMODE(jobs_directory.stat().st_mode) == 0o700
     assert stat.S_IMODE((jobs_directory / f"{entry.job_id}.json").stat().st_mode) == 0o600
     assert stat.S_IMODE(Path(entry.address).parent.stat().st_mode) == 0o700
+
+
+def test_a_directory_of_jobs_that_exists_keeps_its_mode(start, jobs_directory):
+    jobs_directory.mkdir(mode=0o755)
+    jobs_directory.chmod(0o755)
+    start("private")
+    entry = registry.find("private")
+    assert stat.S_IMODE(jobs_directory.stat().st_mode) == 0o755
+    assert stat.S_IMODE((jobs_directory / f"{entry.job_id}.json").stat().st_mode) == 0o600
+
+
+def test_a_directory_of_jobs_that_others_may_write_to_is_left_alone(start, jobs_directory, caplog):
+    jobs_directory.mkdir()
+    jobs_directory.chmod(0o777)
+    client, _ = start("short", limit=3)
+    client.get_job_execution_result().result()
+    assert stat.S_IMODE(jobs_directory.stat().st_mode) == 0o777
+    assert f"other users may write to {jobs_directory}: run 'chmod go-w'" in caplog.text
 
 
 def test_who_does_not_know_the_key_is_turned_away(start):

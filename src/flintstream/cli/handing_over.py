@@ -1,5 +1,12 @@
 """``flintstream run`` with a server: the program goes to a process that is ready for it (see ``serve``).
 
+The steps make sure that a program never runs twice, whoever is killed or stopped between them:
+
+1. The command sends a request. The server confirms it, which shows that the server works.
+2. The server passes the request and the connection to the keeper of a process that is ready, which offers to run it.
+3. The command accepts. Before, it may close the connection and run the program itself; afterwards, it only waits.
+4. The keeper starts the program and sends its exit code, even if the server is gone.
+
 This module is imported before all others, so it imports little itself.
 """
 
@@ -9,8 +16,10 @@ import json
 import os
 import signal
 import socket
+import stat
 import struct
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["fits", "hand_over", "here", "receive", "send", "server_path"]
+__all__ = ["ANSWER_SECONDS", "close_all", "fits", "hand_over", "here", "receive", "send", "server_path"]
 
 OWN = {"-d", "--detached"}
 """Options of programs that start a process themselves."""
@@ -28,7 +37,23 @@ INCIDENTAL = {"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TERM"}
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
+PROTOCOL = 2
+"""The number of these steps. Servers of earlier releases, which have fewer, take another number for another Python."""
+
+ANSWER_SECONDS = 5.0
+"""How long a server may take to confirm a request, and a command to send one."""
+
+READY_SECONDS = 60.0
+"""How long an offer may take: the server may still be preparing the process."""
+
+LONGEST = 1 << 26
+"""Most bytes of a message."""
+
 _LENGTH = struct.Struct("!I")
+
+
+class _NoAnswerError(Exception):
+    """The server has not taken the program."""
 
 
 def server_path() -> Path:
@@ -41,11 +66,11 @@ def server_path() -> Path:
 
 
 def here() -> dict[str, Any]:
-    """Return what a process must have in common with the one that it goes on for."""
+    """Return what a process must have in common with the one that runs its program."""
     variables = {name: value for name, value in os.environ.items() if name not in INCIDENTAL}
     return {
         "directory": str(Path.cwd()),
-        "python": [sys.executable, sys.version, *map(int, sys.flags), *sys.warnoptions],
+        "python": [PROTOCOL, sys.executable, sys.version, *map(int, sys.flags), *sys.warnoptions],
         "user": os.geteuid(),
         "variables": variables,
     }
@@ -62,21 +87,69 @@ def fits(theirs: dict[str, Any], ours: dict[str, Any]) -> str | None:
 
 
 def hand_over(arguments: list[str]) -> int | None:
-    """Let a waiting process run ``flintstream run``; return its exit code, or None if there is none that fits."""
+    """Let a waiting process run ``flintstream run``; return its exit code, or None if this process must run it."""
     path = server_path()
-    if OWN & set(arguments) or not path.exists():
+    if OWN & set(arguments) or not _is_safe(path):
         return None
     with socket.socket(socket.AF_UNIX) as server:
         try:
-            server.connect(str(path))
-            request = {**here(), "arguments": arguments, "umask": _umask(), "environment": dict(os.environ)}
-            send(server, request, [0, 1, 2])
-            answer, _ = receive(server)
-        except (OSError, ValueError):  # it has ended, or does not speak as this version does
+            process = _agree(server, path, arguments)
+        except _NoAnswerError as error:
+            _say(f"{error}, so the program runs in a process of its own")
             return None
-        if answer is None or "process" not in answer:
+        return None if process is None else _wait(server, process)
+
+
+def _is_safe(path: Path) -> bool:
+    """Tell whether there is a socket that only this user can have made: it gets the environment of this process."""
+    try:
+        place, status = path.parent.stat(), path.lstat()
+    except OSError:
+        return False
+    own = place.st_uid == status.st_uid == os.geteuid() and not stat.S_IMODE(place.st_mode) & 0o022
+    return own and stat.S_ISSOCK(status.st_mode)
+
+
+def _agree(server: socket.socket, path: Path, arguments: list[str]) -> int | None:
+    """Return the process that runs the program from now on; None if the server refuses, or there is none.
+
+    Raises:
+        _NoAnswerError: The server is stopped, ends, or answers something else.
+    """
+    server.settimeout(ANSWER_SECONDS)
+    try:
+        server.connect(str(path))
+    except (BlockingIOError, TimeoutError):  # it does not accept connections
+        raise _NoAnswerError("'flintstream serve' does not answer") from None
+    except OSError:  # a killed server has left the socket
+        return None
+    request = {**here(), "arguments": arguments, "umask": _umask(), "environment": dict(os.environ)}
+    try:
+        send(server, request, [0, 1, 2])
+        answer = _answer(server)
+        if "received" in answer:
+            server.settimeout(READY_SECONDS)
+            answer = _answer(server)
+        if "no" in answer:  # the server has said why
             return None
-        return _wait(server, int(answer["process"]))
+        process = int(answer["process"])
+        server.settimeout(None)
+        send(server, {"start": True})  # if this fails, the keeper has not received all of it
+    except TimeoutError:
+        raise _NoAnswerError(f"'flintstream serve' does not answer within {server.gettimeout():g} s") from None
+    except OSError:
+        raise _NoAnswerError("'flintstream serve' has ended") from None
+    except (KeyError, TypeError, ValueError):
+        raise _NoAnswerError("'flintstream serve' does not answer as this version does") from None
+    return process
+
+
+def _answer(server: socket.socket) -> dict[str, Any]:
+    answer, descriptors = receive(server)
+    close_all(descriptors)
+    if answer is None:
+        raise ConnectionError("closed")
+    return answer
 
 
 def _wait(server: socket.socket, process: int) -> int:
@@ -88,11 +161,29 @@ def _wait(server: socket.socket, process: int) -> int:
 
     before = {number: signal.signal(number, forward) for number in FORWARDED}
     try:
-        ended, _ = receive(server)
+        try:
+            return int(_answer(server)["code"])
+        except (OSError, KeyError, TypeError, ValueError):
+            return _wait_without_code(process)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return 1 if ended is None else int(ended["code"])
+
+
+def _wait_without_code(process: int) -> int:
+    """Wait for a program that has lost its keeper. It must not run again, because it has done some of its work."""
+    _say(f"the process that reports the end of the program was killed; waiting for the program, process {process}")
+    with suppress(ProcessLookupError):
+        while True:
+            os.kill(process, 0)
+            time.sleep(0.1)
+    _say("the program has ended; its exit code is unknown")
+    return 1
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):
+        os.write(2, f"note: {text}\n".encode())
 
 
 def _umask() -> int:
@@ -104,17 +195,49 @@ def _umask() -> int:
 def send(to: socket.socket, message: dict[str, Any], descriptors: list[int] | None = None) -> None:
     """Send a message, and open files with it."""
     data = json.dumps(message).encode("utf-8", "surrogateescape")
-    socket.send_fds(to, [_LENGTH.pack(len(data))], descriptors or [])
-    to.sendall(data)
+    data = _LENGTH.pack(len(data)) + data
+    sent = socket.send_fds(to, [data], descriptors or [])
+    to.sendall(data[sent:])
 
 
-def receive(source: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
-    """Return the next message and the open files that came with it; None for the message if there are no more."""
-    head, descriptors, _, _ = socket.recv_fds(source, _LENGTH.size, 3)
-    data = b""
-    while len(head) == _LENGTH.size and len(data) < _LENGTH.unpack(head)[0]:
-        more = source.recv(_LENGTH.unpack(head)[0] - len(data))
+def receive(source: socket.socket, most: int = 3) -> tuple[dict[str, Any] | None, list[int]]:
+    """Return the next message and up to ``most`` open files that came with it; None if the other end has closed.
+
+    Raises:
+        OSError: The connection is broken, or the message takes longer than the timeout of the socket.
+        ValueError: The message is truncated or something else than a message.
+    """
+    head, descriptors, _, _ = socket.recv_fds(source, _LENGTH.size, most)
+    try:
+        return (_message(source, head), descriptors) if head else (None, [])
+    except BaseException:
+        close_all(descriptors)
+        raise
+
+
+def _message(source: socket.socket, head: bytes) -> dict[str, Any]:
+    (length,) = _LENGTH.unpack(_read(source, head, _LENGTH.size))
+    if length > LONGEST:
+        raise ValueError(f"a message of {length} bytes")
+    try:
+        message = json.loads(_read(source, b"", length).decode("utf-8", "surrogateescape"))
+    except RecursionError as error:
+        raise ValueError("a message that is nested too deeply") from error
+    if not isinstance(message, dict):
+        raise ValueError("a message of another kind")  # noqa: TRY004 - of what was sent, not of an argument
+    return message
+
+
+def _read(source: socket.socket, data: bytes, length: int) -> bytes:
+    while len(data) < length:
+        more = source.recv(min(length - len(data), 1 << 20))
         if not more:
-            return None, descriptors
+            raise ValueError("a truncated message")
         data += more
-    return (json.loads(data.decode("utf-8", "surrogateescape")) if data else None), descriptors
+    return data
+
+
+def close_all(descriptors: list[int]) -> None:
+    """Close open files."""
+    for descriptor in descriptors:
+        os.close(descriptor)

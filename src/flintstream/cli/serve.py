@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
+import queue
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from flintstream.cli.configuration import config_option, settings_option, settings_with_file
-from flintstream.cli.handing_over import fits, here, receive, send, server_path
+from flintstream.cli.handing_over import ANSWER_SECONDS, close_all, fits, here, receive, send, server_path
 from flintstream.cli.jobs import SETTINGS
+from flintstream.cli.keeper import END_SECONDS
 from flintstream.cli.printable import printable
+from flintstream.storage.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,39 +30,53 @@ WAITING = 8
 """How many commands may wait for an answer at a time."""
 
 
-END_SECONDS = 20
-"""How long a process that waits may take to end. It may still be starting Spark."""
+PAUSE_SECONDS = 0.1
+"""The time between attempts to accept a connection, if too many files are open."""
 
 
 class Spare:
-    """A process that waits for a program."""
+    """A process that waits for a program, and its keeper."""
 
     def __init__(self, settings: Mapping[str, str], master: str | None) -> None:
         """Start it."""
-        self.channel, theirs = socket.socketpair()
+        self.program: int | None = None
+        """The id of the process, once it is ready."""
+        self._channel, theirs = socket.socketpair()
         with theirs:
-            given = {"server": theirs.fileno(), "settings": dict(settings), "master": master}
-            self.process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-                [sys.executable, "-m", "flintstream.cli.spare", json.dumps(given)],
+            self.keeper = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
+                [sys.executable, "-m", "flintstream.cli.keeper", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C here is not for the programs
             )
+        # Not on the command line, which every user of the machine can read: settings may be passwords.
+        send(self._channel, {"settings": dict(settings), "master": master})
 
     def is_ready(self) -> bool:
         """Wait until it is ready; return False if it has ended."""
-        with suppress(OSError):
-            return receive(self.channel)[0] is not None
-        return False
+        with suppress(OSError, ValueError):
+            ready, _ = receive(self._channel)
+            self.program = None if ready is None else int(ready["process"])
+        return self.program is not None
+
+    def give(self, request: Mapping[str, Any], descriptors: list[int]) -> bool:
+        """Give it a program; return False if it has ended."""
+        self._channel.settimeout(ANSWER_SECONDS)
+        try:
+            with self._channel:
+                send(self._channel, dict(request), descriptors)
+        except OSError:
+            return False
+        return True
 
     def end(self) -> None:
-        """End it before it has a program: it notices that the channel has ended."""
-        self.channel.close()
+        """End it before it has a program: the keeper notices that the channel has ended."""
+        self._channel.close()
         try:
-            self.process.wait(END_SECONDS)
+            self.keeper.wait(2 * END_SECONDS)
         except (KeyboardInterrupt, subprocess.TimeoutExpired):
-            self.process.kill()
-            self.process.wait()
+            self.keeper.kill()
+            self.keeper.wait()
 
 
 class Server:
@@ -71,7 +88,13 @@ class Server:
         self._master = master
         self._own = here()
         self._spare: Spare | None = None
-        self.running: set[subprocess.Popen[bytes]] = set()
+        self._requests: queue.SimpleQueue[tuple[socket.socket, dict[str, Any], list[int]]] = queue.SimpleQueue()
+        self._keepers: list[subprocess.Popen[bytes]] = []
+
+    def running(self) -> list[subprocess.Popen[bytes]]:
+        """Return the keepers of the programs that run."""
+        self._keepers = [keeper for keeper in self._keepers if keeper.poll() is None]
+        return self._keepers
 
     def prepare(self) -> None:
         """Start a process that waits for the next program.
@@ -83,49 +106,62 @@ class Server:
         if not self._spare.is_ready():
             raise click.ClickException("Spark does not start; see above")
 
-    def answer(self, connection: socket.socket) -> None:
-        """Run the program of a command, or let the command run it itself."""
+    def accept(self, listener: socket.socket) -> None:
+        """Take requests until the listener is closed. A command that sends none keeps no other from being answered."""
+        while listener.fileno() != -1:
+            try:
+                connection, _ = listener.accept()
+            except OSError:  # closed, or too many files are open
+                time.sleep(PAUSE_SECONDS)
+                continue
+            threading.Thread(target=self.take, args=(connection,), daemon=True).start()
+
+    def take(self, connection: socket.socket) -> None:
+        """Receive the request of a command and confirm it. A wrong one ends its connection."""
+        connection.settimeout(ANSWER_SECONDS)
+        descriptors: list[int] = []
         try:
             request, descriptors = receive(connection)
-        except (OSError, ValueError):
-            request, descriptors = None, []
-        if request is None:  # another server, which has only asked whether there is one
-            connection.close()
-            return
-        spare = self._spare
-        why = fits(request, self._own) or ("no process is ready" if spare is None else None)
-        if why is not None or spare is None:
-            with connection, suppress(OSError):
-                send(connection, {"no": why})
-            _say(f"a program runs in a process of its own: {why}")
-        else:
-            self._spare = None
-            self._run(spare, connection, request, descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
+            if request is not None:  # not another server, which only asks whether there is one
+                _check(request, descriptors)
+                send(connection, {"received": True})
+                self._requests.put((connection, request, descriptors))
+                return
+        except TimeoutError:
+            _say(f"a command has not sent its request within {ANSWER_SECONDS:g} s")
+        except ValueError as error:
+            _say(f"a command has sent {error}")
+        except OSError:  # it was killed, or has given up
+            pass
+        connection.close()
+        close_all(descriptors)
+
+    def answer_next(self) -> None:
+        """Wait for a request, and answer it: run the program of the command, or let the command run it itself."""
+        connection, request, descriptors = self._requests.get()
+        with connection:
+            why = fits(request, self._own)
+            if why is None and not self._give(connection, request, descriptors):
+                why = "no process is ready"
+            if why is not None:
+                with suppress(OSError):
+                    send(connection, {"no": why})
+                _say(f"a program runs in a process of its own: {why}")
+        close_all(descriptors)
         if self._spare is None:
             self.prepare()
 
-    def _run(self, spare: Spare, connection: socket.socket, request: dict[str, Any], descriptors: list[int]) -> None:
-        """Run the program of a command."""
-        process = spare.process
-        with suppress(OSError):  # it has ended, which the command will learn
-            send(spare.channel, request, descriptors)
-        spare.channel.close()
-        with suppress(OSError):
-            send(connection, {"process": process.pid})
-        _say(f"process {process.pid} runs {' '.join(request['arguments'])}")
-        self.running.add(process)
-        threading.Thread(target=self._wait, args=(process, connection), daemon=True).start()
-        threading.Thread(target=_watch, args=(process, connection), daemon=True).start()
-
-    def _wait(self, process: subprocess.Popen[bytes], connection: socket.socket) -> None:
-        """Tell the command the exit code of its program."""
-        code = process.wait()
-        with suppress(OSError):
-            send(connection, {"code": code if code >= 0 else 128 - code})
-            connection.shutdown(socket.SHUT_RDWR)
-        self.running.discard(process)
+    def _give(self, connection: socket.socket, request: dict[str, Any], descriptors: list[int]) -> bool:
+        """Give the program to the process that waits, if there is one, with the connection to its command."""
+        spare, self._spare = self._spare, None
+        if spare is None:
+            return False
+        if not spare.give(request, [*descriptors, connection.fileno()]):
+            spare.end()
+            return False
+        _say(f"process {spare.program} runs {' '.join(request['arguments'])}")
+        self._keepers = [*self.running(), spare.keeper]
+        return True
 
     def close(self) -> None:
         """End the process that waits."""
@@ -133,12 +169,20 @@ class Server:
             self._spare.end()
 
 
-def _watch(process: subprocess.Popen[bytes], connection: socket.socket) -> None:
-    """End a program whose command was killed."""
-    with connection, suppress(OSError):
-        connection.recv(1)
-    if process.poll() is None:
-        process.terminate()
+def _check(request: Mapping[str, Any], descriptors: list[int]) -> None:
+    """Check what a command has sent.
+
+    Raises:
+        ValueError: It is not a request. The message says what it is.
+    """
+    texts = [request.get("arguments"), *(request.get(name) for name in ("environment", "variables"))]
+    kinds = (list, dict, dict)
+    if not all(isinstance(value, kind) for value, kind in zip(texts, kinds, strict=True)):
+        raise ValueError("something else than a request")
+    words = [word for value in texts for word in (value.values() if isinstance(value, dict) else value or [])]
+    complete = {"directory", "python", "user"} <= request.keys() and isinstance(request.get("umask"), int)
+    if not complete or len(descriptors) != 3 or not all(isinstance(word, str) for word in words):
+        raise ValueError("a request that lacks something")
 
 
 def _say(text: str) -> None:
@@ -149,18 +193,32 @@ def listen(path: Path) -> socket.socket:
     """Return the socket of the server.
 
     Raises:
-        click.ClickException: Another server of this user runs, or the directory belongs to someone else.
+        click.ClickException: Another server of this user runs, or others may write to the directory.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.parent.stat().st_uid != os.geteuid():
-        raise click.ClickException(printable(f"{path.parent} belongs to another user"))
-    path.parent.chmod(0o700)
-    with socket.socket(socket.AF_UNIX) as other, suppress(OSError):
-        other.connect(str(path))
+    try:
+        make_private(path.parent)
+    except OSError as error:
+        raise click.ClickException(printable(str(error))) from None
+    with socket.socket(socket.AF_UNIX) as other:
+        other.settimeout(ANSWER_SECONDS)
+        try:
+            other.connect(str(path))
+            answers = True
+        except (BlockingIOError, TimeoutError):  # it has stopped
+            answers = True
+        except (ConnectionError, FileNotFoundError):  # there is none, or a killed server has left the socket
+            answers = False
+        except OSError as error:
+            raise click.ClickException(printable(f"{path} cannot be the path of a socket: {error}")) from None
+    if answers:
         raise click.ClickException(printable(f"a server runs already: {path}"))
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
+    mask = os.umask(0o177)  # the directory may let others look into it
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(mask)
     listener.listen(WAITING)
     return listener
 
@@ -180,20 +238,20 @@ def serve_command(master: str | None, settings: dict[str, str], config: str | No
     try:
         with listener:
             server.prepare()
+            threading.Thread(target=server.accept, args=(listener,), daemon=True).start()
             _say("ready for 'flintstream run' in this directory")
             while True:
-                connection, _ = listener.accept()
-                server.answer(connection)
+                server.answer_next()
     except KeyboardInterrupt:
         pass
     finally:
         server_path().unlink(missing_ok=True)
         server.close()
-    if server.running:
-        _say(f"waiting for {len(server.running)} running programs")
+    if keepers := server.running():
+        _say(f"waiting for {len(keepers)} running programs")
         with suppress(KeyboardInterrupt):
-            for process in list(server.running):
-                process.wait()
+            for keeper in keepers:
+                keeper.wait()
 
 
 def _interrupt(number: int, frame: Any) -> None:  # noqa: ARG001 - as signal calls it

@@ -1,9 +1,8 @@
-"""A process with Spark that waits for a program (``python -m flintstream.cli.spare``); ``serve`` starts it."""
+"""A process with Spark that waits for a program (``python -m flintstream.cli.spare``); its keeper starts it."""
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import socket
@@ -14,7 +13,7 @@ from flintstream.cli import main
 from flintstream.cli.handing_over import receive, send
 from flintstream.coordinator.signals import NUMBERS
 from flintstream.options.command_line import reset_defaults, set_defaults
-from flintstream.options.execution import CONTROL, MASTER
+from flintstream.options.execution import CONTROL, ENGINE, MASTER
 
 
 class _Silent:
@@ -44,17 +43,22 @@ def start_spark(settings: dict[str, str]) -> None:
     reset_defaults()
     for number in NUMBERS:  # as before the first job of a program
         signal.signal(number, signal.SIG_DFL)
-    set_aside(settings)
+    if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
+        set_aside(settings)
     gc.collect()  # what is left of the job; objects that exist when a program starts are never garbage
 
 
-def wait_for_program(server: socket.socket, settings: dict[str, str], master: str | None) -> NoReturn:
+def wait_for_program(keeper: socket.socket) -> NoReturn:
     """Start Spark, wait for a program, and run it as ``flintstream run`` does."""
-    start_spark(settings if master is None else {**settings, MASTER.key: master})
-    with server:
+    with keeper:
+        given, _ = receive(keeper)  # not on the command line, which every user can read
+        if given is None:
+            raise SystemExit(0)
+        settings, master = given["settings"], given["master"]
+        start_spark(settings if master is None else {**settings, MASTER.key: master})
         try:
-            send(server, {"ready": True})
-            request, descriptors = receive(server)
+            send(keeper, {"ready": True})
+            request, descriptors = receive(keeper)
         except OSError:
             request = None
     if request is None:  # the server has ended
@@ -73,5 +77,4 @@ def wait_for_program(server: socket.socket, settings: dict[str, str], master: st
 
 
 if __name__ == "__main__":
-    given = json.loads(sys.argv[1])
-    wait_for_program(socket.socket(fileno=given["server"]), given["settings"], given["master"])
+    wait_for_program(socket.socket(fileno=int(sys.argv[1])))

@@ -1,7 +1,7 @@
 """The running jobs of this user on this machine: a directory with one file per job that says how to reach it.
 
 The directory is ``$FLINTSTREAM_JOBS_DIR``, or else ``flintstream/jobs`` below the user's cache directory
-(``XDG_CACHE_HOME``). Only the user can read it, as its files hold the keys that give access to the jobs.
+(``XDG_CACHE_HOME``). Only the user can read its files, as they hold the keys that give access to the jobs.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import contextlib
 import json
 import os
 import socket
-import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.errors import FlintstreamError
+from flintstream.storage.private import is_private, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def add(entry: Entry) -> None:
 
     Raises:
         OSError: The directory cannot be created or written to.
-        PermissionError: The directory belongs to another user.
+        PermissionError: Other users may write to the directory.
     """
     write(_path(entry).name, json.dumps(asdict(entry)))
 
@@ -72,13 +72,10 @@ def write(name: str, content: str) -> Path:
 
     Raises:
         OSError: The directory cannot be created or written to.
-        PermissionError: The directory belongs to another user.
+        PermissionError: Other users may write to the directory.
     """
     place = directory()
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if place.stat().st_uid != os.getuid():
-        raise PermissionError(f"{place} belongs to another user")
-    place.chmod(0o700)  # the mode above is subject to the umask, and ignored for a directory that exists
+    make_private(place)
     temporary = place / f".{name}.{os.getpid()}.part"
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -166,11 +163,6 @@ def _checked(entry: Entry, path: Path) -> Entry:
         raise ValueError(f"{path} names no process")
     bytes.fromhex(entry.key)
     return entry
-
-
-def is_private(status: os.stat_result) -> bool:
-    """Return whether a file or directory belongs to this user, and no other user can write to it."""
-    return status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o022
 
 
 def _lives(pid: int) -> bool:

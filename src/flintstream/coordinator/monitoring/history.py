@@ -23,6 +23,7 @@ from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.monitoring import recent_log
 from flintstream.coordinator.monitoring.measured import described_plan
 from flintstream.errors import FlintstreamError
+from flintstream.storage.private import is_private, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,10 +102,7 @@ def _write(job: RunningJob, started_ms: int, ended_ms: int | None, *, warns: boo
     }
     try:
         place = directory()
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if place.stat().st_uid != os.getuid():
-            raise PermissionError(f"{place} belongs to another user")
-        place.chmod(0o700)
+        make_private(place)
         temporary = place / f".{plan.job_id}.{os.getpid()}.part"
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
@@ -159,7 +157,7 @@ def records() -> list[dict[str, Any]]:
     """Return all records of this machine, the latest start first. A job without an end is running or lost."""
     place, found = directory(), []
     try:
-        if not registry.is_private(place.stat()):
+        if not is_private(place.stat()):
             return []
         paths = sorted(place.glob("*.json"))
     except OSError:
@@ -167,7 +165,7 @@ def records() -> list[dict[str, Any]]:
     for path in paths:
         # Skip files that are foreign, of another release, or just being removed.
         with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
-            if registry.is_private(path.lstat()) and path.lstat().st_size <= LONGEST_RECORD:
+            if is_private(path.lstat()) and path.lstat().st_size <= LONGEST_RECORD:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 if _is_record(record, path) and record["host"] == registry.host():
                     found.append(record)

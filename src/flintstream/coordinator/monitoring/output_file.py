@@ -1,7 +1,7 @@
 """Files with the output of jobs that run in the background, and the one that this process writes to.
 
 The directory is ``$FLINTSTREAM_LOGS_DIR``, or else ``flintstream/logs`` below the user's directory for state
-(``XDG_STATE_HOME``). Only the user can read it.
+(``XDG_STATE_HOME``). Only the user can read the files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from flintstream.coordinator import registry
+from flintstream.storage.private import is_private, make_private
 
 DIRECTORY = "FLINTSTREAM_LOGS_DIR"
 _ERRORS = 2
@@ -37,15 +37,12 @@ def open_for_output(path: str | None) -> tuple[str, int]:
     Returns its path, and a descriptor with a lock that shows other processes that it is still written to.
 
     Raises:
-        OSError: The file cannot be opened, or the directory belongs to another user.
+        OSError: The file cannot be opened, or other users may write to the directory.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     if path is None:
         place = directory()
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if place.stat().st_uid != os.getuid():
-            raise PermissionError(f"{place} belongs to another user")
-        place.chmod(0o700)  # the mode above is subject to the umask, and ignored for a directory that exists
+        make_private(place)
         path = str(place / f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(4)}.log")  # noqa: DTZ005 - the user's
         flags |= os.O_EXCL
     path = str(Path(path).absolute())
@@ -59,7 +56,7 @@ def delete_older(max_age_ms: int) -> None:
     """Delete files of the directory that were last written to earlier than that, and that no process has open."""
     oldest = time.time() - max_age_ms / 1000
     with contextlib.suppress(OSError):
-        if not registry.is_private(directory().stat()):
+        if not is_private(directory().stat()):
             return
         for path in directory().glob("*.log"):
             with contextlib.suppress(OSError):

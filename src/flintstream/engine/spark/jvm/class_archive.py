@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from flintstream.engine.spark.versions import home, version
+from flintstream.storage.private import is_private, make_private
 
 __all__ = ["ClassArchive"]
 
@@ -107,22 +108,28 @@ def _is_whole(path: Path) -> bool:
 
 
 def _private_directory() -> Path | None:
-    """Return the cache directory, which is created if necessary; None if others can write to it.
+    """Return the cache directory, which is created if necessary; None if it belongs to another user or is a link.
 
     Code that a JVM maps from a file runs without any further check.
     """
     directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flintstream"
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    directory.mkdir(mode=0o700, exist_ok=True)
+    if not os.path.lexists(directory):
+        make_private(directory)
     status = os.lstat(directory)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o022:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         if directory not in _refused:
             _refused.add(directory)
             _log.warning(
-                "Spark starts without its archive of classes, because others may write to the cache directory %s: "
-                "make it yours alone (chmod 700)", directory,
+                "Spark starts without its archive of classes, because the cache directory %s is a link or belongs to "
+                "another user: make it a directory of your own, or set XDG_CACHE_HOME", directory,
             )  # fmt: skip
         return None
-    if stat.S_IMODE(status.st_mode) & 0o077:  # made by an earlier release
+    if stat.S_IMODE(status.st_mode) & 0o077:  # made by an earlier release, whose mode depended on the umask
         directory.chmod(0o700)
+    if not is_private(status):
+        _log.warning(
+            "other users could write to the cache directory %s until now: what they may have left is deleted", directory
+        )
+        for archive in directory.glob("spark-*.jsa*"):
+            archive.unlink()
     return directory
