@@ -8,12 +8,12 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.processes import below, kill
+from tests.waiting import wait_for
 
 from flintstream.engine.spark.jvm.start import OPENED_PACKAGES, find_java
 
@@ -119,7 +119,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
             self.start_master()
             for number in range(workers):
                 self._start_worker(number)
-            self._wait(lambda: all(map(self._registered, range(workers))), "not all workers register")
+            self._wait(lambda: all(map(self._registered, range(workers))))
         except BaseException:
             self.close()
             raise
@@ -130,13 +130,13 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
         recovery = {"recoveryMode": "FILESYSTEM", "recoveryDirectory": self.directory / "recovery"}
         options = [f"-Dspark.deploy.{key}={value}" for key, value in recovery.items()]
         self.master = self._start("master", [*options, "org.apache.spark.deploy.master.Master"], ["--port", str(port)])
-        self._wait(lambda: _listens(self.hosts[0], port), "the master does not listen")
+        self._wait(lambda: _listens(self.hosts[0], port))
 
     def start_worker(self, number: int) -> None:
         """Start a worker, after :meth:`kill_worker` too, and wait until it has registered."""
         before = self._registered(number)
         self._start_worker(number)
-        self._wait(lambda: self._registered(number) > before, f"worker {number} does not register")
+        self._wait(lambda: self._registered(number) > before)
 
     def _start_worker(self, number: int) -> None:
         arguments = [*self._size, "-d", str(self.directory / f"work-{number}"), self.url]
@@ -148,6 +148,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
         if self.master is not None:
             self.master.kill()
             self.master.wait()
+            self.master = None
 
     def kill_worker(self, number: int) -> None:
         """Kill a worker with its executors, as if its machine were gone.
@@ -160,6 +161,7 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
             for process in below(worker.pid):
                 kill(process)
             worker.wait()
+            self.workers[number] = None
 
     def __exit__(self, *_: object) -> None:
         """Stop all processes."""
@@ -199,12 +201,16 @@ class Standalone(contextlib.AbstractContextManager["Standalone"]):
             environment = {**self._environment, "SPARK_LOCAL_IP": host}
             return subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
 
-    def _wait(self, done: Callable[[], bool], what: str) -> None:
-        until = time.monotonic() + START_SECONDS
-        while not done():
-            if time.monotonic() > until:
-                raise TimeoutError(f"{what} after {START_SECONDS} s, see {self.directory}")
-            time.sleep(0.05)
+    def _wait(self, done: Callable[[], bool]) -> None:
+        """Wait until the cluster is as far, unless one of its processes has ended; the failure shows what it logged."""
+        processes = [process for process in (self.master, *self.workers) if process is not None]
+        wait_for(done, seconds=START_SECONDS, processes=processes, log=self._logs)
+
+    def _logs(self) -> str:
+        """Return the logs of the processes that have ended, or of all."""
+        named = {"master": self.master, **{f"worker-{number}": worker for number, worker in enumerate(self.workers)}}
+        ended = [name for name, process in named.items() if process is not None and process.poll() is not None]
+        return "\n".join(f"{name}: {self.log(name)}" for name in ended or named)
 
 
 def _listens(host: str, port: int) -> bool:

@@ -7,22 +7,42 @@ process of the cluster has an address of its own, so that neither Spark nor flin
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from tests.faults.rounds import PYTHON, Course
+from tests.faults.rounds import PYTHON, ROOT, Course
 from tests.standalone import Standalone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 HIDDEN = sorted({"/tmp", tempfile.gettempdir()})  # noqa: S108
-_HIDE = f"for each in {' '.join(HIDDEN)}; do mkdir -p $each; mount -t tmpfs tmpfs $each || exit; done; cd /"
-ALONE = ["unshare", "--mount", "sh", "-c", f'{_HIDE}; exec "$@"', "sh"]
-"""The command that runs another one in a mount namespace of its own."""
+NEEDED = [str(ROOT), sys.prefix, sys.base_prefix]
+"""What the workers run: this checkout, and Python with its packages. A checkout may be in a hidden directory."""
+
+
+def alone(hidden: Sequence[str], needed: Sequence[str]) -> list[str]:
+    """Return the command that runs another one in a mount namespace of its own.
+
+    Args:
+        hidden: Directories that are empty there.
+        needed: Directories that are there, even within hidden ones.
+    """
+    within = [path for path in needed if any(path == top or path.startswith(f"{top}/") for top in hidden)]
+    opened = dict(enumerate(within, start=3))  # an open directory stays within reach when it is hidden
+    lines = ["set -e", *(f"exec {number}<{quote(path)}" for number, path in opened.items())]
+    lines += [f"mkdir -p {quote(path)}; mount -t tmpfs tmpfs {quote(path)}" for path in hidden]
+    for number, path in opened.items():
+        lines.append(f"mkdir -p {quote(path)}; mount -c --bind /proc/self/fd/{number} {quote(path)}; exec {number}<&-")
+    return ["unshare", "--mount", "sh", "-c", "\n".join([*lines, "cd /", 'exec "$@"']), "sh"]
+
+
+ALONE = alone(HIDDEN, NEEDED)
 
 
 def refusal() -> str:
