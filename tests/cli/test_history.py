@@ -169,9 +169,11 @@ def test_a_job_whose_process_was_killed_is_lost(tmp_path):
     path = os.pathsep.join([SOURCE, str(Path(__file__).parents[2])])
     process = subprocess.Popen([sys.executable, str(tmp_path / "job.py")], env={**os.environ, "PYTHONPATH": path})  # noqa: S603
     try:
-        wait_for(lambda: "killed (RUNNING)" in listed("-a"))
+        wait_for(lambda: "killed (RUNNING)" in listed("-a"), processes=[process])
         assert "LOST" not in listed("-a")
-        wait_for(lambda: history.records()[0]["status"]["records_in"])  # it is written again while the job runs
+        wait_for(
+            lambda: history.records()[0]["status"]["records_in"], processes=[process]
+        )  # it is written again while the job runs
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -7,18 +7,16 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from tests.cli.commands import ENVIRONMENT, start
+from tests.waiting import wait_for
 
-import flintstream
 from flintstream.cli.handing_over import fits, hand_over, here, receive, send
 
-FLINTSTREAM = [sys.executable, "-m", "flintstream.cli"]
 SECONDS = 120
 
 COUNTS = """
@@ -136,29 +134,20 @@ class Served:
 
     def __init__(self, directory, jobs):
         self.directory = directory
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": str(Path(flintstream.__file__).parents[1]),
-            "FLINTSTREAM_JOBS_DIR": str(jobs),
-        }
+        self.environment = {**ENVIRONMENT, "FLINTSTREAM_JOBS_DIR": str(jobs)}
         self.log = directory / "log"
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(  # noqa: S603 - our own command
-                [*FLINTSTREAM, "serve", "--master", "local[2]"], cwd=directory, env=self.environment, stderr=log
-            )
+            self.process = start(directory, self.environment, "serve", "--master", "local[2]", stderr=log)
         self.wait_for("ready for")
 
     def wait_for(self, text):
-        until(lambda: text in self.log.read_text() or self.process.poll() is not None)
-        assert text in self.log.read_text()
+        wait_for(lambda: text in self.log.read_text(), processes=[self.process], log=self.log)
 
     def start(self, program, *arguments, **variables):
         (self.directory / "job.py").write_text(program)
-        return subprocess.Popen(  # noqa: S603 - our own command
-            [*FLINTSTREAM, "run", "--master", "local[2]", "job.py", *arguments],
-            cwd=self.directory, env={**self.environment, **variables}, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = ["run", "--master", "local[2]", "job.py", *arguments]
+        return start(self.directory, {**self.environment, **variables}, *command, **streams)
 
     def run(self, program, *arguments, **variables):
         with self.start(program, *arguments, **variables) as process:
@@ -198,7 +187,7 @@ def test_another_environment_gets_its_own_process(served):
 @pytest.mark.spark
 def test_ctrl_c_cancels_the_job(served):
     process = served.start(ENDLESS, "ctrl-c")
-    until((served.directory / "ctrl-c").exists)
+    wait_for((served.directory / "ctrl-c").exists, processes=[process])
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, err
@@ -209,11 +198,11 @@ def test_ctrl_c_cancels_the_job(served):
 @pytest.mark.deep
 def test_a_program_ends_with_its_command(served):
     process = served.start(ENDLESS, "killed")
-    until((served.directory / "killed").exists)
+    wait_for((served.directory / "killed").exists, processes=[process])
     process.kill()
     process.communicate(timeout=SECONDS)
     running = int((served.directory / "process").read_text())
-    until(lambda: not alive(running))
+    wait_for(lambda: not alive(running))
 
 
 @pytest.mark.spark
@@ -236,22 +225,13 @@ def test_other_settings_of_spark_count(served):
 @pytest.mark.spark
 @pytest.mark.deep
 def test_a_second_server_is_refused(served):
-    done = subprocess.run(  # noqa: S603 - our own command
-        [*FLINTSTREAM, "serve"], cwd=served.directory, env=served.environment, capture_output=True, text=True,
-        timeout=SECONDS, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "a server runs already" in done.stderr
+    second = start(served.directory, served.environment, "serve", stderr=subprocess.PIPE)
+    _, err = second.communicate(timeout=SECONDS)
+    assert second.returncode == 1
+    assert "a server runs already" in err
 
 
 def alive(process):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
-
-
-def until(condition):
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

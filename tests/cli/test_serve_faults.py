@@ -10,16 +10,15 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.cli.commands import ENVIRONMENT, start
 from tests.second_user import as_second_user, two_users
 from tests.waiting import wait_for
 
-import flintstream
 from flintstream.cli import handing_over
 from flintstream.cli.handing_over import hand_over, here, receive, send
 
@@ -46,19 +45,14 @@ class Server:
     def __init__(self, directory, jobs, *settings):
         self.directory = directory
         self.socket = jobs / "server"
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": str(Path(flintstream.__file__).parents[1]),
-            "FLINTSTREAM_JOBS_DIR": str(jobs),
-        }
+        self.environment = {**ENVIRONMENT, "FLINTSTREAM_JOBS_DIR": str(jobs)}
         (directory / "job.py").write_text(PROGRAM)
         with (directory / "log").open("wb") as log:
             self.process = self.command("serve", *settings, stderr=log)
         self.wait_until_ready()
 
     def command(self, *arguments, **options):
-        command = [sys.executable, "-m", "flintstream.cli", *arguments]
-        return subprocess.Popen(command, cwd=self.directory, env=self.environment, text=True, **options)  # noqa: S603 - our own command
+        return start(self.directory, self.environment, *arguments, **options)
 
     def log(self):
         return (self.directory / "log").read_text()
@@ -306,11 +300,11 @@ def test_no_environment_is_sent_to_a_socket_that_another_user_could_have_made(jo
 
 def test_a_directory_that_others_may_write_to_gets_no_server(jobs, tmp_path):
     jobs.chmod(0o777)
-    environment = {**os.environ, "PYTHONPATH": str(Path(flintstream.__file__).parents[1])}
-    command = [sys.executable, "-m", "flintstream.cli", "serve", *SETTINGS]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS)  # noqa: S603, PLW1510 - our own command
-    assert done.returncode == 1
-    assert f"other users may write to {jobs}" in done.stderr
+    code, _, err = end_of(
+        start(tmp_path, {**ENVIRONMENT, "FLINTSTREAM_JOBS_DIR": str(jobs)}, "serve", *SETTINGS, stderr=subprocess.PIPE)
+    )
+    assert code == 1
+    assert f"other users may write to {jobs}" in err
 
 
 # -- secrets ----------------------------------------------------------------------------------------------------------
@@ -373,13 +367,8 @@ def test_no_process_of_a_job_on_spark_has_a_secret_on_its_command_line(tmp_path,
         f"flintstream.master: local[1]\nspark.hadoop.fs.s3a.secret.key: {MARK}\nspark.jars.ivy: /nowhere\n"
     )
     (tmp_path / "job.py").write_text(JOB)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(flintstream.__file__).parents[1]),
-        "FLINTSTREAM_LOGS_DIR": str(tmp_path / "logs"),
-    }
-    command = [sys.executable, "-m", "flintstream.cli", "run", *detached, "--config", str(config), "job.py"]
-    run = subprocess.Popen(command, cwd=tmp_path, env=environment)  # noqa: S603 - our own command
+    places = {"FLINTSTREAM_LOGS_DIR": str(tmp_path / "logs"), "FLINTSTREAM_JOBS_DIR": str(jobs)}
+    run = start(tmp_path, {**ENVIRONMENT, **places}, "run", *detached, "--config", str(config), "job.py")
     wait_for((tmp_path / "running").exists, processes=[] if detached else [run])
     lines = command_lines()
     seen = as_second_user(command_lines) if os.geteuid() == 0 else []
@@ -391,6 +380,7 @@ def test_no_process_of_a_job_on_spark_has_a_secret_on_its_command_line(tmp_path,
 
 
 JOB = """
+import time
 from pathlib import Path
 from pyflink.datastream import StreamExecutionEnvironment
 

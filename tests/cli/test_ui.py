@@ -53,7 +53,9 @@ def start(tmp_path, monkeypatch):
             )  # the program imports a source of tests
             process = subprocess.Popen(command, stderr=err, env=os.environ | {"PYTHONPATH": places})  # noqa: S603
         started.append(process)
-        told = wait_for(lambda: re.search(r"Jobs at (http://\S+/)\?token=(\S+)\n", log.read_text()))
+        told = wait_for(
+            lambda: re.search(r"Jobs at (http://\S+/)\?token=(\S+)\n", log.read_text()), processes=[process], log=log
+        )
         return process, told.group(1), told.group(2)
 
     yield run

@@ -79,7 +79,9 @@ def history_server(events, tmp_path):
             env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
         )
     try:
-        yield f"http://127.0.0.1:{port}/api/v1/applications"
+        address = f"http://127.0.0.1:{port}/api/v1/applications"
+        wait_for(lambda: asked(address), processes=[process], log=tmp_path / "log")
+        yield address
     finally:
         process.kill()
         process.wait()
@@ -96,7 +98,7 @@ def asked(address):
 @pytest.mark.spark
 @pytest.mark.server
 def test_the_history_server_of_spark_replays_the_event_log(history_server):
-    (application,) = wait_for(lambda: asked(history_server))
+    (application,) = asked(history_server)
     assert application["name"] == "orders"
     assert application["attempts"][0]["completed"]
     place = f"{history_server}/{application['id']}"

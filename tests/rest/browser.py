@@ -93,7 +93,11 @@ def browser():
         with log.open("wb") as out:
             driver = subprocess.Popen([str(DRIVER), "--port=0"], stdout=out, stderr=out)  # noqa: S603
         try:
-            told = wait_for(lambda: "started successfully on port" in log.read_text() and log.read_text())
+            told = wait_for(
+                lambda: "started successfully on port" in log.read_text() and log.read_text(),
+                processes=[driver],
+                log=log,
+            )
             port = int(told.rpartition("started successfully on port ")[2].split(".")[0])
             options = {
                 "binary": BROWSER,

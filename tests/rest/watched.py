@@ -108,7 +108,7 @@ class Watched:
         """Start the program, and wait until the page says that its job runs and has a checkpoint."""
         with (self.pictures / "log").open("ab") as log:
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log)  # noqa: S603
-        entry = wait_for(lambda: self.process.poll() is None and registry.entries())[0]
+        entry = wait_for(registry.entries, processes=[self.process], log=self.pictures / "log")[0]
         self.job = self.job or entry.job_id
         assert entry.job_id == self.job
         self.show("checkpoints")

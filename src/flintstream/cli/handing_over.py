@@ -1,6 +1,6 @@
 """``flintstream run`` with a server: the program goes to a process that is ready for it (see ``serve``).
 
-The steps make sure that a program never runs twice, whoever is killed or stopped between them:
+The steps make sure that a program never runs twice, even if a process is killed or stopped between them:
 
 1. The command sends a request. The server confirms it, which shows that the server works.
 2. The server passes the request and the connection to the keeper of a process that is ready, which offers to run it.
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["ANSWER_SECONDS", "close_all", "fits", "hand_over", "here", "receive", "send", "server_path"]
+__all__ = ["ANSWER_SECONDS", "Message", "close_all", "fits", "hand_over", "here", "receive", "send", "server_path"]
 
 OWN = {"-d", "--detached"}
 """Options of programs that start a process themselves."""
@@ -52,6 +52,10 @@ LONGEST = 1 << 26
 _LENGTH = struct.Struct("!I")
 
 
+Message = dict[str, Any]
+"""What the processes send each other, as JSON."""
+
+
 class _NoAnswerError(Exception):
     """The server has not taken the program."""
 
@@ -65,7 +69,7 @@ def server_path() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "flintstream" / "jobs" / "server"
 
 
-def here() -> dict[str, Any]:
+def here() -> Message:
     """Return what a process must have in common with the one that runs its program."""
     variables = {name: value for name, value in os.environ.items() if name not in INCIDENTAL}
     return {
@@ -76,7 +80,7 @@ def here() -> dict[str, Any]:
     }
 
 
-def fits(theirs: dict[str, Any], ours: dict[str, Any]) -> str | None:
+def fits(theirs: Message, ours: Message) -> str | None:
     """Return what differs between two processes, None if nothing does."""
     for what in ("user", "python", "directory"):
         if theirs[what] != ours[what]:
@@ -144,7 +148,7 @@ def _agree(server: socket.socket, path: Path, arguments: list[str]) -> int | Non
     return process
 
 
-def _answer(server: socket.socket) -> dict[str, Any]:
+def _answer(server: socket.socket) -> Message:
     answer, descriptors = receive(server)
     close_all(descriptors)
     if answer is None:
@@ -192,15 +196,16 @@ def _umask() -> int:
     return mask
 
 
-def send(to: socket.socket, message: dict[str, Any], descriptors: list[int] | None = None) -> None:
+def send(to: socket.socket, message: Message, descriptors: list[int] | None = None) -> None:
     """Send a message, and open files with it."""
     data = json.dumps(message).encode("utf-8", "surrogateescape")
     data = _LENGTH.pack(len(data)) + data
     sent = socket.send_fds(to, [data], descriptors or [])
-    to.sendall(data[sent:])
+    if sent < len(data):  # to a receiver that has closed, sending nothing is an error as well
+        to.sendall(data[sent:])
 
 
-def receive(source: socket.socket, most: int = 3) -> tuple[dict[str, Any] | None, list[int]]:
+def receive(source: socket.socket, most: int = 3) -> tuple[Message | None, list[int]]:
     """Return the next message and up to ``most`` open files that came with it; None if the other end has closed.
 
     Raises:
@@ -215,7 +220,7 @@ def receive(source: socket.socket, most: int = 3) -> tuple[dict[str, Any] | None
         raise
 
 
-def _message(source: socket.socket, head: bytes) -> dict[str, Any]:
+def _message(source: socket.socket, head: bytes) -> Message:
     (length,) = _LENGTH.unpack(_read(source, head, _LENGTH.size))
     if length > LONGEST:
         raise ValueError(f"a message of {length} bytes")
@@ -223,8 +228,8 @@ def _message(source: socket.socket, head: bytes) -> dict[str, Any]:
         message = json.loads(_read(source, b"", length).decode("utf-8", "surrogateescape"))
     except RecursionError as error:
         raise ValueError("a message that is nested too deeply") from error
-    if not isinstance(message, dict):
-        raise ValueError("a message of another kind")  # noqa: TRY004 - of what was sent, not of an argument
+    if type(message) is not dict:
+        raise ValueError("a message of another kind")
     return message
 
 

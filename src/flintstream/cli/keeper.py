@@ -20,10 +20,26 @@ from flintstream.cli.handing_over import FORWARDED, close_all, receive, send
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["END_SECONDS", "keep"]
+__all__ = ["END_SECONDS", "keep", "start_module"]
 
 END_SECONDS = 20
 """How long the process may take to end without a program. It may still be starting Spark."""
+
+
+def start_module(name: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Run a module in a process with a session of its own; return it and the other end of its socket.
+
+    Ctrl-C and other signals to the group of this process are not for it. It gets its settings through the socket, as
+    every user of the machine can read command lines.
+    """
+    channel, theirs = socket.socketpair()
+    with theirs:
+        number = theirs.fileno()
+        command = [sys.executable, "-m", name, str(number)]
+        process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
+            command, pass_fds=[number], stdin=subprocess.DEVNULL, start_new_session=True
+        )
+    return process, channel
 
 
 def keep(server: socket.socket) -> None:
@@ -31,14 +47,7 @@ def keep(server: socket.socket) -> None:
     settings, _ = receive(server)
     if settings is None:
         return
-    channel, theirs = socket.socketpair()
-    with theirs:
-        process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-            [sys.executable, "-m", "flintstream.cli.spare", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,  # signals to the group of the program are for the program alone
-        )
+    process, channel = start_module("flintstream.cli.spare")
     try:
         with channel:
             send(channel, settings)

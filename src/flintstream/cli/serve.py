@@ -7,7 +7,6 @@ import queue
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -18,13 +17,15 @@ import click
 from flintstream.cli.configuration import config_option, settings_option, settings_with_file
 from flintstream.cli.handing_over import ANSWER_SECONDS, close_all, fits, here, receive, send, server_path
 from flintstream.cli.jobs import SETTINGS
-from flintstream.cli.keeper import END_SECONDS
+from flintstream.cli.keeper import END_SECONDS, start_module
 from flintstream.cli.printable import printable
 from flintstream.storage.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from flintstream.cli.handing_over import Message
 
 WAITING = 8
 """How many commands may wait for an answer at a time."""
@@ -41,15 +42,7 @@ class Spare:
         """Start it."""
         self.program: int | None = None
         """The id of the process, once it is ready."""
-        self._channel, theirs = socket.socketpair()
-        with theirs:
-            self.keeper = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-                [sys.executable, "-m", "flintstream.cli.keeper", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C here is not for the programs
-            )
-        # Not on the command line, which every user of the machine can read: settings may be passwords.
+        self.keeper, self._channel = start_module("flintstream.cli.keeper")
         send(self._channel, {"settings": dict(settings), "master": master})
 
     def is_ready(self) -> bool:
@@ -59,12 +52,12 @@ class Spare:
             self.program = None if ready is None else int(ready["process"])
         return self.program is not None
 
-    def give(self, request: Mapping[str, Any], descriptors: list[int]) -> bool:
+    def give(self, request: Message, descriptors: list[int]) -> bool:
         """Give it a program; return False if it has ended."""
         self._channel.settimeout(ANSWER_SECONDS)
         try:
             with self._channel:
-                send(self._channel, dict(request), descriptors)
+                send(self._channel, request, descriptors)
         except OSError:
             return False
         return True
@@ -88,7 +81,7 @@ class Server:
         self._master = master
         self._own = here()
         self._spare: Spare | None = None
-        self._requests: queue.SimpleQueue[tuple[socket.socket, dict[str, Any], list[int]]] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[socket.socket, Message, list[int]]] = queue.SimpleQueue()
         self._keepers: list[subprocess.Popen[bytes]] = []
 
     def running(self) -> list[subprocess.Popen[bytes]]:
@@ -151,7 +144,7 @@ class Server:
         if self._spare is None:
             self.prepare()
 
-    def _give(self, connection: socket.socket, request: dict[str, Any], descriptors: list[int]) -> bool:
+    def _give(self, connection: socket.socket, request: Message, descriptors: list[int]) -> bool:
         """Give the program to the process that waits, if there is one, with the connection to its command."""
         spare, self._spare = self._spare, None
         if spare is None:
@@ -169,7 +162,7 @@ class Server:
             self._spare.end()
 
 
-def _check(request: Mapping[str, Any], descriptors: list[int]) -> None:
+def _check(request: Message, descriptors: list[int]) -> None:
     """Check what a command has sent.
 
     Raises:
