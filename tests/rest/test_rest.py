@@ -103,6 +103,7 @@ def started(directory, *, fails=False):
         "flintstream.epoch.idle-duration": "20",
         "execution.checkpointing.interval": "50 ms",
         "execution.checkpointing.dir": (directory / "checkpoints").as_uri(),
+        "flintstream.rest.savepoint-dirs": f"{directory}/savepoints; {directory.as_uri()}/file",
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.delay": "10 ms",
     }

@@ -69,6 +69,13 @@ SAVEPOINT_DIRECTORY = Option(
     "default directory for savepoints",
     ("state.savepoints.dir", "savepoints.state.backend.fs.dir"),
 )
+SAVEPOINT_TARGETS = Option(
+    "flintstream.rest.savepoint-dirs",
+    TEXT,
+    "",
+    "directories, separated by `;`, below which the [web page](../how-to/web.md) and the REST interface may write "
+    "savepoints, besides those for checkpoints and savepoints. The command line may write them anywhere",
+)
 INLINE_THRESHOLD = Option(
     "execution.checkpointing.data-inline-threshold",
     size(maximum=1 * MB),

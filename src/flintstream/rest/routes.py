@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
-from flintstream.errors import FlintstreamError
 from flintstream.rest import checkpoints, cluster, jobs, metrics, replies, vertices
 from flintstream.rest.records import (
     RefusedError,
@@ -19,7 +18,7 @@ from flintstream.rest.records import (
     records,
     rescale,
 )
-from flintstream.storage.location import Location
+from flintstream.rest.targets import checked_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,13 +210,13 @@ def _about_vertices() -> list[Route]:
 def _actions(triggers: Triggers) -> list[Route]:
     def savepoint(request: Request) -> Any:
         job, wanted = request.path["jobid"], _trigger(request.body)
-        directory = _directory(request.body, "target-directory")
+        directory = _directory(request, "target-directory")
         if request.body.get("cancel-job"):
             return {"request-id": triggers.start(job, "stop", wanted, directory=directory, drain=False)}
         return {"request-id": triggers.start(job, "savepoint", wanted, directory=directory)}
 
     def stop(request: Request) -> Any:
-        directory, drain = _directory(request.body, "targetDirectory"), request.body.get("drain") is True
+        directory, drain = _directory(request, "targetDirectory"), request.body.get("drain") is True
         wanted = _trigger(request.body)
         return {"request-id": triggers.start(request.path["jobid"], "stop", wanted, directory=directory, drain=drain)}
 
@@ -275,16 +274,13 @@ def _trigger(body: dict[str, Any]) -> str | None:
     return given
 
 
-def _directory(body: dict[str, Any], name: str) -> str | None:
-    given = body.get(name)
+def _directory(request: Request, name: str) -> str | None:
+    given = request.body.get(name)
     if given is None:
         return None
     if not isinstance(given, str):
         raise RefusedError(400, f"'{name}' must be a string")
-    try:
-        return str(Location.parse(given))
-    except FlintstreamError as error:
-        raise RefusedError(400, str(error)) from None
+    return checked_target(request.path["jobid"], given)
 
 
 def _for_the_page() -> list[Route]:
