@@ -13,6 +13,7 @@ from flintstream.common.completable_future import SIGNAL_SECONDS
 from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
+from flintstream.coordinator.descriptors import raise_limit
 from flintstream.coordinator.orders import SavepointRequest
 from flintstream.coordinator.rescaling import RescaleRequest, parallelisms, rescaled, with_vertices
 from flintstream.coordinator.signals import TerminatedError, end_in_order
@@ -131,6 +132,7 @@ class RunningJob:
     def start(self) -> None:
         """Run the job in a thread. From now on, SIGTERM and SIGHUP end it before the program ends."""
         end_in_order(_suspend_all)
+        raise_limit()
         _unfinished.add(self)
         if self.control is not None:
             self.control.start()

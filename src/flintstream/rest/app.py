@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from flintstream.rest.routes import Route
 
 LONGEST_BODY = 1 << 16
+BODY_SECONDS = 10.0
+"""How long the content of a request may take to arrive."""
 
 
 def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
@@ -93,11 +96,10 @@ def _check_origin(request: Any) -> None:
 async def _body(request: Any) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise RefusedError(415, "the content must be application/json")  # which a form of another page cannot send
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > LONGEST_BODY:
-            raise RefusedError(413, "the request is too long")
+    try:
+        data = await asyncio.wait_for(_content(request), BODY_SECONDS)
+    except asyncio.TimeoutError:
+        raise RefusedError(408, "the content did not arrive in time") from None
     try:
         body = json.loads(data or b"{}")
     except (ValueError, RecursionError):
@@ -105,3 +107,12 @@ async def _body(request: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise RefusedError(400, "the content must be a JSON object")
     return body
+
+
+async def _content(request: Any) -> bytes:
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > LONGEST_BODY:
+            raise RefusedError(413, "the request is too long")
+    return bytes(data)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from flintstream.coordinator import registry
+from flintstream.coordinator.descriptors import raise_limit
 from flintstream.errors import FlintstreamError, optional_module
 from flintstream.rest.access import LOOPBACK
 from flintstream.rest.app import application
@@ -137,7 +138,10 @@ def server(place: Place) -> tuple[Any, socket.socket, Place]:
     Raises:
         FlintstreamError: The port is taken, the address is none of this machine, or a package is not there.
     """
-    uvicorn = optional_module("uvicorn", extra="ui", purpose="the web page and the REST server")
+    optional_module("uvicorn", extra="ui", purpose="the web page and the REST server")
+    from flintstream.rest.connections import make_server  # noqa: PLC0415 - it needs that package
+
+    raise_limit()
     app = application(place.token, LOOPBACK if place.local else ())
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -147,10 +151,7 @@ def server(place: Place) -> tuple[Any, socket.socket, Place]:
     except OSError as error:
         listener.close()
         raise FlintstreamError(f"cannot listen at {place.host}, port {place.port}: {error.strerror}") from None
-    config = uvicorn.Config(
-        app, log_level="warning", lifespan="off", server_header=False, ws="none", log_config=None, access_log=False
-    )
-    return uvicorn.Server(config), listener, replace(place, port=listener.getsockname()[1])
+    return make_server(app), listener, replace(place, port=listener.getsockname()[1])
 
 
 @contextlib.contextmanager
