@@ -88,9 +88,13 @@ changelog: setup ## move the fragments into CHANGELOG.md as the section of VERSI
 	$(if $(VERSION),,$(error say which: make changelog VERSION=1.2.3))
 	$(BIN)/towncrier build --yes --version $(VERSION)
 
-constraints: ## renew the pins (needs uv)
+constraints: ## renew the pins, also of what builds and publishes, with their hashes (needs uv)
 	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \
 	  --no-emit-find-links --no-emit-package flintstream --output-file constraints.txt pyproject.toml
+	for part in build:3.10 release:3.11 audit:3.11; do \
+	  uv pip compile --universal --python-version $${part#*:} --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	    --no-emit-find-links --output-file requirements/$${part%:*}.txt requirements/$${part%:*}.in || exit 1; \
+	done
 
 clean: ## remove what is made here
 	rm -rf $(VENV) docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

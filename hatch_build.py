@@ -1,4 +1,4 @@
-"""Builds the compiled modules (src/flintstream/compiled), if the machine can.
+"""Builds the compiled modules (src/flintstream/compiled), if the machine can, and lists the components of a wheel.
 
 Without a C compiler the result is the same package in pure Python, which is slower and otherwise equal.
 ``FLINTSTREAM_PURE_PYTHON=1`` chooses that; ``FLINTSTREAM_COMPILED=1`` makes a failure an error, as wheels require.
@@ -6,11 +6,14 @@ Without a C compiler the result is the same package in pure Python, which is slo
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 from contextlib import ExitStack, contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +33,20 @@ class CompiledModules(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the contract
         """Compile the modules and make the wheel one for this platform."""
         root = Path(self.root)
+        self._directory = tempfile.TemporaryDirectory()
+        bill = Path(self._directory.name) / "flintstream.cdx.json"
+        build_data["sbom_files"] = [str(bill)]
+        try:
+            self._compile(root, build_data)
+        finally:
+            compiled = not build_data["pure_python"]
+            bill.write_text(json.dumps(bill_of_materials(self.metadata, compiled=compiled), indent=2) + "\n")
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the contract
+        """Remove what only the build needed."""
+        self._directory.cleanup()
+
+    def _compile(self, root: Path, build_data: dict[str, Any]) -> None:
         if os.environ.get("FLINTSTREAM_PURE_PYTHON"):
             return
         try:
@@ -42,6 +59,45 @@ class CompiledModules(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         build_data["artifacts"] += [f"{PACKAGE}/*.so", f"{PACKAGE}/*.pyd"]
+
+
+def bill_of_materials(project: Any, *, compiled: bool) -> dict[str, Any]:
+    """Return the list of components of a wheel in the format CycloneDX, as PEP 770 has it in ``.dist-info/sboms``.
+
+    A wheel contains no package of others, but code that Cython generates. Those that it needs at run time are listed
+    without versions, which are chosen where it is installed.
+    """
+    name, version = project.core.name, project.version
+    own = {"type": "library", "bom-ref": f"pkg:pypi/{name}@{version}", "name": name, "version": version}
+    needed = [_component(requirement, "required") for requirement in project.core.dependencies]
+    for extra, requirements in project.core.optional_dependencies.items():
+        if extra in {"dev", "examples"}:
+            continue
+        needed += [_component(requirement, "optional") for requirement in requirements]
+    parts = list({part["bom-ref"]: part for part in reversed(needed) if part["name"] != name}.values())
+    if compiled:
+        cython = {"type": "library", "bom-ref": f"pkg:pypi/cython@{metadata.version('cython')}", "name": "cython"}
+        parts.append({**cython, "version": metadata.version("cython"), "purl": cython["bom-ref"], "scope": "required"})
+    parts.sort(key=lambda part: part["bom-ref"])
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "component": {**own, "purl": own["bom-ref"], "licenses": [{"expression": project.core.license_expression}]},
+            "tools": {
+                "components": [{"type": "application", "name": "hatchling", "version": metadata.version("hatchling")}]
+            },
+        },
+        "components": parts,
+        "dependencies": [{"ref": own["bom-ref"], "dependsOn": [part["bom-ref"] for part in parts]}],
+    }
+
+
+def _component(requirement: str, scope: str) -> dict[str, str]:
+    name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower()
+    purl = f"pkg:pypi/{name}"
+    return {"type": "library", "bom-ref": purl, "name": name, "purl": purl, "scope": scope}
 
 
 @contextmanager

