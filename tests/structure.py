@@ -58,9 +58,10 @@ ROOMS = {
         "_streams", "data_stream", "async_data_stream", "_environment", "stream_execution_environment",
     ),
     "engine.spark": (
-        "packing", "homes", "receipts", "versions", "sockets", "worker_lines", "log_place", "submitted", "connect",
-        "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "executors", "dependencies", "worker",
-        "daemon", "resident", "residency", "session", "tasks", "engine", "frames",
+        "packing", "homes", "receipts", "versions", "columns", "sockets", "worker_lines", "log_place", "submitted",
+        "connect", "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "executors", "dependencies",
+        "worker", "daemon", "early_daemon_process", "resident", "residency", "session", "tasks", "engine", "frames",
+        "ahead",
     ),
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -293,9 +294,7 @@ def _import_ahead(settings: dict[str, str]) -> None:
             import flintstream.datastream  # noqa: F401, PLC0415
 
             if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
-                from flintstream.engine.spark.session import import_ahead  # noqa: PLC0415
-
-                import_ahead()
+                import_module("flintstream.engine.spark.ahead")
         gc.freeze()
     finally:
         if enabled:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.json_text import to_json
-from flintstream.engine.spark.frames.types import inferred, mapped
+from flintstream.engine.spark.columns.types import inferred, mapped
 from flintstream.engine.spark.tasks import frame_of, schema_of, session, write_dealt
 from flintstream.errors import CheckpointError, shorten
 from flintstream.savepoint.entries import StateEntry, entries_of

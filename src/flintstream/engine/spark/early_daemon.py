@@ -1,51 +1,42 @@
-"""A daemon for Spark's Python workers that starts before Spark asks for one (``python -m``), with all imports done.
+"""A daemon for Spark's Python workers that starts before Spark asks for one, with all imports done.
 
 Spark starts its daemon when a task needs it, and the task waits until the daemon has imported what workers need. A
-driver that starts a local context also starts this process, which does so while Spark starts. Spark's daemon then finds
+driver that starts a local context also starts that process, which does so while Spark starts. Spark's daemon then finds
 it, passes its streams and its environment to it, and stays behind: Spark knows that process, and ends it.
 
-If anything differs that could matter to an import, this process ends, and Spark's daemon does the work.
+If anything differs that could matter to an import, it ends, and Spark's daemon does the work. The process itself is
+:mod:`flintstream.engine.spark.early_daemon_process`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import select
 import socket
 import struct
 import sys
 from contextlib import suppress
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
-__all__ = ["PLACE", "begin", "hand_over", "place"]
+__all__ = ["LENGTH", "PLACE", "YES", "begin", "hand_over", "here", "place"]
 
 PLACE = "FLINTSTREAM_EARLY_DAEMON"
 """Environment variable of Spark's daemon: the path of the socket where a process waits for it."""
 
-WAITING_SECONDS = 60.0
-"""The process ends if no daemon has come after this long."""
-
 ANSWER_SECONDS = 10.0
 """How long Spark's daemon waits for an answer of the process, which may still be importing."""
-
-SPARK_OWN = ("SPARK_", "PYSPARK_", "_PYSPARK_", "PYTHON_", "OMP_NUM_THREADS", "FLINTSTREAM_WORKERS", PLACE)
-"""Beginnings of the variables that are there for Spark's daemon only, and that no module reads while it is imported.
-
-Only native libraries such as numpy's read the one of OpenMP, and the process has not imported any.
-"""
 
 SET = {"PYTHONUNBUFFERED": "YES"}
 """A variable that Spark sets for its daemon, and that matters to Python itself."""
 
-_YES = b"y"
+YES = b"y"
 
-_LENGTH = struct.Struct("!I")
+LENGTH = struct.Struct("!I")
 
 _waiting: dict[str, subprocess.Popen[bytes]] = {}
 """The process of each context, by its path. It ends if its standard input closes, as with the end of this one."""
@@ -69,7 +60,7 @@ def begin(python: str, variables: Mapping[str, str]) -> None:
     path = os.path.join(directory, "daemon")  # noqa: PTH118 - as sockets take it
     with suppress(OSError):
         process = subprocess.Popen(  # noqa: S603 - the interpreter of the workers
-            [python, "-m", __name__, "pyspark.worker"],
+            [python, "-m", f"{__name__}_process", "pyspark.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -98,12 +89,12 @@ def hand_over() -> None:
     server.settimeout(ANSWER_SECONDS)
     try:
         server.connect(path)
-        data = json.dumps(_here(), ensure_ascii=True).encode()
-        socket.send_fds(server, [_LENGTH.pack(len(data))], [0, 1, 2])
+        data = json.dumps(here(), ensure_ascii=True).encode()
+        socket.send_fds(server, [LENGTH.pack(len(data))], [0, 1, 2])
         server.sendall(data)
-        accepted = server.recv(1) == _YES
+        accepted = server.recv(1) == YES
         if accepted:
-            server.sendall(_YES)
+            server.sendall(YES)
     except (OSError, TypeError, ValueError):
         accepted = False
     if not accepted:
@@ -118,7 +109,7 @@ def hand_over() -> None:
     os._exit(0)
 
 
-def _here() -> dict[str, Any]:
+def here() -> dict[str, Any]:
     """Return what makes this process Spark's daemon."""
     packages = [PathFinder.find_spec(name) for name in ("flintstream", "pyspark")]
     return {
@@ -130,70 +121,3 @@ def _here() -> dict[str, Any]:
         "user": os.geteuid(),
         "variables": dict(os.environ),
     }
-
-
-def fits(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
-    """Tell whether a process can go on as the other one, given what both are.
-
-    >>> ours = {"user": 0, "variables": {"HOME": "/", "PYTHONHASHSEED": "0"}}
-    >>> fits({"user": 0, "variables": {**ours["variables"], "SPARK_REUSE_WORKER": "1"}}, ours)
-    True
-    >>> fits({"user": 0, "variables": {**ours["variables"], "TZ": "UTC"}}, ours)
-    False
-    """
-    for what in ("user", "python", "packages", "arguments", "directory"):
-        if theirs.get(what) != ours.get(what):
-            return False
-    given, own = theirs["variables"], ours["variables"]
-    differing = {name for name in given.keys() | own.keys() if given.get(name) != own.get(name)}
-    # The search path is taken over: Spark adds archives of packages that are imported already.
-    return all(name == "PYTHONPATH" or name.startswith(SPARK_OWN) for name in differing)
-
-
-def _wait(listener: socket.socket) -> socket.socket | None:
-    """Wait for Spark's daemon; return its connection once this process has become like it."""
-    ready, _, _ = select.select([listener.fileno(), 0], [], [], WAITING_SECONDS)
-    if listener.fileno() not in ready:
-        return None  # no daemon has come, or the driver has ended
-    connection, _ = listener.accept()
-    head, streams, _, _ = socket.recv_fds(connection, _LENGTH.size, 3)
-    data = b""
-    while len(head) == _LENGTH.size and len(data) < _LENGTH.unpack(head)[0]:
-        more = connection.recv(_LENGTH.unpack(head)[0] - len(data))
-        if not more:
-            return None
-        data += more
-    given = json.loads(data) if data else {}
-    if len(streams) != 3 or not fits(given, _here()):
-        return None
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    os.environ.clear()
-    os.environ.update(given["variables"])
-    sys.path[:] = given["path"]
-    return connection
-
-
-def _main() -> NoReturn:
-    os.setpgid(0, 0)  # Ctrl-C is for the driver, which stops the job gracefully
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.environ[PLACE])
-        listener.listen()
-        import pyspark.worker  # noqa: F401, PLC0415 - slow, like the imports below
-
-        from flintstream.engine.spark import daemon, shipping, worker  # noqa: F401, PLC0415
-
-        connection = _wait(listener)
-    if connection is None:
-        os._exit(0)
-    connection.sendall(_YES)
-    if connection.recv(1) != _YES:  # Spark's daemon has stopped waiting
-        os._exit(0)
-    os.register_at_fork(after_in_child=connection.close)  # it ends with the daemon, whatever workers leave behind
-    daemon.main()
-    raise SystemExit
-
-
-if __name__ == "__main__":
-    _main()

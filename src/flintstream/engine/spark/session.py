@@ -262,17 +262,6 @@ def start_early(configuration: Mapping[str, str]) -> None:
     begin(conf, _pythons(conf))
 
 
-def import_ahead() -> None:
-    """Import what a job needs, while the JVM starts.
-
-    Raises:
-        ImportError: PySpark is not installed.
-    """
-    import pyspark.java_gateway  # noqa: F401, PLC0415
-
-    import flintstream.engine.spark.engine  # noqa: F401, PLC0415
-
-
 def _is_plain(own: Mapping[str, str], outside: Mapping[str, str]) -> bool:
     """Tell whether the settings that were given matter to the context alone, and not to how its JVM starts."""
     known = {*DEFAULTS, *LOCAL_DEFAULTS, "spark.master", "spark.driver.memory", "spark.driver.extraJavaOptions"}

@@ -1,1 +1,1 @@
-"""DataFrames as streams and streams as DataFrames: sources, schemas and types."""
+"""DataFrames as streams, and streams as DataFrames."""

@@ -18,7 +18,7 @@ from flintstream.common.typeinfo import (
     TupleTypeInfo,
     Types,
 )
-from flintstream.engine.spark.frames.schemas import ARRAYS, DIGITS, SCALE, spark_type
+from flintstream.engine.spark.columns.schemas import ARRAYS, DIGITS, SCALE, spark_type
 from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
