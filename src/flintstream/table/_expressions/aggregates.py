@@ -13,6 +13,7 @@ from flintstream.common._types.data_types import to_type_info
 from flintstream.runtime.copies import copied
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.types import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
+from flintstream.table._functions.user_defined import FunctionContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -295,8 +296,6 @@ class Aggregation:
 
     def open(self, runtime_context: Any) -> None:
         """Open the functions of the program."""
-        from flintstream.table.udf import FunctionContext  # noqa: PLC0415 - only tasks need it
-
         for each in self.functions:
             each.open(FunctionContext.of(runtime_context))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.errors import optional_module
 from flintstream.table._functions.kinds import plain, series_of
-from flintstream.table.udf import AggregateFunction, FunctionWrapper, TableAggregateFunction
+from flintstream.table._functions.user_defined import AggregateFunction, TableAggregateFunction
+from flintstream.table._functions.wrappers import FunctionWrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.table._functions.user_defined import FunctionContext
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 def open_all(functions: Iterable[Any], runtime_context: Any) -> None:
     """Open functions in a task."""
-    from flintstream.table.udf import FunctionContext  # noqa: PLC0415 - only tasks need it
-
     for each in functions:
         each.open(FunctionContext.of(runtime_context))
 

@@ -12,6 +12,7 @@ from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._expressions.codegen import Generator, Source, compiled, source
 from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._functions.user_defined import FunctionContext
 from flintstream.table._plan.nodes import Calc, Correlate, Scan, Union, Values
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ class Functions:
 
     def open(self, runtime_context: Any) -> None:
         """Open all functions."""
-        from flintstream.table.udf import FunctionContext  # noqa: PLC0415 - only tasks need it
-
         for each in self.functions:
             each.open(FunctionContext.of(runtime_context))
 

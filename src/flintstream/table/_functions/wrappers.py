@@ -1,0 +1,89 @@
+"""Functions with their types: what ``udf`` and ``udtf`` return."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.table._functions.user_defined import UserDefinedFunction
+from flintstream.table._sql.type_reader import read_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.common._types.data_types import DataType
+
+__all__ = ["FunctionWrapper", "as_data_type"]
+
+
+class PlainFunction(UserDefinedFunction):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.eval = function
+
+
+def as_data_type(given: DataType | str) -> DataType:
+    """Return a type given by its name in SQL, or as it is."""
+    if not isinstance(given, str):
+        return given
+    from flintstream.table._sql.dialect import Tokens, place_at  # noqa: PLC0415 - needs sqlglot
+
+    tokens = Tokens(given)
+    found, _ = read_type(tokens.all, 0, lambda token: place_at(given, token.start))
+    return found
+
+
+class FunctionWrapper:
+    """A Python function with its types: what ``udf`` and ``udtf`` return."""
+
+    advice = "join its rows with LATERAL TABLE(...) or join_lateral()"
+
+    def __init__(self, implementation: Any, kind: str, input_types: Any, results: Any, name: str | None) -> None:
+        """Wrap a function, an object with ``__call__``, or an object with ``eval``."""
+        self.kind = kind
+        self.implementation = implementation if hasattr(implementation, "eval") else PlainFunction(implementation)
+        given = [input_types] if isinstance(input_types, (t.DataType, str)) else input_types
+        self.input_types = None if given is None else [as_data_type(each) for each in given]
+        self.result_types = _columns(results) if kind == "table" else [as_data_type(results)]
+        self.result_type = self.result_types[0]
+        self.name = name or getattr(implementation, "__name__", type(implementation).__name__)
+        self.alias_names: tuple[str, ...] = ()
+
+    def alias(self, *alias_names: str) -> FunctionWrapper:
+        """Give the columns of the result names, where a method of tables takes the function and no call of it."""
+        made = copy(self)
+        made.alias_names = alias_names
+        return made
+
+    def of_types(self, types: Sequence[DataType]) -> FunctionWrapper:
+        """Return the function for arguments of these types, which decide what pandas makes of them."""
+        if not hasattr(self.implementation, "of_types"):
+            return self
+        made = copy(self)
+        made.implementation = self.implementation.of_types(types)
+        return made
+
+    def of_rows(self, names: Sequence[str], types: Sequence[DataType]) -> FunctionWrapper:
+        """Return the function for a single argument that is a row with all columns of a table.
+
+        A function of pandas gets a ``DataFrame``.
+        """
+        made = copy(self)
+        made.input_types = None
+        if hasattr(self.implementation, "of_frames"):
+            made.implementation = self.implementation.of_frames(names, types)
+        return made
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the expression of a call."""
+        from flintstream.table._expressions import syntax as s  # noqa: PLC0415
+        from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
+
+        return Expression(s.Invoke(None, self, tuple(syntax_of(each) for each in arguments)))
+
+
+def _columns(results: Any) -> list[DataType]:
+    if isinstance(results, (t.DataType, str)):
+        one = as_data_type(results)
+        return one.field_types() if isinstance(one, t.RowType) else [one]
+    return [as_data_type(each) for each in results]
