@@ -6,6 +6,7 @@ user code. If PyFlink raises a built-in exception for the same mistake, the exce
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from functools import partial
@@ -33,8 +34,10 @@ __all__ = [
     "UserCodeError",
     "add_note",
     "as_exception",
+    "encodable",
     "expect_no_interrupt",
     "is_interrupt",
+    "message_of",
     "notes",
     "optional_module",
     "shorten",
@@ -50,10 +53,31 @@ def shorten(value: object, limit: int = 120) -> str:
     "'aaaaaaaa..."
     """
     try:
-        text = repr(value)
+        text = str.__str__(repr(value))
     except Exception as error:  # noqa: BLE001 - a broken __repr__ must not hide the error that is being reported
         text = f"<{type(value).__name__}, whose __repr__ raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def encodable(text: str) -> str:
+    r"""Return a text that can be written as UTF-8: halves of surrogate pairs become U+FFFD.
+
+    >>> encodable("a\ud800b") == "a\ufffdb"
+    True
+    """
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def message_of(error: BaseException) -> str:
+    """Return ``str(error)``. Never raises, even if the exception's ``__str__`` does.
+
+    >>> message_of(ValueError("no price")), message_of(ValueError())
+    ('no price', '')
+    """
+    try:
+        return str.__str__(str(error))
+    except Exception as broken:  # noqa: BLE001 - as in shorten
+        return f"<{type(error).__name__}, whose __str__ raises {type(broken).__name__}>"
 
 
 def add_note(error: BaseException, note: str) -> None:
@@ -89,7 +113,7 @@ def as_exception(error: BaseException) -> Exception:
     if isinstance(error, SystemExit):
         told = RuntimeError(f"the function called sys.exit({error.code!r})")
     else:
-        message = f": {error}" if str(error) else ""
+        message = f": {message_of(error)}" if message_of(error) else ""
         told = RuntimeError(f"the function raised {type(error).__name__}{message}")
     told.__cause__ = error
     for note in notes(error):
@@ -321,7 +345,8 @@ class UserCodeError(FlintstreamError):
 
         Use it as ``raise UserCodeError.of(...) from error``.
         """
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        message = message_of(error)
+        text = f"{type(error).__name__}: {message}" if message else type(error).__name__
         return cls(operator, text, None if record is None else shorten(record))
 
 

@@ -178,7 +178,7 @@ def test_many_equal_values_are_read():
 
 def test_large_integers_are_shown(tmp_path):
     assert to_json(10**5000) == f'"{hex(10**5000)}"'
-    assert to_json([True, 10**4000]) == f"[true, {10**4000}]"
+    assert to_json([True, 2**63, 10**20]) == f'[true, {2**63}, "{10**20}"]'
 
 
 def test_names_do_not_control_the_terminal(tmp_path):

@@ -23,7 +23,7 @@ from tests.waiting import wait_for, wait_for_numbers
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.cli import main
 from flintstream.common import JobStatus
-from flintstream.coordinator import control, registry
+from flintstream.coordinator import asking, registry
 from flintstream.coordinator.client import cancel_all
 from flintstream.coordinator.monitoring import history
 from flintstream.datastream import StreamExecutionEnvironment
@@ -294,8 +294,8 @@ def test_who_does_not_know_the_key_is_turned_away(start):
     start("locked")
     entry = registry.find("locked")
     with pytest.raises(FlintstreamError, match=r"does not accept the key|ended before it answered"):
-        control.ask(replace(entry, key="00" * 32), "status")
-    assert control.ask(entry, "status")["state"] == "RUNNING"
+        asking.ask(replace(entry, key="00" * 32), "status")
+    assert asking.ask(entry, "status")["state"] == "RUNNING"
 
 
 def test_callers_that_say_nothing_hold_nobody_up(start):
@@ -304,7 +304,7 @@ def test_callers_that_say_nothing_hold_nobody_up(start):
     silent = [socket.socket(socket.AF_UNIX) for _ in range(20)]
     for each in silent:
         each.connect(entry.address)
-    assert control.ask(entry, "status")["state"] == "RUNNING"
+    assert asking.ask(entry, "status")["state"] == "RUNNING"
     for each in silent:
         each.close()
 
@@ -313,7 +313,7 @@ def test_callers_that_say_nothing_hold_nobody_up(start):
 def test_a_request_that_makes_no_sense_is_refused(start, request_):
     start("busy")
     with pytest.raises(FlintstreamError, match=r"there is no request 'unknown'|has no argument 'foo'"):
-        control.ask(registry.find("busy"), request_, foo=1)
+        asking.ask(registry.find("busy"), request_, foo=1)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_a_malformed_request_is_refused_in_words(start, request_):
         connection.send_bytes(request_)
         reply = json.loads(connection.recv_bytes())
     assert re.match(r"a request must be a JSON object|the request '\w+' has no argument '\w+': ", reply["error"])
-    assert control.ask(entry, "status")["state"] == "RUNNING"
+    assert asking.ask(entry, "status")["state"] == "RUNNING"
 
 
 def frame(data):
@@ -374,7 +374,7 @@ def test_a_malformed_handshake_ends_the_connection_only(start, sent, monkeypatch
     assert b"result" not in received
     wait_for(lambda: all(thread.name != "flintstream-reply" for thread in threading.enumerate()))
     assert errors == []
-    assert control.ask(entry, "status")["state"] == "RUNNING"
+    assert asking.ask(entry, "status")["state"] == "RUNNING"
 
 
 def test_a_caller_with_the_key_that_does_not_keep_to_the_handshake_ends_its_connection_only(start, monkeypatch):
@@ -575,7 +575,7 @@ def test_control_characters_in_a_reply_do_not_reach_the_terminal(tmp_path):
 
 
 def test_a_reply_without_an_end_is_not_read_into_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "LONGEST_REPLY", 100)
+    monkeypatch.setattr(asking, "LONGEST_REPLY", 100)
     with odd_job(tmp_path, json.dumps({"result": {"job": "a", "operators": [], "more": "x" * 100}}).encode()):
         assert "the job 'lost' ended before it answered" in flintstream("metrics", "lost", code=1)
 
@@ -601,7 +601,7 @@ def test_requests_that_cross_the_end_of_a_job_are_answered(start, tmp_path):
 
     def savepoint():
         try:
-            answers.append(control.ask(entry, "savepoint", directory=str(tmp_path / "savepoints")))
+            answers.append(asking.ask(entry, "savepoint", directory=str(tmp_path / "savepoints")))
         except FlintstreamError as error:
             answers.append(str(error))
 
@@ -630,8 +630,8 @@ def test_a_request_for_which_no_thread_can_start_fails_without_the_others(start,
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         with pytest.raises(FlintstreamError, match="ended before it answered"):
-            control.ask(entry, "status")
-    assert control.ask(entry, "status")
+            asking.ask(entry, "status")
+    assert asking.ask(entry, "status")
 
 
 def test_a_savepoint_of_a_job_that_is_over_is_refused(start, tmp_path):

@@ -116,7 +116,7 @@ def test_control_characters_of_a_savepoint_do_not_reach_the_terminal(tmp_path):
             assert r"\x1b[2J" in output or r"\u001b[2J" in output
             assert output.replace("\n", "").isprintable()
     (line,) = run("show", path, "--format", "json").output.splitlines()
-    assert json.loads(line)["value"] == odd
+    assert json.loads(line)["value"] == odd.replace("\ud800", "\ufffd")
 
 
 def test_no_savepoint_is_an_error(tmp_path):

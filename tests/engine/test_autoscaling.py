@@ -10,7 +10,7 @@ from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.connectors.source import Boundedness, Source, SourceReader, StaticEnumerator
-from flintstream.coordinator import control, registry
+from flintstream.coordinator import asking, registry
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.testing import CollectSink
@@ -79,7 +79,7 @@ def test_a_job_gets_more_while_it_works_and_less_when_it_rests(make_env, tmp_pat
     client = env.execute_async("scales itself")
 
     def parallelisms():
-        record = control.ask(registry.find(str(client.get_job_id())), "record")
+        record = asking.ask(registry.find(str(client.get_job_id())), "record")
         return {vertex["parallelism"] for vertex in record["plan"]["vertices"]}
 
     wait_for(parallelisms, client, {2}.__eq__)

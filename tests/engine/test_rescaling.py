@@ -12,7 +12,7 @@ from tests.engine.tally import Millis, Tally, expected, ordered, tally
 from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.common import Encoder, Time, Types, WatermarkStrategy
-from flintstream.coordinator import control, registry
+from flintstream.coordinator import asking, registry
 from flintstream.datastream.connectors.file_system import FileSink, OutputFileConfig, RollingPolicy
 from flintstream.datastream.functions import KeyedProcessFunction, MapFunction
 from flintstream.datastream.window import TumblingEventTimeWindows
@@ -37,7 +37,7 @@ def settings(tmp_path, **more):
 
 
 def ask(client, request="rescale", **arguments):
-    return control.ask(registry.find(str(client.get_job_id())), request, **arguments)
+    return asking.ask(registry.find(str(client.get_job_id())), request, **arguments)
 
 
 def vertices(client):

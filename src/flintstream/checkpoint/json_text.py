@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import enum
-import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from flintstream.checkpoint.codec import Opaque
+from flintstream.common._text.strict_json import json_text
 from flintstream.common.types import Row
 from flintstream.contracts.window import CountWindow, GlobalWindow, TimeWindow
 from flintstream.errors import shorten
 
 _MAX_REPR = 1000
-_MAX_BITS = 14_000  # Python writes no more than 4300 digits
 
 
 def to_json(value: Any) -> str:
@@ -22,20 +21,20 @@ def to_json(value: Any) -> str:
 
     Tuples, sets and unnamed rows become arrays. Named rows, windows, data classes and dicts become objects, except
     dicts with keys other than strings, which become arrays of pairs. Bytes are in base 64, dates in ISO 8601, decimals
-    as strings. Integers of more than 4200 digits become hexadecimal strings. A pickled value that was not read becomes
+    as strings. Integers of more than 19 digits become strings, too. A pickled value that was not read becomes
     ``{"pickled": <number of bytes>}``. All other values become their ``repr``.
 
     >>> to_json(("a", {1: 2.0}))
     '["a", [[1, 2.0]]]'
     """
-    return json.dumps(_plain(value), ensure_ascii=False)
+    return json_text(_plain(value), ascii_only=False)
 
 
 def _plain(value: Any) -> Any:
     if value is None or type(value) in {bool, str}:
         return value
     if type(value) is int:
-        return value if value.bit_length() < _MAX_BITS else hex(value)
+        return value
     if isinstance(value, float):
         return float(value) if value - value == 0 else str(value)  # JSON has no infinity and no NaN
     if isinstance(value, enum.Enum):
@@ -63,7 +62,7 @@ def _other(value: Any) -> Any:
     if isinstance(value, int):
         return _plain(int(value))
     if isinstance(value, (set, frozenset)):
-        return sorted(map(_plain, value), key=lambda item: json.dumps(item, sort_keys=True))
+        return sorted(map(_plain, value), key=json_text)
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode()
     if is_dataclass(value) and not isinstance(value, type):

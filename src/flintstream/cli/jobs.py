@@ -14,7 +14,7 @@ from flintstream.cli.printable import printable
 from flintstream.common._text.watermarks import watermark_text
 from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.coordinator import registry
-from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.coordinator.asking import JobGoneError, ask, ask_all
 from flintstream.coordinator.monitoring import history
 from flintstream.errors import FlintstreamError
 
@@ -62,14 +62,14 @@ def _when(millis: int) -> str:
 def list_command(running: bool, everything: bool, verbose: bool) -> None:
     """Show this user's jobs on this machine: start, id, name, state and progress."""
     shown: set[str] = set()
-    for entry in registry.entries():
-        try:
-            status = ask(entry, "status")
-            checkpoints = ask(entry, "checkpoints") if verbose else None
-        except JobGoneError:
+    known = registry.entries()
+    for entry, told in zip(known, ask_all(known, "status", *["checkpoints"] * verbose), strict=True):
+        if isinstance(told, JobGoneError):
             continue
-        except FlintstreamError as error:
-            status, checkpoints = {"state": f"UNKNOWN: {error}"}, None
+        if isinstance(told, FlintstreamError):
+            status, checkpoints = {"state": f"UNKNOWN: {told}"}, None
+        else:
+            status, checkpoints = told[0], told[1] if verbose else None
         try:
             lines = _lines(entry, status, checkpoints)
             lines += _log_lines(status) if verbose else []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from flintstream.cli.jobs import MISUNDERSTOOD, OTHER_RELEASE, SETTINGS, ask_job, complete_job
 from flintstream.cli.printable import printable
+from flintstream.common._text.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def _text(reply: Any, form: str) -> str:
             raise TypeError("not a text")
         return reply
     if form == "json":
-        return json.dumps(reply["operators"], indent=2) + "\n"
+        return json_text(reply["operators"], indent=2) + "\n"
     lines = ["job", *_lines(reply["totals"])]
     for task in reply["tasks"]:
         lines += [f"task {task['task']}, subtask {task['subtask'] + 1}", *_lines(task["values"])]

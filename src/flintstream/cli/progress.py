@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -11,9 +10,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from flintstream.cli.terminal import StatusLine, Stream
+from flintstream.common._text.strict_json import json_text
 from flintstream.common._text.watermarks import watermark_text
 from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.common.job_listener import JobListener
+from flintstream.errors import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +98,7 @@ class JsonProgress(JobListener):
         self._write("executed", {**_told(progress), "runtime_ms": runtime_ms, "error": _text(error)})
 
     def _write(self, event: str, content: dict[str, Any]) -> None:
-        line = json.dumps({"event": event, "time_ms": time.time_ns() // 1_000_000, **content})
+        line = json_text({"event": event, "time_ms": time.time_ns() // 1_000_000, **content})
         self._stream.write(f"{line}\n")
         self._stream.flush()
 
@@ -107,7 +108,7 @@ def _told(progress: JobProgress) -> dict[str, Any]:
 
 
 def _text(error: BaseException | None) -> str | None:
-    return None if error is None else f"{type(error).__name__}: {error}"
+    return None if error is None else f"{type(error).__name__}: {message_of(error)}"
 
 
 @contextmanager

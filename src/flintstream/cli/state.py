@@ -15,6 +15,7 @@ from rich.table import Table
 from flintstream.checkpoint.json_text import to_json
 from flintstream.cli.jobs import SETTINGS
 from flintstream.cli.printable import printable, printable_json
+from flintstream.common._text.strict_json import json_text
 from flintstream.errors import CheckpointError, FlintstreamError
 from flintstream.savepoint import Savepoint
 
@@ -51,7 +52,7 @@ def list_state_command(path: str, form: str) -> None:
     operators = _opened(savepoint.operators)
     if form == "json":
         for operator in operators:
-            click.echo(printable_json(json.dumps(_operator_json(operator), ensure_ascii=False)))
+            click.echo(printable_json(json_text(_operator_json(operator), ascii_only=False)))
         return
     metadata = savepoint.metadata
     click.echo(printable(f"{metadata.purpose} {metadata.number} of '{metadata.job_name}' ({metadata.job_id})"))
@@ -113,7 +114,7 @@ def show_state_command(
     if what == "values":
         rows = _values(savepoint, uids)
     if key is not None:
-        wanted = {key, json.dumps(key, ensure_ascii=False), _normal(key)}
+        wanted = {key, json_text(key, ascii_only=False), _normal(key)}
         rows = (row for row in rows if to_json(row.get("key")) in wanted)
     shown = _opened(lambda: list(islice(rows, limit + 1)))
     more, shown = len(shown) > limit, shown[:limit]
@@ -160,7 +161,7 @@ def _values(savepoint: Savepoint, uids: Sequence[str]) -> Iterator[dict[str, Any
 def _normal(key: str) -> str:
     """Normalize JSON to the format of :func:`to_json`; return other text unchanged."""
     try:
-        return json.dumps(json.loads(key), ensure_ascii=False)
+        return json_text(json.loads(key), ascii_only=False)
     except ValueError:
         return key
 

@@ -16,7 +16,7 @@ from flintstream.cli.printable import printable
 from flintstream.cli.progress import ProgressLine, progress_line
 from flintstream.common.constants import MIN_LONG_VALUE
 from flintstream.coordinator import registry
-from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.coordinator.asking import JobGoneError, ask
 from flintstream.coordinator.monitoring import history
 from flintstream.errors import FlintstreamError
 

@@ -40,13 +40,14 @@ from multiprocessing.connection import Client, Listener, answer_challenge, deliv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import registry
 from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.monitoring import output_file, recent_log
 from flintstream.coordinator.monitoring.checkpoint_history import state_of
 from flintstream.coordinator.monitoring.measured import families, of_job, of_operators, of_tasks, vertex_id
 from flintstream.coordinator.rescaling import told
-from flintstream.errors import FlintstreamError, shorten
+from flintstream.errors import FlintstreamError, message_of, shorten
 from flintstream.metrics.families import prometheus_text
 
 if TYPE_CHECKING:
@@ -57,13 +58,10 @@ if TYPE_CHECKING:
 
 LARGEST_PARALLELISM = 1 << 15
 LONGEST_REQUEST = 1 << 16
-LONGEST_REPLY = 1 << 28
 LONGEST_ADDRESS = 100
 """Length in bytes that every system allows for the path of a Unix domain socket."""
 LAST_REPLIES_SECONDS = 2.0
 """Longest time that a process waits at exit for replies in progress."""
-ANSWER_SECONDS = 5.0
-"""Longest time in which a healthy process answers a request that needs no waiting."""
 
 _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
     "curves": {"since": (int,)},
@@ -77,10 +75,6 @@ _BAD_HANDSHAKE = (AuthenticationError, AssertionError, ValueError)
 """Errors that :mod:`multiprocessing` raises if the other side does not keep to its protocol."""
 
 _log = logging.getLogger(__name__)
-
-
-class JobGoneError(FlintstreamError):
-    """The job ended before it could answer."""
 
 
 class Control:
@@ -180,7 +174,7 @@ class Control:
             request = connection.recv_bytes(LONGEST_REQUEST)
             self._replying.add(thread)
             try:
-                connection.send_bytes(json.dumps(self._reply(request)).encode())
+                connection.send_bytes(json_text(self._reply(request)).encode())
             finally:
                 self._replying.discard(thread)
 
@@ -195,7 +189,7 @@ class Control:
                     return {"error": f"the request '{request}' has no argument {shorten(name)}: {shorten(value)}"}
             return {"result": self._requests[request](**arguments)}
         except Exception as error:  # noqa: BLE001 - the caller gets it as the reply
-            return {"error": str(error) or type(error).__name__}
+            return {"error": message_of(error) or type(error).__name__}
 
     def _stop(self, directory: str | None = None, drain: bool = False) -> str:
         path = self._job.savepoint(directory, stop=True, drain=drain).result()
@@ -293,14 +287,9 @@ def checkpoints_of(job: RunningJob) -> dict[str, Any]:
 
 
 def metrics_of(job: RunningJob) -> dict[str, Any]:
-    """Return the metrics of a job, its tasks and its operators, as JSON. Values without a JSON type become strings."""
+    """Return the metrics of a job, its tasks and its operators, as JSON."""
     vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
     operators = [{**asdict(each), "vertex": vertices[each.operator_id]} for each in of_operators(job)]
-    for each in operators:
-        each["values"] = {
-            name: value if value is None or isinstance(value, int | float | str) else str(value)
-            for name, value in each["values"].items()
-        }
     load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
     chains = {chain.id: chain for chain in load.plan.chains}
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
@@ -317,45 +306,6 @@ def _record_of(job: RunningJob) -> dict[str, Any]:
     from flintstream.coordinator.monitoring.history import record_of  # noqa: PLC0415 - it uses this module
 
     return record_of(job)
-
-
-def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
-    """Send a request to a job, wait for the result and return it.
-
-    Raises:
-        JobGoneError: The job has ended. An entry that its process left behind is removed.
-        FlintstreamError: The job refuses the request or does not answer.
-    """
-    quick = request not in {"savepoint", "stop", "rescale", "cancel", "wait"}
-    connection = None
-    try:
-        connection = Client(entry.address, family="AF_UNIX")
-        if not connection.poll(ANSWER_SECONDS):
-            raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) does not answer")
-        key = bytes.fromhex(entry.key)
-        answer_challenge(connection, key)
-        deliver_challenge(connection, key)
-        connection.send_bytes(json.dumps({"request": request, **arguments}).encode())
-        if quick and not connection.poll(ANSWER_SECONDS):
-            raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) does not answer")
-        reply = json.loads(connection.recv_bytes(LONGEST_REPLY))
-    except (ConnectionRefusedError, FileNotFoundError):
-        registry.remove(entry)  # the process was killed, and another one has its pid now
-        raise JobGoneError(f"the job '{entry.name}' has ended") from None
-    except (OSError, EOFError):
-        raise JobGoneError(f"the job '{entry.name}' ended before it answered") from None
-    except AuthenticationError:
-        raise FlintstreamError(f"the job '{entry.name}' does not accept the key of its entry") from None
-    except (AssertionError, ValueError, RecursionError):
-        reply = None
-    finally:
-        if connection is not None:
-            connection.close()
-    if isinstance(reply, dict) and "error" in reply:
-        raise FlintstreamError(str(reply["error"]))
-    if not isinstance(reply, dict) or "result" not in reply:
-        raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) sent no valid reply")
-    return reply["result"]
 
 
 def _new_address() -> str:

@@ -34,6 +34,7 @@ from flintstream.errors import (
     UserCodeError,
     as_exception,
     is_interrupt,
+    message_of,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _log = logging.getLogger(__name__)
 def described(error: BaseException) -> str:
     """Return type and message of an error, and for one of user code operator, record and frames; without secrets."""
     cause = error.__cause__
-    text = f"{type(error).__name__}: {error}" + (f"\n{cause}" if isinstance(cause, UserCodeError) else "")
+    text = f"{type(error).__name__}: {message_of(error)}" + (f"\n{cause}" if isinstance(cause, UserCodeError) else "")
     return without_secrets(text)[:LONGEST_FAILURE]
 
 

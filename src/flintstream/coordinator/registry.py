@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import socket
+import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import FlintstreamError
 from flintstream.storage.private import is_private, make_private
@@ -23,8 +25,12 @@ if TYPE_CHECKING:
 DIRECTORY = "FLINTSTREAM_JOBS_DIR"
 SOCKET_DIRECTORY, SOCKET = "flintstream-control-", "socket"
 """The beginning of the name of a directory for the socket of a job, and the name of the socket in it."""
+LONGEST_ENTRY = 1 << 16
 LATEST_MS = 253_402_300_800_000
 """The year 10000."""
+
+_log = logging.getLogger(__name__)
+_warned: set[tuple[Path, str]] = set()
 
 
 @dataclass(frozen=True)
@@ -140,29 +146,68 @@ def _path(entry: Entry) -> Path:
 
 
 def _all() -> Iterator[Entry]:
-    place = directory()
-    try:
-        if not is_private(place.stat()):
-            return  # the entries name files to connect to and to remove, so other users must not be able to write them
-        paths = sorted(place.glob("*.json"))
-    except OSError:
-        return
-    for path in paths:
-        # Skip files that are foreign, of another release, or just being removed.
-        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
-            if not is_private(path.lstat()):
-                continue
-            yield _checked(Entry(**json.loads(path.read_text(encoding="utf-8"))), path)
+    for path in files(directory()):
+        told = content(path, LONGEST_ENTRY)
+        if told is None:
+            continue
+        try:
+            yield _checked(Entry(**told), path)
+        except (ValueError, TypeError) as error:  # foreign, or of another release
+            warn_of(path, str(error))
 
 
 def _checked(entry: Entry, path: Path) -> Entry:
     kinds = {name: type(value) for name, value in vars(entry).items()}
     if kinds != {**dict.fromkeys(kinds, str), "pid": int, "started_ms": int} or path.stem != entry.job_id:
-        raise TypeError(f"{path} is not an entry")
+        raise TypeError("it is not the entry of a job")
     if not 0 < entry.pid < 1 << 31 or not 0 <= entry.started_ms < LATEST_MS:
-        raise ValueError(f"{path} names no process")
+        raise ValueError("it names no process")
     bytes.fromhex(entry.key)
     return entry
+
+
+def files(place: Path) -> list[Path]:
+    """Return the JSON files in a directory of this user; none if other users can write to it, which is logged once.
+
+    The files say what to connect to and what to remove, so other users must not be able to write them.
+    """
+    try:
+        if is_private(place.stat()):
+            return sorted(place.glob("*.json"))
+    except OSError:
+        return []
+    warn_of(place, "other users can write to it, or it belongs to another user")
+    return []
+
+
+def content(path: Path, longest: int) -> Any:
+    """Return what a JSON file of this user says. None if it cannot be read, which is logged once.
+
+    Args:
+        path: the file.
+        longest: its greatest size (bytes).
+    """
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or not is_private(status) or status.st_size > longest:
+            warn_of(path, f"it must be a file of at most {longest:,} bytes that only you can write")
+            return None
+        told = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        warn_of(path, f"{getattr(error, 'strerror', None) or error}")
+        return None
+    if told is None:
+        warn_of(path, "it is empty")
+    return told
+
+
+def warn_of(path: Path, fault: str) -> None:
+    """Log that a file is ignored, and why; only once in a process."""
+    if (path, fault) not in _warned:
+        _warned.add((path, fault))
+        _log.warning("%s is ignored: %s", path, fault)
 
 
 def _lives(pid: int) -> bool:

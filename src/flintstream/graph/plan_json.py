@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from flintstream.common._text.strict_json import json_text
 
 if TYPE_CHECKING:
     from flintstream.graph.stream_graph import StreamGraph
@@ -46,4 +47,4 @@ def execution_plan(graph: StreamGraph) -> str:
         }
         entry.update({name: value for name, value in settings.items() if value is not None})
         nodes.append(entry)
-    return json.dumps({"nodes": nodes}, indent=2)
+    return json_text({"nodes": nodes}, indent=2)

@@ -6,9 +6,12 @@ with Flink's own reporter for Prometheus: a count goes back when a job restarts,
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from flintstream.errors import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,7 +111,7 @@ class Families:
         [('flink_taskmanager_job_task_operator_parser_bad', 'A metric of the program')]
         """
         if isinstance(value, int | float):
-            self._family(scope, name, "gauge").samples.append(Sample(labels, value + 0))
+            self._family(scope, name, "gauge").samples.append(Sample(_encodable(labels), _bounded(value)))
 
     def add_summary(
         self,
@@ -120,7 +123,7 @@ class Families:
         total: float,
     ) -> None:
         """Add a distribution."""
-        samples = self._family(scope, name, "summary").samples
+        samples, labels = self._family(scope, name, "summary").samples, _encodable(labels)
         for share, value in quantiles.items():
             samples.append(Sample({**labels, QUANTILE: str(share)}, value))
         samples.append(Sample(labels, count, "_count"))
@@ -131,12 +134,26 @@ class Families:
         known = self._by_name.get(full)
         if known is None:
             known = self._by_name[full] = Family(
-                full, HELP[scope].get(name, _OF_THE_PROGRAM), f"{scope.replace('_', '.')}.{name}", kind
+                full, HELP[scope].get(name, _OF_THE_PROGRAM), f"{scope.replace('_', '.')}.{encodable(name)}", kind
             )
         return known
 
     def __iter__(self) -> Iterator[Family]:
         return iter(sorted(self._by_name.values(), key=lambda family: family.name))
+
+
+def _encodable(labels: Mapping[str, str]) -> Mapping[str, str]:
+    return {label: encodable(value) for label, value in labels.items()}
+
+
+def _bounded(value: float) -> float:
+    """Return a number that every protocol can send: a large integer becomes a float, or infinity."""
+    if isinstance(value, float) or -(2**63) <= value < 2**63:
+        return value + 0
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def percentile(ordered: Sequence[int], share: float) -> int:

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from flintstream.errors import message_of, shorten
 from flintstream.metrics.reported import Counted, Distributed, Gauged, Metered
 
 if TYPE_CHECKING:
@@ -194,9 +195,9 @@ class _Gauge(Metric):
             value = self._read()
             value = value.item() if hasattr(value, "item") else value  # NumPy scalars
         except BaseException as error:  # noqa: BLE001 - a failing report must not fail the job
-            return Gauged([None], f"{type(error).__name__}: {error}")
+            return Gauged([None], f"{type(error).__name__}: {message_of(error)}")
         if value is not None and not isinstance(value, bool | int | float | str):
-            return Gauged([None], f"it must return a number or a str, but returned {value!r:.100}")
+            return Gauged([None], f"it must return a number or a str, but returned {shorten(value, 100)}")
         return Gauged([value])
 
 

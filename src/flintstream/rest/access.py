@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-import json
 import secrets
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
+
+from flintstream.common._text.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 DOCUMENTS = frozenset({"/", "/docs", "/openapi.json", "/v1/openapi.json"})
 """What a browser shows or stores as a whole. None of it contains anything of a job."""
+JSON_HEADERS = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
+"""Headers of replies in JSON, which no browser is to keep or to take for something else."""
 KEY = b"flintstream-key"
 """The header with the key of the page."""
 
@@ -104,7 +107,7 @@ def split_host(host: str) -> tuple[str, str]:
 
 
 async def _send_error(send: Send, status: int, text: str) -> None:
-    await _send(send, status, json.dumps({"errors": [text]}), {"content-type": "application/json"})
+    await _send(send, status, json_text({"errors": [text]}), {"content-type": "application/json", **JSON_HEADERS})
 
 
 async def _send(send: Send, status: int, content: str, headers: dict[str, str]) -> None:

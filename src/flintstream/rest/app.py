@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from flintstream.common._text.strict_json import json_text
+from flintstream.coordinator.asking import JobSilentError
 from flintstream.errors import FlintstreamError, optional_module
 from flintstream.rest import openapi, page
-from flintstream.rest.access import LOOPBACK, Guard
+from flintstream.rest.access import JSON_HEADERS, LOOPBACK, Guard
 from flintstream.rest.records import RefusedError
 from flintstream.rest.routes import Request, routes
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 LONGEST_BODY = 1 << 16
 BODY_SECONDS = 10.0
 """How long the content of a request may take to arrive."""
+
+_log = logging.getLogger(__name__)
 
 
 def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
@@ -31,11 +36,14 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     """
     starlette = optional_module("starlette.applications", package="starlette", extra="ui", purpose="the REST server")
     from starlette.concurrency import run_in_threadpool  # noqa: PLC0415 - an optional dependency
-    from starlette.responses import HTMLResponse, JSONResponse  # noqa: PLC0415
+    from starlette.responses import HTMLResponse, Response  # noqa: PLC0415
     from starlette.routing import Route as Endpoint  # noqa: PLC0415
 
+    def reply(content: Any, status: int) -> Any:
+        return Response(json_text(content), status, JSON_HEADERS, "application/json")
+
     def refusal(error: RefusedError) -> Any:
-        return JSONResponse({"errors": [str(error)]}, error.status)
+        return reply({"errors": [str(error)]}, error.status)
 
     def endpoint(route: Route) -> Any:
         async def answer(request: Any) -> Any:
@@ -46,11 +54,16 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
                 if request.method in {"POST", "PUT"}:
                     body = await _body(request)
                 asked = Request(dict(request.path_params), dict(request.query_params), body)
-                return JSONResponse(await run_in_threadpool(route.reply, asked), route.status)
+                return reply(await run_in_threadpool(route.reply, asked), route.status)
             except RefusedError as error:
                 return refusal(error)
+            except JobSilentError as error:
+                return refusal(RefusedError(503, str(error)))
             except FlintstreamError as error:
                 return refusal(RefusedError(500, str(error)))
+            except Exception:  # noqa: BLE001 - one bad request or job must not look like another kind of answer
+                _log.exception("cannot answer %s %s", route.method, route.path)
+                return refusal(RefusedError(500, "Internal server error: the log of the server says more"))
 
         return answer
 
@@ -74,7 +87,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     endpoints.append(Endpoint("/docs", document(reference, headers), methods=["GET"]))
 
     async def missing(request: Any, error: Any) -> Any:
-        return refusal(RefusedError(error.status_code, f"{error.detail}: {request.url.path}"))
+        return refusal(RefusedError(error.status_code, f"{error.detail}: {request.scope['path']}"))
 
     answering = starlette.Starlette(routes=endpoints, exception_handlers={404: missing, 405: missing})
     return Guard(answering, token, hosts, page.refusal())
@@ -89,8 +102,16 @@ def _description(document: dict[str, Any]) -> Route:
 def _check_origin(request: Any) -> None:
     """Refuse what a page of another server sends. Programs that are no browsers name no origin."""
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+    if origin is not None and _place(origin) != request.headers.get("host", ""):
         raise RefusedError(403, "the request comes from a page of another server")
+
+
+def _place(origin: str) -> str | None:
+    """Return host and port of an origin; None if it is malformed."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 async def _body(request: Any) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def _restored(record: Record) -> dict[str, Any] | None:
     for failure in reversed(record["exceptions"]):
         number = failure.get("restart_from")
         if number is not None:
-            at_ms = failure["at_ms"] + failure["restart_ms"]
+            at_ms = failure["at_ms"] + (failure.get("restart_ms") or 0)
             return {"id": number, "restore_timestamp": at_ms, "is_savepoint": False, "external_path": paths.get(number)}
     path = record["checkpoints"]["started_from"]
     if path is None:
@@ -218,7 +218,7 @@ def subtask_details(record: Record, number: int, vertex: str) -> dict[str, Any] 
                 "unaligned_checkpoint": False,
                 "aborted": False,
             }
-            for subtask, (size, millis) in enumerate(zip(told["bytes"], told["ms"], strict=True))
+            for subtask, (size, millis) in enumerate(zip(told["bytes"], told["ms"], strict=False))
         ],
     }
 

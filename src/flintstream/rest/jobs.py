@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any
 
 from flintstream.options import restarts
@@ -72,13 +73,13 @@ def plan(record: Record) -> dict[str, Any]:
     """``/jobs/:jobid/plan``."""
     nodes = []
     for vertex in record["plan"]["vertices"]:
-        first, *others = (operator["name"] for operator in vertex["operators"])
+        first, *others = (html.escape(operator["name"]).replace("\\", "&#92;") for operator in vertex["operators"])
         node: dict[str, Any] = {
             "id": vertex["id"],
             "operator": "",
             "parallelism": vertex["parallelism"],
             "operator_strategy": "",
-            "description": "".join([f"{first}<br/>", *(f"+- {name}<br/>" for name in others)]),
+            "description": "".join([f"{first}<br/>", *(f"+- {name}<br/>" for name in others)]),  # HTML, here alone
             "optimizer_properties": {},
         }
         if vertex["inputs"]:

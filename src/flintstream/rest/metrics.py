@@ -16,7 +16,11 @@ def listed(values: Mapping[str, Any], wanted: str | None) -> list[dict[str, str]
     """Names of metrics, or the values of those in a list with commas between them."""
     if wanted is None:
         return [{"id": name} for name in values]
-    return [{"id": name, "value": str(values[name])} for name in wanted.split(",") if name in values]
+    return [{"id": name, "value": _told(values[name])} for name in wanted.split(",") if name in values]
+
+
+def _told(value: Any) -> str:
+    return "NaN" if value is None else str(value)  # JSON has no NaN
 
 
 def together(groups: Iterable[Mapping[str, Any]], query: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -8,11 +8,16 @@ from contextlib import suppress
 from typing import Any
 
 from flintstream.coordinator import registry
-from flintstream.coordinator.control import JobGoneError, ask
+from flintstream.coordinator.asking import JobGoneError, JobSilentError, ask, ask_all
 from flintstream.coordinator.monitoring import history
+from flintstream.coordinator.monitoring.record_shape import fault_of
 from flintstream.errors import FlintstreamError
 
 Record = dict[str, Any]
+
+
+UNKNOWN = "UNKNOWN"
+"""The state of a job whose process does not answer, such as one that is stopped."""
 
 
 class RefusedError(FlintstreamError):
@@ -27,16 +32,43 @@ class RefusedError(FlintstreamError):
 def records() -> list[Record]:
     """Return what there is to tell of all jobs, running ones first."""
     found: dict[str, Record] = {}
-    for entry in registry.entries():
-        with suppress(FlintstreamError):
-            found[entry.job_id] = _living(entry)
+    running = registry.entries()
+    for entry, replies in zip(running, ask_all(running, "record"), strict=True):
+        if isinstance(replies, JobGoneError):
+            continue
+        told = _silent(entry, replies) if isinstance(replies, FlintstreamError) else _living(entry, replies[0])
+        found[entry.job_id] = told
     for record in history.ended():
         found.setdefault(record["job_id"], record)
     return list(found.values())
 
 
-def _living(entry: registry.Entry) -> Record:
-    return {**ask(entry, "record"), "started_ms": entry.started_ms, "ended_ms": None}
+def _living(entry: registry.Entry, reply: Any) -> Record:
+    fault = fault_of(reply, kept=False)
+    if fault is not None:
+        text = f"the job '{entry.name}' (process {entry.pid}) has sent a record of another form: {fault}"
+        return _silent(entry, FlintstreamError(text))
+    return {**reply, "job_id": entry.job_id, "started_ms": entry.started_ms, "ended_ms": None}
+
+
+def _silent(entry: registry.Entry, error: FlintstreamError) -> Record:
+    """Return what is known of a job that cannot be asked: its last record in the history, or else its entry."""
+    record = _kept(entry.job_id, entry) or _entry_alone(entry)
+    status = {**record["status"], "state": UNKNOWN}
+    return {**record, "status": status, "started_ms": entry.started_ms, "ended_ms": None, "error": str(error)}
+
+
+def _entry_alone(entry: registry.Entry) -> Record:
+    counts = dict.fromkeys(("epochs", "restarts", "checkpoints", "records_in", "records_out"), 0)
+    return {
+        **{name: getattr(entry, name) for name in ("job_id", "name", "host", "pid")},
+        "plan": {"batch": False, "vertices": []},
+        "status": {"state": UNKNOWN, **counts, "watermark": None},
+        "checkpoints": {"interval_ms": None, "completed": 0, "failed": 0, "started_from": None, "kept": []},
+        "metrics": {"totals": {"uptime": 0}, "tasks": [], "operators": []},
+        "exceptions": [],
+        "configuration": {},
+    }
 
 
 def record_of(job: str) -> Record:
@@ -47,8 +79,12 @@ def record_of(job: str) -> Record:
     """
     entry = entry_of(job)
     if entry is not None:
-        with suppress(JobGoneError):
-            return _living(entry)
+        try:
+            return _living(entry, ask(entry, "record"))
+        except JobGoneError:
+            pass
+        except FlintstreamError as error:
+            return _silent(entry, error)
     return _ended(job)
 
 
@@ -59,22 +95,29 @@ def _ended(job: str) -> Record:
     raise RefusedError(404, f"Job {job} not found")
 
 
+def _kept(job: str, entry: registry.Entry | None) -> Record:
+    """Return the record in the history; an empty one for a job that runs without."""
+    if entry is None:
+        return _ended(job)
+    return next((record for record in history.records() if record["job_id"] == job), {})
+
+
 def curves_of(job: str, since_ms: int) -> list[Any]:
     """Return the samples of a job that are later than a time (ms since the epoch)."""
     entry = entry_of(job)
     if entry is not None:
-        with suppress(JobGoneError):
+        with suppress(JobGoneError, JobSilentError):
             return list(ask(entry, "curves", since=since_ms))
-    return [each for each in _ended(job).get("curves", []) if each["at_ms"] > since_ms]
+    return [sample for sample in _kept(job, entry).get("curves", []) if sample["at_ms"] > since_ms]
 
 
 def log_of(job: str) -> list[Any]:
     """Return the last lines of the log of the process of a job."""
     entry = entry_of(job)
     if entry is not None:
-        with suppress(JobGoneError):
+        with suppress(JobGoneError, JobSilentError):
             return list(ask(entry, "log"))
-    return list(_ended(job).get("log", []))
+    return list(_kept(job, entry).get("log", []))
 
 
 def entry_of(job: str) -> registry.Entry | None:
@@ -117,6 +160,8 @@ def rescale(job: str, **arguments: Any) -> None:
         ask(entry, "rescale", **arguments)
     except JobGoneError as error:
         raise RefusedError(409, str(error)) from None
+    except JobSilentError:
+        raise
     except FlintstreamError as error:
         raise RefusedError(400, str(error)) from None
 

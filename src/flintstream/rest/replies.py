@@ -28,9 +28,9 @@ def now_ms() -> int:
 
 
 def state(record: Record) -> str:
-    """Return Flink's state of a job. A lost one has failed."""
+    """Return Flink's state of a job: a lost one has failed, and one that does not answer is being looked for."""
     told = str(record["status"]["state"])
-    return "FAILED" if told == LOST else told
+    return "FAILED" if told == LOST else told if told in JOB_STATES else "RECONCILING"
 
 
 def times(record: Record) -> dict[str, int]:

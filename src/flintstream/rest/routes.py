@@ -65,10 +65,9 @@ def _vertex(request: Request) -> tuple[Record, dict[str, Any]]:
     raise RefusedError(404, f"Vertex {wanted} not found")
 
 
-def _number(request: Request, name: str) -> int:
-    text = request.path[name]
-    if not text.isdecimal() or len(text) > 18:
-        raise RefusedError(400, f'Cannot resolve path parameter ({name}) from value "{text}".')
+def _number(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
+        raise RefusedError(400, f'Cannot resolve the parameter ({name}) from value "{text[:100]}".')
     return int(text)
 
 
@@ -110,16 +109,16 @@ def _about_jobs() -> list[Route]:
         return lambda request: reply(_record(request))
 
     def exceptions(request: Request) -> Any:
-        longest = request.query.get("maxExceptions", "")
-        return jobs.exceptions(_record(request), int(longest) if longest.isdecimal() else None)
+        longest = request.query.get("maxExceptions")
+        return jobs.exceptions(_record(request), None if longest is None else _number(longest, "maxExceptions"))
 
     def checkpoint(request: Request) -> Any:
-        number = _number(request, "checkpointid")
+        number = _number(request.path["checkpointid"], "checkpointid")
         return _found(checkpoints.details(_record(request), number), f"Checkpoint {number}")
 
     def checkpoint_of_vertex(request: Request) -> Any:
         record, vertex = _vertex(request)
-        number = _number(request, "checkpointid")
+        number = _number(request.path["checkpointid"], "checkpointid")
         return _found(checkpoints.subtask_details(record, number, vertex["id"]), f"Checkpoint {number}")
 
     def job_metrics(request: Request) -> Any:
@@ -163,7 +162,7 @@ def _about_vertices() -> list[Route]:
     def on_subtask(reply: Callable[[Record, dict[str, Any], int], Any]) -> Callable[[Request], Any]:
         def answer(request: Request) -> Any:
             record, vertex = _vertex(request)
-            number = _number(request, "subtaskindex")
+            number = _number(request.path["subtaskindex"], "subtaskindex")
             if number >= vertex["parallelism"]:
                 raise RefusedError(404, f"Invalid subtask index for vertex {vertex['id']}")
             return reply(record, vertex, number)
@@ -180,7 +179,7 @@ def _about_vertices() -> list[Route]:
 
     def subtask_metrics(request: Request) -> Any:
         record, vertex = _vertex(request)
-        values = metrics.by_subtask(record, vertex["id"]).get(_number(request, "subtaskindex"), {})
+        values = metrics.by_subtask(record, vertex["id"]).get(_number(request.path["subtaskindex"], "subtaskindex"), {})
         return metrics.listed(values, request.query.get("get"))
 
     place = "/jobs/:jobid/vertices/:vertexid"
@@ -295,10 +294,7 @@ def _for_the_page() -> list[Route]:
         return {name: value for name, value in _record(request).items() if name not in {"curves", "log"}}
 
     def curves(request: Request) -> Any:
-        since = request.query.get("since", "0")
-        if not since.isdecimal() or len(since) > 18:
-            raise RefusedError(400, "'since' must be a time in ms since the epoch")
-        return curves_of(request.path["jobid"], int(since))
+        return curves_of(request.path["jobid"], _number(request.query.get("since", "0"), "since"))
 
     def changed(request: Request) -> Any:
         parallelism = request.body.get("parallelism")

@@ -34,14 +34,19 @@ def counts(record: Record, vertex: dict[str, Any], subtask: int) -> dict[str, An
         "read-bytes-complete": False,
         "write-bytes": 0,
         "write-bytes-complete": False,
-        "read-records": operators[0].get("numRecordsIn", 0) if operators else 0,
+        "read-records": _count(operators[0], "numRecordsIn") if operators else 0,
         "read-records-complete": True,
-        "write-records": operators[-1].get("numRecordsOut", 0) if operators else 0,
+        "write-records": _count(operators[-1], "numRecordsOut") if operators else 0,
         "write-records-complete": True,
         "accumulated-backpressured-time": spent.get("held", 0),
         "accumulated-idle-time": spent.get("idle", 0),
         "accumulated-busy-time": float(spent.get("busy", 0)),
     }
+
+
+def _count(values: dict[str, Any], name: str) -> int:
+    value = values.get(name, 0)
+    return value if isinstance(value, int) else 0  # a gauge of the program may have the name
 
 
 def total(counted: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from tests.connectors.kafka.jobs import checkpointed, sink
 from tests.waiting import wait_for, wait_for_numbers
 
 from flintstream.common import SimpleStringSchema, Types, WatermarkStrategy
-from flintstream.coordinator import control, registry
+from flintstream.coordinator import asking, registry
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
 
@@ -38,7 +38,7 @@ def test_records_are_committed_once_over_several_changes(broker, tmp_path, monke
             texts = [f"{parallelism}-{partition}-{number}" for number in range(EACH)]
             send(broker, topic, texts, partition)
             sent += texts
-        changed = control.ask(entry, "rescale", parallelism=parallelism)
+        changed = asking.ask(entry, "rescale", parallelism=parallelism)
         assert {each["to"] for each in changed} == {parallelism}
     wait_for_numbers(client, numRecordsOut=len(sent))
     found = wait_for(

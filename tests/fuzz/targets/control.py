@@ -15,7 +15,7 @@ from tests.fuzz.mutate import mutated, mutated_tree
 from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 
 from flintstream.checkpoint.settings import CheckpointSettings
-from flintstream.coordinator import control, registry
+from flintstream.coordinator import asking, control, registry
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.monitoring.checkpoint_history import CheckpointHistory
 from flintstream.coordinator.monitoring.curves import Curves
@@ -145,6 +145,9 @@ class _Caller:
     def close(self) -> None:
         pass
 
+    def fileno(self) -> int:
+        return -1
+
 
 class Replies(Target):
     """The commands print any reply of a job, or one line about what is wrong with it."""
@@ -173,12 +176,13 @@ class Replies(Target):
         text = json.dumps(reply).encode() if isinstance(reply, dict) else reply.encode("latin-1")
         good = {key: json.dumps({"result": value}).encode() for key, value in REPLIES.items()}
         asked: list[str] = []
+        asked_really = asking.ask
 
         def ask(entry: Any, request: str, **arguments: Any) -> Any:
             asked.append(request)
             connection = _Caller([text if request == name else good[request]])
-            with patch.object(control, "Client", lambda *_, **__: connection):
-                return control.ask(entry, request, **arguments)
+            with patch.object(asking, "_connected", lambda _: connection):
+                return asked_really(entry, request, **arguments)
 
         commands: dict[str, Any] = {
             "status": [(jobs.list_command, [])],
@@ -190,8 +194,9 @@ class Replies(Target):
         }
         outcome = EQUAL
         silent: list[Any] = [
-            *(patch.object(control, each, lambda *_: None) for each in ("answer_challenge", "deliver_challenge")),
+            *(patch.object(asking, each, lambda *_: None) for each in ("answer_challenge", "deliver_challenge")),
             *(patch.object(registry, "entries", lambda: [ENTRY]), patch.object(jobs, "ask", ask)),
+            *(patch.object(asking, "ask", ask), patch.object(asking, "_limit", lambda *_: None)),
         ]
         for each in silent:
             each.__enter__()

@@ -8,7 +8,6 @@ again while it runs, and when it ends. So a job whose process was killed is know
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import time
@@ -17,13 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import flintstream
+from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import registry
 from flintstream.coordinator.control import checkpoints_of, metrics_of, status_of
 from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.monitoring import recent_log
 from flintstream.coordinator.monitoring.measured import described_plan
+from flintstream.coordinator.monitoring.record_shape import fault_of
 from flintstream.errors import FlintstreamError
-from flintstream.storage.private import is_private, make_private
+from flintstream.storage.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +109,7 @@ def _write(job: RunningJob, started_ms: int, ended_ms: int | None, *, warns: boo
             temporary.unlink()
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(record))  # json.dump takes many times as long
+            file.write(json_text(record))
         temporary.replace(place / f"{plan.job_id}.json")
     except OSError as error:
         _log.log(
@@ -154,21 +155,20 @@ def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:
 
 
 def records() -> list[dict[str, Any]]:
-    """Return all records of this machine, the latest start first. A job without an end is running or lost."""
-    place, found = directory(), []
-    try:
-        if not is_private(place.stat()):
-            return []
-        paths = sorted(place.glob("*.json"))
-    except OSError:
-        return []
-    for path in paths:
-        # Skip files that are foreign, of another release, or just being removed.
-        with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
-            if is_private(path.lstat()) and path.lstat().st_size <= LONGEST_RECORD:
-                record = json.loads(path.read_text(encoding="utf-8"))
-                if _is_record(record, path) and record["host"] == registry.host():
-                    found.append(record)
+    """Return all records of this machine, the latest start first. A job without an end is running or lost.
+
+    A file that is no record is named once in the log.
+    """
+    found = []
+    for path in registry.files(directory()):
+        record = registry.content(path, LONGEST_RECORD)
+        if record is None:
+            continue
+        fault = _fault_of(record, path)
+        if fault is not None:
+            registry.warn_of(path, fault)
+        elif record["host"] == registry.host():
+            found.append(record)
     return sorted(found, key=lambda record: (record["started_ms"], record["job_id"]), reverse=True)
 
 
@@ -202,17 +202,9 @@ def find(job: str) -> dict[str, Any]:
     raise FlintstreamError(f"no job has the id or name '{job}'; 'flintstream list -a' shows them")
 
 
-def _is_record(record: Any, path: Path) -> bool:
-    times = (record["started_ms"], record["ended_ms"])
-    return (
-        record["format"] == FORMAT
-        and record["job_id"] == path.stem
-        and all(isinstance(record[name], str) for name in ("job_id", "name", "host", "release"))
-        and all(
-            isinstance(record[name], dict) for name in ("configuration", "status", "checkpoints", "metrics", "plan")
-        )
-        and isinstance(record["exceptions"], list)
-        and all(each is None or (isinstance(each, int) and 0 <= each < registry.LATEST_MS) for each in times)
-        and times[0] is not None
-        and isinstance(record["status"]["state"], str)
-    )
+def _fault_of(record: Any, path: Path) -> str | None:
+    form = record.get("format") if isinstance(record, dict) else FORMAT
+    if type(form) is int and form != FORMAT:
+        return "it is of another release"
+    fault = fault_of(record, kept=True)
+    return "it belongs to another job" if fault is None and record["job_id"] != path.stem else fault

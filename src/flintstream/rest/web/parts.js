@@ -161,6 +161,7 @@ const STATES = {
   RESTARTING: ["warn", "↻"],
   FAILED: ["bad", "✕"],
   LOST: ["bad", "?"],
+  UNKNOWN: ["warn", "?"],
   COMPLETED: ["good", "✓"],
 };
 
