@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -193,7 +194,7 @@ def test_metrics_with_odd_gauges_are_sent_by_otlp(monkeypatch):
     for name, value in GAUGES.items():
         found.add(OPERATOR, name, {"job_name": ODD}, value)
     monkeypatch.setattr(otlp, "families", lambda _: found)
-    data = otlp.Otlp("http://127.0.0.1:9/", 1000)._data(None, 0)
+    data = otlp.Otlp("http://127.0.0.1:9/", 1000)._data(cast("Any", None), 0)
     assert b"huge" in encode_metrics(data).SerializeToString()
     assert prometheus_text(found).encode()
 
@@ -234,7 +235,8 @@ def stopped_jobs(count):
 
 
 @pytest.mark.kills
-def test_stopped_jobs_are_listed_and_do_not_delay_the_list_one_by_one(server, job):  # noqa: F811
+def test_stopped_jobs_are_listed_and_do_not_delay_the_list_one_by_one(server, job, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(asking, "ALL_SECONDS", 1.0)
     with stopped_jobs(4):
         began = time.monotonic()
         overview = server.get("/flintstream/jobs").json()
@@ -281,6 +283,7 @@ def deaf(tmp_path):
 
 def test_a_job_whose_socket_is_full_counts_as_silent(deaf, server, monkeypatch):  # noqa: F811
     monkeypatch.setattr(asking, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(asking, "ALL_SECONDS", 0.2)
     with pytest.raises(asking.JobSilentError):
         asking.ask(deaf, "status")
     (told,) = server.get("/flintstream/jobs").json()
@@ -333,7 +336,7 @@ def places_of(tree, place=()):
         yield from places_of(value, (*place, name))
 
 
-VALUES = [..., None, True, -1, 10**30, 10**12, 1e308, math.nan, "", "\ud800", [], {}, [None], {"a": 1}, [[]]]
+VALUES: list[Any] = [..., None, True, -1, 10**30, 10**12, 1e308, math.nan, "", "\ud800", [], {}, [None], {"a": 1}, [[]]]
 
 
 @pytest.mark.slow
@@ -358,6 +361,11 @@ def test_a_record_with_any_part_changed_takes_no_list_down(kept, caplog):
                 assert CliRunner().invoke(main, ["list", "-a", "-v"]).exit_code == 0
 
 
+def make_fifo(path):
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -370,7 +378,7 @@ def test_a_record_with_any_part_changed_takes_no_list_down(kept, caplog):
         (lambda path: path.write_text('{"format": 2}'), "it is of another release"),
         (lambda path: path.chmod(0o666), "only you can write"),
         (lambda path: (path.unlink(), path.mkdir()), "only you can write"),
-        (lambda path: (path.unlink(), os.mkfifo(path, 0o600)), "only you can write"),
+        (make_fifo, "only you can write"),
     ],
 )
 def test_a_damaged_record_is_skipped_and_named_once(kept, server, caplog, damage, reason):  # noqa: F811
@@ -393,7 +401,7 @@ def test_a_damaged_record_is_skipped_and_named_once(kept, server, caplog, damage
         lambda path: path.write_bytes(b"\xed\xa0\x80"),
         lambda path: path.write_text(" " * (1 << 17)),
         lambda path: path.chmod(0o622),
-        lambda path: (path.unlink(), os.mkfifo(path, 0o600)),
+        make_fifo,
     ],
 )
 def test_a_damaged_entry_is_skipped_and_named_once(job, server, caplog, damage):  # noqa: F811
@@ -475,13 +483,14 @@ def test_every_malformed_request_gets_a_refusal_in_flinks_shape(server, job, req
 
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/unknown", "/nothing", "/v1/openapi.json", "/", "/docs"])
 def test_no_browser_keeps_a_reply_or_takes_it_for_something_else(server, path):  # noqa: F811
-    from http.client import HTTPConnection
+    reply = server.get(path)
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+    assert reply.headers["Cache-Control"] == "no-store"
 
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
-    connection.request("GET", path)
-    reply = connection.getresponse()
-    reply.read()
-    connection.close()
+
+def test_a_refusal_without_a_token_is_json_that_no_browser_keeps(server):  # noqa: F811
+    reply = type(server)(server.port, token=None).get("/jobs")
+    assert (reply.status_code, list(read_strictly(reply.content))) == (401, ["errors"])
     assert reply.headers["X-Content-Type-Options"] == "nosniff"
     assert reply.headers["Cache-Control"] == "no-store"
 

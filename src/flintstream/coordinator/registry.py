@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.strict_json import json_text
 from flintstream.errors import FlintstreamError
 from flintstream.storage.private import is_private, make_private
 
@@ -70,7 +71,7 @@ def add(entry: Entry) -> None:
         OSError: The directory cannot be created or written to.
         PermissionError: Other users may write to the directory.
     """
-    write(_path(entry).name, json.dumps(asdict(entry)))
+    write(_path(entry).name, json_text(asdict(entry)))
 
 
 def write(name: str, content: str) -> Path:
