@@ -141,7 +141,7 @@ def test_ctrl_c_detaches_again_and_the_job_goes_on(environment, script):
     attached.sendintr()
     code, text = end_of(attached)
     assert code == 130
-    assert f"detached: the job goes on, and 'flintstream cancel {job}' would end it" in text
+    assert f"detached: the job keeps running; 'flintstream cancel {job}' ends it" in text
     assert f"{job} : paced (RUNNING)" in tell("list").stdout
 
 

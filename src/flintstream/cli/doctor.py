@@ -21,7 +21,7 @@ from flintstream.compiled import PURE_PYTHON, load
 
 OLDEST_PYTHON, OLDEST_JAVA = (3, 10), 17
 NOT_FOR_JOBS = {"dev", "examples", "java"}
-"""Extras that are no part of a job, and Java, which has a line of its own."""
+"""Extras that no job needs, and Java, which has a line of its own."""
 NEWEST_JAVA = {"3.5": 21, "4.0": 21}
 """The newest Java for releases of Spark whose files of Hadoop do not run on Java 24 and later."""
 

@@ -175,7 +175,7 @@ def savepoint_command(job: str, directory: str | None) -> None:
 def rescale_command(parallelism: int, job: str) -> None:
     """Change the parallelism of JOB (an id, its beginning, or a name) while it runs.
 
-    The job goes on from a checkpoint, with every record once. Return when it does.
+    The job continues from a checkpoint, with every record once. Return when it does.
     """
     for each in ask_job(job, "rescale", parallelism=parallelism):
         change = f"{each['from']} -> {each['to']}" if each["from"] != each["to"] else f"{each['to']}, as before"

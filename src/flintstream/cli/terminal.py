@@ -27,7 +27,7 @@ class StatusLine:
         self._owner = os.getpid()
 
     def show(self, text: str) -> None:
-        """Show a text, as much of it as fits, instead of the one before."""
+        """Show a text, as much of it as fits, in place of the last one."""
         with self._lock:
             self._text = text
             self._draw()

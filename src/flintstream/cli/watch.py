@@ -119,7 +119,7 @@ def attach_command(job: str) -> None:
     """Show the progress of JOB (an id, its beginning, or a name) until it ends, and end as it does.
 
     The exit code is 0 if the job has finished, and 1 if it has failed or was cancelled. Ctrl-C ends this command with
-    130; the job goes on.
+    130; the job keeps running.
     """
     entry = _running(job)
     if entry is None:
@@ -135,7 +135,7 @@ def attach_command(job: str) -> None:
                 end.join(LOOKS_SECONDS)
     except KeyboardInterrupt:
         name = printable(job)
-        click.echo(f"detached: the job goes on, and 'flintstream cancel {name}' would end it", err=True)
+        click.echo(f"detached: the job keeps running; 'flintstream cancel {name}' ends it", err=True)
         sys.exit(INTERRUPTED)
     if isinstance(end.outcome, JobGoneError):
         end.outcome = _end_of(entry)

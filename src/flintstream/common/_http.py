@@ -30,7 +30,7 @@ class AnswerError(OSError):
 
 
 class RefusalError(OSError):
-    """A server answers with a status that is no success.
+    """A server answers with a status other than success.
 
     >>> error = RefusalError(404, "Not Found")
     >>> error.status, str(error)

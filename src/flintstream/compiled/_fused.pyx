@@ -16,7 +16,7 @@ _KINDS = {"map": MAP, "filter": FILTER, "flat_map": FLAT_MAP}
 
 
 cdef class Loop:
-    """Calls functions in sequence, each with the results of the one before."""
+    """Calls functions in sequence, each with the results of the previous one."""
 
     cdef readonly int stage
     """The function that was called last."""

@@ -167,7 +167,7 @@ cdef class TimerQueue:
         return found != NULL and <int64_t><object>found == number
 
     def due(self, int64_t limit):
-        """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added meanwhile."""
+        """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added during the iteration."""
         cdef int64_t number
         while self.size and self.heap[0].time <= limit:
             number = self.heap[0].number

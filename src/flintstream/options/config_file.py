@@ -144,7 +144,7 @@ def _text(node: Any) -> str | None:
     if isinstance(node, MappingNode):
         return f"{{{', '.join(f'{_item(key)}: {_item(value)}' for key, value in node.value)}}}"
     value = str(node.value)
-    if node.style is None:  # plain: null and truth values are no text
+    if node.style is None:  # plain: null and truth values are not text
         if value in {"", "~", "null", "Null", "NULL"}:
             return None
         if value in {"True", "TRUE", "False", "FALSE"}:

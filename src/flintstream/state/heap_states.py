@@ -401,7 +401,7 @@ class HeapMapState(_HeapState, MapState):
         return not self._values.get(self._scope.key)
 
     def items(self) -> EntryIterator:
-        """Iterate over the pairs. The iterator has ``remove()``; any other change meanwhile raises RuntimeError."""
+        """Iterate over the pairs. The iterator has ``remove()``; after any other change it raises RuntimeError."""
         return EntryIterator(self, lambda item: item)
 
     def keys(self) -> EntryIterator:
@@ -421,7 +421,7 @@ class HeapMapState(_HeapState, MapState):
 
 
 class EntryIterator:
-    """Iterates over a map state. :meth:`remove` is the only change allowed meanwhile."""
+    """Iterates over a map state. :meth:`remove` is the only change allowed during the iteration."""
 
     def __init__(self, state: Any, pick: Callable[[tuple[Any, Any]], Any]) -> None:
         self._state = state

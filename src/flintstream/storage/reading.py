@@ -80,7 +80,7 @@ def find(uri: str) -> Iterator[tuple[str, int]]:
     if not found and uri.startswith(("http://", "https://")):  # fsspec takes a refusal for an empty directory
         _discreetly(uri, lambda: system.info(place))
     for name, details in sorted(found.items()):
-        if details.get("type") == "directory":  # s3fs gives the directory itself if its first file comes meanwhile
+        if details.get("type") == "directory":  # s3fs gives the directory itself if its first file is new
             continue
         size = details.get("size")
         if size is None:  # listings of web servers have no sizes

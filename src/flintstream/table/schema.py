@@ -161,7 +161,7 @@ def _type(given: DataType | str) -> DataType:
     tokens = Tokens(given)
     found, end = read_type(tokens.all, 0, lambda token: place_at(given, token.start))
     if end < len(tokens.all):
-        raise SqlError(f"'{given}' is no type: '{tokens.all[end].text}' is too much")
+        raise SqlError(f"'{given}' is not a type: remove '{tokens.all[end].text}'")
     return found
 
 

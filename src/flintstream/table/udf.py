@@ -184,7 +184,7 @@ def function_at(path: str) -> FunctionWrapper:
     except (ImportError, AttributeError, ValueError) as error:
         raise SqlError(f"no function {path}: {error}") from error
     if not isinstance(found, FunctionWrapper):
-        raise SqlError(f"{path} is no function for tables: decorate it with @udf, @udtf or @udaf")
+        raise SqlError(f"{path} is not a function for tables: decorate it with @udf, @udtf or @udaf")
     return found
 
 

@@ -174,5 +174,5 @@ def test_names_that_are_not_closed_are_refused(sql):
 def test_time_zones_that_do_not_exist_are_refused(zone):
     from flintstream.connectors.jdbc.mysql import MysqlDatabase
 
-    with pytest.raises(PlanError, match="is no valid value of the parameter 'connectionTimeZone'"):
+    with pytest.raises(PlanError, match="is not a valid value of the parameter 'connectionTimeZone'"):
         MysqlDatabase(f"jdbc:mysql://db/shop?connectionTimeZone={zone}")

@@ -56,7 +56,7 @@ def follow(html: Callable[[], str], text: str, ended: Callable[[], bool]) -> Non
     """Show ``html()`` in a notebook, and change it there until ``ended()``.
 
     Raises:
-        NotImplementedError: This is no notebook. IPython then shows an object as usual.
+        NotImplementedError: This is not a notebook. IPython then shows an object as usual.
     """
     if not hasattr(running_shell(), "kernel"):
         raise NotImplementedError

@@ -30,7 +30,7 @@ def is_hidden(path: str) -> bool:
 
 
 def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield path and size of all files under the paths, sorted by name. Files that vanish meanwhile are left out.
+    """Yield path and size of all files under the paths, sorted by name, without those that vanish during the listing.
 
     A path that is itself hidden is skipped as well, as in Flink.
     """

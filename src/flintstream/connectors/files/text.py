@@ -73,7 +73,7 @@ class LineBlocks:
             self._find_first_line()
 
     def _find_first_line(self) -> None:
-        """Skip the line that crosses the start, because it belongs to the split before."""
+        """Skip the line that crosses the start, because it belongs to the previous split."""
         self.position -= 1
         self._stream.seek(self.position)
         start, size = -1, 4096

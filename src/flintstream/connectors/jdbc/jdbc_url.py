@@ -97,7 +97,7 @@ class JdbcUrl:
                 try:
                     arguments |= known[name](value)
                 except (ValueError, KeyError, OSError):  # OSError: the name of a zone is too long
-                    raise PlanError(f"{value!r} is no valid value of the parameter '{name}': {self.shown}") from None
+                    raise PlanError(f"{value!r} is not a valid value of the parameter '{name}': {self.shown}") from None
             elif name not in ignored.split():
                 raise PlanError(
                     f"the parameter '{name}' has no counterpart in Python: {self.shown}; "

@@ -117,7 +117,7 @@ class JdbcLookup:
         cursor.execute(self._query(len(keys)), values)
         rows: list[Sequence[Any]] = cursor.fetchall()
         cursor.close()
-        self._connection.rollback()  # the next query must see what others have written meanwhile
+        self._connection.rollback()  # the next query must see what others have written since
         return rows
 
     def _query(self, count: int) -> str:

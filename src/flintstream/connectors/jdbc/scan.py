@@ -30,7 +30,7 @@ class JdbcSplit(SourceSplit):
 class JdbcScan(Source):
     """Reads the rows of a query, which may have ``{low}`` and ``{high}`` of a range.
 
-    A split that goes on after a failure runs its query again, and leaves out as many rows as have been read.
+    A split that resumes after a failure runs its query again, and leaves out as many rows as have been read.
     """
 
     boundedness = Boundedness.BOUNDED

@@ -24,7 +24,7 @@ _NOT_CLOSED = r"""['"]|/\*"""
 
 
 class Grammar(Enum):
-    """The parts of a statement in which a question mark is no placeholder: strings, quoted names and comments."""
+    """The parts of a statement in which a question mark is not a placeholder: strings, quoted names and comments."""
 
     STANDARD = (_TEXT, _IDENTIFIER, _LINE, _BLOCK)
     SQLITE = (_TEXT, _IDENTIFIER, r"`(?:[^`]|``)*`", r"\[[^\]]*\]", _LINE, _BLOCK)

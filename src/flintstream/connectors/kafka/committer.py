@@ -86,7 +86,7 @@ class SubtaskCommit:
         try:
             try:
                 self._write(prepared)
-            except InterferenceError:  # the producer may be an old one: meanwhile, this task ran in another process
+            except InterferenceError:  # the producer may be an old one: this task has run in another process since
                 self._drop()
                 self._write(prepared)
         except KafkaConnectorError as error:

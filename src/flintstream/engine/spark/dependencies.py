@@ -98,7 +98,7 @@ def _ship_archive(context: Any, path: str, target: str) -> None:
     """Let Spark unpack an archive. It writes nothing outside the target.
 
     Raises:
-        FlintstreamError: It is no archive, or damaged, or has members or links that lead out of the target.
+        FlintstreamError: It is not an archive, or damaged, or has members or links that lead out of the target.
     """
     if (context.applicationId, target) in _shipped:
         return
@@ -113,7 +113,7 @@ def _unpackable(path: str) -> str:
     """Return an archive with a suffix by which Spark unpacks it: a copy if the given one has another.
 
     Raises:
-        FlintstreamError: It is no archive that Spark can unpack.
+        FlintstreamError: Spark cannot unpack it.
     """
     if path.lower().endswith(UNPACKED_SUFFIXES):
         return path

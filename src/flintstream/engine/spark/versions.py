@@ -114,7 +114,7 @@ def schema_of_text(text: str) -> Any:
 
 
 def task_of(first: int | None, head: Head) -> tuple[Mapping[str, str], int] | None:
-    """Return the local properties and the partition that the head of a task names; None if it is no such head.
+    """Return the local properties and the partition that the head of a task names; None if it is not such a head.
 
     4.3 begins with a marker and the length of the head; before that, a task begins with its number. From 4.2 on, JSON
     describes the task. 3.5 to 4.1 send its fields one after the other, and 3.5 and 4.0 always send where the tasks of a

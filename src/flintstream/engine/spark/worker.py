@@ -81,7 +81,7 @@ def _close(ended: Callable[[ShippedJob], bool], most: int = JOBS_KEPT) -> None:
         _runtimes.pop(job_id)[1].close()
     if dropped:
         # Operators, functions and state refer to each other. With GC_THRESHOLDS, Python may not look for such objects
-        # for hours, and meanwhile each restart of a job would leave a copy of its state in memory.
+        # for hours, while each restart of a job would leave a copy of its state in memory.
         gc.collect()
 
 

@@ -106,7 +106,7 @@ class TimerQueue:
         heapify(self._heap)
 
     def due(self, limit: int) -> Iterator[Timer]:
-        """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added meanwhile.
+        """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added during the iteration.
 
         Flink guarantees this order. In PyFlink's process mode, a timer added while others fire comes after all timers
         that were already due, whatever its time: Java learns of it only after it has sent those to Python.
@@ -189,7 +189,7 @@ class InternalTimerService:
 
     @contextmanager
     def last_call(self) -> Iterator[None]:
-        """Fire the remaining timers of a key in BATCH mode. Timers registered meanwhile are ignored, as in Flink."""
+        """Fire the remaining timers of a key in BATCH mode. Timers registered by these are ignored, as in Flink."""
         self.event.closing = self.processing.closing = True
         try:
             yield

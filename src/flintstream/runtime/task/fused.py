@@ -29,7 +29,7 @@ LONGEST = 16
 
 
 class PlainLoop:
-    """Calls functions in sequence, each with the results of the one before it: the reference for the compiled loop."""
+    """Calls functions in sequence, each with the results of the previous one: the reference for the compiled loop."""
 
     def __init__(
         self, methods: Sequence[str], settled: Sequence[frozenset[type] | None], copy: Callable[[Any], Any]

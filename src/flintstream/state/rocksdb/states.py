@@ -147,7 +147,7 @@ class RocksMapState(HeapMapState):
         return dict(self.stream())
 
     def items(self) -> EntryIterator:
-        """Iterate over the pairs. The iterator has ``remove()``; any other change meanwhile raises RuntimeError."""
+        """Iterate over the pairs. The iterator has ``remove()``; after any other change it raises RuntimeError."""
         return RocksEntryIterator(self, lambda item: item)
 
     def keys(self) -> EntryIterator:

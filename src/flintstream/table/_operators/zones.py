@@ -57,7 +57,7 @@ class Zone:
         return timestamp + self._offset(timestamp // _QUARTER) if -_RANGE < timestamp < _RANGE else timestamp
 
     def epoch(self, local: int) -> int:
-        """Return the first moment with a local time; of one that clocks leave out, that by the time before."""
+        """Return the first moment with a local time; of one that clocks skip, by the offset until then."""
         return self._epoch(local, 0)
 
     def _epoch(self, local: int, fold: int) -> int:

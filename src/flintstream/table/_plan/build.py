@@ -112,7 +112,7 @@ def correlated(
     """Return each row joined with the rows of a table function.
 
     Raises:
-        SqlError: The function is no table function, or has another number of columns.
+        SqlError: The function is not a table function, or has another number of columns.
     """
     if function.kind != "table":
         raise SqlError(f"{function.name}{at(place)} is a {function.kind} function, not a table function")

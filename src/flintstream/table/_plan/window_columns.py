@@ -22,7 +22,7 @@ class WindowColumns:
     start: int
     end: int
     time: int | None
-    """None if the time is no column any more."""
+    """None if the time is no longer a column."""
     spec: WindowSpec
 
     @property

@@ -329,7 +329,7 @@ class GroupWindowedTable:
 
 
 def _may_be_null(syntax: s.Syntax) -> bool:
-    """Return whether a column has the start or end of a window, or an aggregate that is no count."""
+    """Return whether a column has the start or end of a window, or an aggregate other than a count."""
     inner = syntax.argument if isinstance(syntax, s.Alias) else syntax
     if isinstance(inner, s.Aggregate):
         return bool(inner.function != "COUNT")
