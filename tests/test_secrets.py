@@ -180,6 +180,7 @@ CONNECTORS = [
 ]
 
 
+@pytest.mark.promise("S22")
 @pytest.mark.parametrize("build", CONNECTORS, ids=lambda f: f.__name__)
 def test_a_connector_that_finds_no_server_does_not_show_the_password(build, caplog, capfd, tmp_path):
     caplog.set_level(logging.DEBUG)
@@ -198,6 +199,7 @@ def test_a_connector_that_finds_no_server_does_not_show_the_password(build, capl
     assert not secrets_in(tmp_path)
 
 
+@pytest.mark.promise("S24")
 def test_output_for_kafka_that_waits_for_its_commit_in_a_checkpoint_has_no_password(tmp_path):
     env, _ = environment(tmp_path)
     to_kafka(env, DeliveryGuarantee.EXACTLY_ONCE)
@@ -236,6 +238,7 @@ def test_the_search_for_secrets_in_files_finds_them(tmp_path):
     assert len(secrets_in(tmp_path)) == 4
 
 
+@pytest.mark.promise("S24")
 def test_a_checkpoint_of_a_dynamic_kafka_source_has_no_passwords_and_a_restored_one_asks_for_them():
     service = SingleClusterTopicMetadataService("east", {"bootstrap.servers": NOWHERE, **LOGIN})
     builder = DynamicKafkaSource.builder().set_kafka_metadata_service(service).set_stream_ids({"words"})
@@ -255,6 +258,7 @@ def test_a_checkpoint_of_a_dynamic_kafka_source_has_no_passwords_and_a_restored_
     assert again._source.known("west", restored.properties) is None
 
 
+@pytest.mark.promise("S25")
 @pytest.mark.parametrize("uri", [f"ftp://me:{MARK}@host/in", f"simplecache::sftp://me:{MARK}@host/in"])
 def test_a_path_with_a_password_is_refused_because_paths_are_shown(uri):
     with pytest.raises(PlanError, match=r"must not contain a password, got '\w.*://me:\*\*\*@host/in'") as refused:
@@ -617,6 +621,7 @@ SETTINGS_OF_SPARK = {
 }
 
 
+@pytest.mark.promise("S23")
 @pytest.mark.spark
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc for the command lines")
 def test_settings_of_spark_are_on_no_command_line_in_no_log_of_events_and_not_in_its_web_interface(tmp_path):

@@ -128,6 +128,7 @@ def hides(text, secret):
     return secret not in text and (len(secret) < 12 or secret[3:-3] not in text)
 
 
+@pytest.mark.promise("S22")
 @pytest.mark.parametrize("key", SECRET_NAMES)
 def test_the_value_of_a_key_that_names_a_secret_is_hidden(key):
     assert is_secret(key)
@@ -162,6 +163,7 @@ def test_a_text_without_secrets_stays_as_it_is(text):
     assert shown({"x": text}) == {"x": text}
 
 
+@pytest.mark.promise("S22")
 @pytest.mark.parametrize("form", URLS)
 @given(secret=SECRETS)
 @settings(max_examples=20, deadline=None)
@@ -244,6 +246,7 @@ def test_flintstream_config_and_refused_options_do_not_show_the_secret(planted):
     assert hides(result.output, secret)
 
 
+@pytest.mark.promise("S22")
 def test_a_record_a_reply_of_the_rest_interface_and_a_log_do_not_show_the_secret(
     planted, tmp_path, monkeypatch, caplog
 ):
@@ -293,6 +296,7 @@ OF_TABLES = {
 }
 
 
+@pytest.mark.promise("S22")
 @pytest.mark.parametrize("connector", OF_TABLES)
 @pytest.mark.parametrize("wrong", [{}, {"no-such-option": "1"}], ids=["as declared", "with a wrong option"])
 def test_show_create_explain_and_errors_of_tables_do_not_show_the_secret(connector, wrong, caplog, capfd):

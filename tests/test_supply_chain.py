@@ -43,6 +43,7 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+@pytest.mark.promise("S30")
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
 def test_each_action_of_a_workflow_is_pinned_by_its_commit_and_says_its_version(workflow):
     used = re.findall(r"uses: *(.+)", workflow.read_text(encoding="utf-8"))
@@ -62,6 +63,7 @@ def test_each_image_is_named_by_digest_or_is_a_known_exception(image):
     assert [name for name in sources if "@sha256:" not in name and name not in WITHOUT_DIGEST] == []
 
 
+@pytest.mark.promise("S30")
 @pytest.mark.parametrize("name", ["release.yml", "audit.yml"])
 def test_what_builds_publishes_and_audits_is_installed_with_hashes(name):
     text = (ROOT / ".github/workflows" / name).read_text(encoding="utf-8")
@@ -88,6 +90,7 @@ def test_the_pins_for_a_build_satisfy_what_pyproject_asks_for():
     assert [str(one) for one in needed if not one.specifier.contains(pins[one.name])] == []
 
 
+@pytest.mark.promise("S30")
 @pytest.mark.parametrize(("name", "version"), [(name, one) for name, old in ABOVE_HOLES.items() for one in old])
 def test_no_version_with_a_known_hole_is_allowed(name, version):
     found = project()
@@ -110,6 +113,7 @@ def test_the_pins_satisfy_pyproject():
     assert [str(one) for one in needed for pin in pins[one.name.lower()] if not one.specifier.contains(pin)] == []
 
 
+@pytest.mark.promise("S31")
 @pytest.mark.slow
 def test_a_wheel_lists_its_components(tmp_path):
     for name in ("hatch_build.py", "README.md", "LICENSE"):

@@ -98,6 +98,7 @@ class Evil:
         return print, ("it ran",)
 
 
+@pytest.mark.promise("S1")
 def test_a_pickle_in_an_index_is_not_read(capsys):
     with pytest.raises(CorruptCheckpointError, match="its index is invalid"):
         StateFile(with_index(lambda w: w._values.append(("a", "x", Evil()))), "the file")
@@ -151,6 +152,7 @@ def column(*parts):
     return msgpack.packb(list(parts))
 
 
+@pytest.mark.promise("S28")
 @pytest.mark.parametrize(
     "data",
     [
@@ -181,6 +183,7 @@ def test_large_integers_are_shown(tmp_path):
     assert to_json([True, 2**63, 10**20]) == f'[true, {2**63}, "{10**20}"]'
 
 
+@pytest.mark.promise("S21")
 def test_names_do_not_control_the_terminal(tmp_path):
     operators = (OperatorInfo("\x1b[31m \ud800", "A\nB", 1, 128, keyed=False),)
     found = Metadata("savepoint", 1, "id", "job \x1b]0;x\x07 \udcff", 0, "1", (ChainState(operators, ((),)),))
@@ -193,6 +196,7 @@ def test_names_do_not_control_the_terminal(tmp_path):
     assert r"\x1b[31m \ud800" in result.output
 
 
+@pytest.mark.promise("S1")
 def test_a_state_file_does_not_unpickle_for_readers_that_do_not_ask(capsys):
     data = to_bytes([("a", Change(TableInfo("s", "value"), ["k"], [Evil()], []))])
     (change,) = StateFile(data, allow_pickle=False).changes("a")

@@ -143,6 +143,7 @@ def test_a_file_that_is_no_record_is_ignored(place, text):
     assert [record["job_id"] for record in history.records()] == [job]
 
 
+@pytest.mark.promise("S17")
 def test_records_that_others_could_have_written_are_ignored(place):
     job = finished()
     (place / f"{job}.json").chmod(0o622)

@@ -260,6 +260,7 @@ def test_a_job_runs_where_it_cannot_be_listed(start, jobs_directory, caplog):
     assert "No running jobs" in flintstream("list")
 
 
+@pytest.mark.promise("S4")
 def test_no_other_user_can_read_how_to_reach_a_job(start, jobs_directory):
     before = os.umask(0o002)
     try:
@@ -290,6 +291,7 @@ def test_a_directory_of_jobs_that_others_may_write_to_is_left_alone(start, jobs_
     assert f"other users may write to {jobs_directory}: run 'chmod go-w'" in caplog.text
 
 
+@pytest.mark.promise("S4")
 def test_who_does_not_know_the_key_is_turned_away(start):
     start("locked")
     entry = registry.find("locked")
@@ -298,6 +300,7 @@ def test_who_does_not_know_the_key_is_turned_away(start):
     assert asking.ask(entry, "status")["state"] == "RUNNING"
 
 
+@pytest.mark.promise("S5")
 def test_callers_that_say_nothing_hold_nobody_up(start):
     start("busy")
     entry = registry.find("busy")
@@ -411,6 +414,7 @@ def test_what_a_killed_process_left_behind_is_removed(tmp_path, jobs_directory):
     assert not Path(entry.address).parent.exists()
 
 
+@pytest.mark.promise("S4")
 @pytest.mark.parametrize("opened", ["directory", "entry"])
 def test_entries_that_other_users_could_have_written_are_ignored(opened, tmp_path, jobs_directory):
     victim = tmp_path / "victim"
@@ -568,12 +572,14 @@ def test_a_job_that_does_not_keep_to_the_handshake_is_told_in_a_line(challenge, 
     assert said.count("\n") == 1
 
 
+@pytest.mark.promise("S5")
 def test_control_characters_in_a_reply_do_not_reach_the_terminal(tmp_path):
     with odd_job(tmp_path, json.dumps({"error": "a\x07b\x9b2Jc\nd"}).encode()):
         said = flintstream("metrics", "lost", code=1)
     assert said == r"Error: a\x07b\x9b2Jc d" + "\n"
 
 
+@pytest.mark.promise("S5")
 def test_a_reply_without_an_end_is_not_read_into_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(asking, "LONGEST_REPLY", 100)
     with odd_job(tmp_path, json.dumps({"result": {"job": "a", "operators": [], "more": "x" * 100}}).encode()):

@@ -286,6 +286,7 @@ def test_a_program_runs_even_if_the_process_that_was_ready_has_been_killed(servi
     assert end_of(serving.run())[:2] == (3, "done\n")
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize("mode", [0o770, 0o777])
 def test_no_environment_is_sent_to_a_socket_that_another_user_could_have_made(jobs, mode):
     jobs.chmod(mode)
@@ -340,6 +341,7 @@ def serving_with_secret(tmp_path, jobs, configured):
     server.close()
 
 
+@pytest.mark.promise("S23")
 def test_no_process_of_serve_has_a_secret_on_its_command_line(serving_with_secret):
     run = serving_with_secret.run()
     serving_with_secret.wait_for_start(run)

@@ -106,6 +106,7 @@ def test_what_does_not_exist_is_answered_with_what_does(options, message, path):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.promise("S21")
 def test_control_characters_of_a_savepoint_do_not_reach_the_terminal(tmp_path):
     odd = "\x1b[2J\x9b1m\u202e\ud800"
     state = ValueStateDescriptor(odd, Types.STRING())

@@ -19,7 +19,7 @@ from flintstream.connectors.elasticsearch import ElasticsearchError
 from flintstream.connectors.formats.schema_registry import SchemaRegistry, SchemaRegistryError
 from flintstream.datastream.connectors.elasticsearch import Elasticsearch7SinkBuilder, ElasticsearchEmitter
 from flintstream.errors import PlanError
-from flintstream.reporters import otlp
+from flintstream.reporters import short_answers
 
 
 @contextmanager
@@ -81,11 +81,13 @@ def trickling(until):
     return answer
 
 
+@pytest.mark.promise("S27")
 def test_an_endless_answer_is_refused_when_it_is_too_long():
     with serving(endless) as (url, _), pytest.raises(AnswerError, match="longer than 1000000 bytes"):
         get(url, 30, 1_000_000)
 
 
+@pytest.mark.promise("S27")
 @pytest.mark.parametrize("kind", [silent, trickling])
 def test_an_answer_that_takes_too_long_is_refused_even_if_a_byte_arrives_now_and_then(kind):
     until = threading.Event()
@@ -105,6 +107,7 @@ def test_a_body_that_never_ends_is_cut_after_its_time():
     assert read_answer(io.BytesIO(b"abc"), 1) == b"abc"
 
 
+@pytest.mark.promise("S26")
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("other", [True, False], ids=["another server", "the same server"])
 def test_the_registry_s_credentials_follow_a_redirect_only_within_the_same_server(code, other):
@@ -151,6 +154,7 @@ def test_a_registry_of_another_scheme_is_refused_without_its_password():
     assert "m4rk3d" not in str(refused.value)
 
 
+@pytest.mark.promise("S27")
 def test_an_endless_answer_of_elasticsearch_fails_the_job(monkeypatch):
     monkeypatch.setattr(elasticsearch, "MOST_BYTES", 1 << 20)
     with serving(endless) as (url, _):
@@ -164,9 +168,9 @@ def test_an_endless_answer_of_elasticsearch_fails_the_job(monkeypatch):
 
 def test_an_endless_answer_to_metrics_is_refused(monkeypatch):
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
-    monkeypatch.setattr(otlp, "ANSWER_BYTES", 1 << 16)
+    monkeypatch.setattr(short_answers, "MOST_BYTES", 1 << 16)
     with serving(endless) as (url, asked):
-        session = otlp._session()
+        session = short_answers.session(5)
         with pytest.raises(AnswerError, match="the answer is longer than"):
             session.post(url, data=b"metrics", timeout=5)
     assert asked

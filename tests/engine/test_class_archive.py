@@ -105,6 +105,7 @@ def test_each_java_has_its_own_archive(cache, java, tmp_path):
     assert of(java).path != of(str(tmp_path / "java17")).path
 
 
+@pytest.mark.promise("S15")
 @pytest.mark.parametrize("umask", [0, 0o002, 0o277])
 def test_the_cache_directory_is_private_whatever_the_umask_is(cache, java, umask, caplog):
     before = os.umask(umask)
@@ -138,6 +139,7 @@ def foreign(cache, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: other)
 
 
+@pytest.mark.promise("S15")
 @pytest.mark.parametrize(
     "spoil",
     [

@@ -122,6 +122,7 @@ def test_workers_run_the_interpreter_that_was_set(make_spark_env, tmp_path):
     assert results(plain) == [""]
 
 
+@pytest.mark.promise("S16")
 def test_packages_are_not_taken_from_a_directory_that_another_user_prepared(tmp_path, monkeypatch):
     requirements = tmp_path / "requirements.txt"
     requirements.write_text("")
@@ -241,6 +242,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.promise("S18")
 @pytest.mark.spark
 def test_an_archive_whose_members_lead_out_of_its_directory_is_refused_and_writes_nothing_there(
     make_spark_env, tmp_path

@@ -157,6 +157,7 @@ def test_large_messages_arrive_whole(tasks):
     assert tasks.moved > 2 * len(large)
 
 
+@pytest.mark.promise("S12")
 def test_connections_without_the_secret_are_closed(runtime, monkeypatch):
     monkeypatch.setattr(resident, "START_SECONDS", 0.3)
     answers = []

@@ -74,6 +74,7 @@ def listening(path):
     return server
 
 
+@pytest.mark.promise("S11")
 def test_another_user_of_the_group_cannot_connect_whatever_the_umask_is(short):
     short.chmod(0o755)
     before = os.umask(0o002)
@@ -97,6 +98,7 @@ def test_a_place_whose_path_is_too_long_is_left_out(short, monkeypatch):
     assert made().parent == short
 
 
+@pytest.mark.promise("S11")
 def test_without_a_suitable_place_spark_uses_tcp_and_its_secret(monkeypatch):
     monkeypatch.setattr("flintstream.engine.spark.session.has_unix_sockets", lambda: True)
     monkeypatch.setattr("flintstream.engine.spark.session.private_directory", lambda: None)
@@ -110,6 +112,7 @@ def test_on_a_cluster_spark_uses_tcp_and_its_secret_unless_it_is_told_otherwise(
     assert told.items() <= with_private_sockets(resolved({"spark.master": "yarn"}, told)).items()
 
 
+@pytest.mark.promise("S11")
 def test_local_files_of_spark_are_private_unless_it_is_told_otherwise_or_has_executors(short, monkeypatch):
     monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
     monkeypatch.setattr(session, "_directories", [])  # a JVM that was started early may have left one
@@ -205,6 +208,7 @@ def test_the_search_for_ports_finds_those_of_descendants():
         server.communicate("\n")
 
 
+@pytest.mark.promise("S11")
 @pytest.mark.spark
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs /proc for the ports")
 def test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_left(short, tmp_path):

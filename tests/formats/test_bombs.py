@@ -20,6 +20,7 @@ def json_schema(**fields):
     )
 
 
+@pytest.mark.promise("S28")
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 @pytest.mark.parametrize("before", ["", '{"a": '])
 def test_json_that_is_nested_deeply_is_refused(opening, before):
@@ -54,6 +55,7 @@ def test_a_csv_message_with_an_open_quote_is_refused():
         schema.deserialize(b'"' + b'a,""\n' * 1_000_000)
 
 
+@pytest.mark.promise("S28")
 @pytest.mark.parametrize(
     "kind", ["string", "bytes", {"type": "array", "items": "int"}, {"type": "map", "values": "int"}]
 )
@@ -97,6 +99,7 @@ def test_avro_schemas_that_make_no_sense_are_refused(text):
         AvroRowDeserializationSchema(avro_schema_string=text)
 
 
+@pytest.mark.promise("S3")
 def test_a_pickle_in_a_message_is_read_only_where_the_type_declares_one():
     evil = b"cbuiltins\nprint\n(S'run'\ntR."
     import base64

@@ -28,6 +28,7 @@ def run(saved, *arguments):
     return done.stdout
 
 
+@pytest.mark.promise("S29")
 def test_inputs_of_every_target_are_accepted_as_they_are_or_refused_in_words(tmp_path):
     output = run(tmp_path, "--count", "1000", "--seed", "1")
     assert all(f"\n{name} " in output for name in TARGETS)

@@ -46,6 +46,7 @@ def opened(caller):
     return {"Cookie": cookie}, {"Flintstream-Key": key}
 
 
+@pytest.mark.promise("S7")
 @pytest.mark.parametrize("path", [*DATA, *DOCUMENTS])
 def test_no_request_is_answered_without_the_token(stranger, path):
     reply = stranger.get(path)
@@ -84,6 +85,7 @@ def test_programs_send_the_token_as_bearer_or_as_a_password(stranger, header):
     assert stranger.get("/jobs", {"Authorization": header}).status_code == 200
 
 
+@pytest.mark.promise("S7")
 @pytest.mark.parametrize(
     "header",
     [
@@ -130,6 +132,7 @@ def test_no_other_reply_tells_the_token(server, job):  # noqa: F811
         assert TOKEN not in reply.content.decode() + str(reply.headers)
 
 
+@pytest.mark.promise("S7")
 def test_each_server_has_a_token_of_its_own_in_a_file_for_its_user_only():
     with beside(Place()) as place, beside(Place()) as other:
         assert place.token != other.token

@@ -45,6 +45,7 @@ def is_closed(connection):
     return True
 
 
+@pytest.mark.promise("S9")
 def test_one_connection_more_than_allowed_ends_the_one_that_has_waited_longest(place, monkeypatch):
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 4)
     with ExitStack() as stack:
@@ -82,6 +83,7 @@ def test_a_head_that_does_not_arrive_in_time_ends_the_connection(place, monkeypa
         wait_for(send_a_byte)  # each byte in time does not help
 
 
+@pytest.mark.promise("S9")
 def test_content_that_does_not_arrive_in_time_is_refused(place, monkeypatch):
     monkeypatch.setattr(app, "BODY_SECONDS", 0.2)
     with ExitStack() as stack:
@@ -178,6 +180,7 @@ def besiege(tmp_path, *options):
         return most - before
 
 
+@pytest.mark.promise("S9")
 @pytest.mark.server
 @pytest.mark.slow
 def test_a_thousand_silent_connections_cost_a_job_nothing(tmp_path):

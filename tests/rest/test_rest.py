@@ -417,12 +417,14 @@ def test_exceptions_are_shown(server):
     assert "divide" in entry["stacktrace"]
 
 
+@pytest.mark.promise("S8")
 def test_a_page_that_names_the_server_otherwise_is_refused(server, job):
     assert server.get("/jobs", headers={"Host": "evil.example:8081"}).status_code == 403
     assert server.get("/", headers={"Host": "evil.example:8081"}).status_code == 403
     assert server.get("/jobs", headers={"Host": "localhost:8081"}).status_code == 200
 
 
+@pytest.mark.promise("S8")
 def test_a_page_of_another_server_changes_nothing(server, job, tmp_path):
     headers = {"Content-Type": "application/json", "Origin": "http://evil.example"}
     body = json.dumps({"target-directory": str(tmp_path / "savepoints")})
@@ -432,6 +434,7 @@ def test_a_page_of_another_server_changes_nothing(server, job, tmp_path):
     assert server.post(f"/jobs/{job.get_job_id()}/savepoints", content=body, headers=own).status_code == 202
 
 
+@pytest.mark.promise("S8")
 def test_a_form_of_another_page_takes_no_savepoint(server, job, tmp_path):
     body = json.dumps({"target-directory": str(tmp_path / "savepoints")})
     reply = server.post(f"/jobs/{job.get_job_id()}/savepoints", content=body, headers={"Content-Type": "text/plain"})

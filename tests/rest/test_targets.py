@@ -13,6 +13,7 @@ def requested(server, job, what, name, target):  # noqa: F811
     return server.post(f"/jobs/{job.get_job_id()}/{what}", json={name: str(target)})
 
 
+@pytest.mark.promise("S10")
 @pytest.mark.parametrize(("what", "name"), [("savepoints", "target-directory"), ("stop", "targetDirectory")])
 def test_no_savepoint_is_written_outside_the_directories_of_the_job(server, job, tmp_path, what, name):  # noqa: F811
     (tmp_path / "savepoints").mkdir()

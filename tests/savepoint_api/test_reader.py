@@ -140,6 +140,7 @@ def pickled(tmp_path):
     return writer.write(str(tmp_path / "pickled"))
 
 
+@pytest.mark.promise("S1")
 def test_objects_of_classes_stay_bytes_unless_pickle_is_allowed(pickled):
     values = by_key(Savepoint.load(pickled).read("points", "point"))
     assert isinstance(values["a"], Opaque)

@@ -135,6 +135,7 @@ def carts(backend, last=10**12, **more):
     return env
 
 
+@pytest.mark.promise("S2")
 @pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
 def test_a_job_that_refuses_pickle_fails_with_the_state_that_needs_it(backend):
     message = r"state 'cart' of the operator 'count' holds Cart\(items=\d+\) of type .*Cart, which needs pickle"
@@ -142,6 +143,7 @@ def test_a_job_that_refuses_pickle_fails_with_the_state_that_needs_it(backend):
         carts(backend, **REFUSE).execute()
 
 
+@pytest.mark.promise("S2")
 @pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
 def test_a_savepoint_with_pickled_state_is_refused_before_it_is_unpickled(backend, tmp_path):
     descriptor = ValueStateDescriptor("cart", Types.PICKLED_BYTE_ARRAY())
@@ -217,6 +219,7 @@ def test_a_source_whose_splits_need_pickle_is_named(tmp_path):
         env.execute()
 
 
+@pytest.mark.promise("S2")
 def test_members_of_enums_are_not_imported_for(tmp_path, monkeypatch):
     (tmp_path / "colours_of_an_attacker.py").write_text("raise AssertionError('imported')")
     monkeypatch.syspath_prepend(tmp_path)

@@ -21,6 +21,7 @@ def umask(request):
     os.umask(before)
 
 
+@pytest.mark.promise("S16")
 def test_new_directories_are_private_whatever_the_umask_is(tmp_path, umask):
     make_private(tmp_path / "cache" / "flintstream" / "jobs")
     assert {mode(path) for path in tmp_path.rglob("*")} == {0o700}
@@ -36,6 +37,7 @@ def test_a_directory_that_exists_keeps_its_mode(tmp_path, given):
     assert mode(place) == given
 
 
+@pytest.mark.promise("S16")
 @pytest.mark.parametrize("given", [0o770, 0o775, 0o702, 0o1777])
 def test_a_directory_that_others_may_write_to_is_refused_and_left_alone(tmp_path, given):
     place = tmp_path / "place"

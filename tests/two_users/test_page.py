@@ -100,6 +100,7 @@ def check(told, token, directory):
     assert list(directory.iterdir()) == []
 
 
+@pytest.mark.promise("S7")
 @two_users
 @pytest.mark.parametrize("command", ["ui", "rest"])
 def test_a_second_user_neither_reads_nor_controls_jobs_through_a_server(tmp_path, command, job, open_directory):  # noqa: F811

@@ -7,13 +7,14 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPSConnection
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, build_opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from http.client import HTTPMessage, HTTPResponse
     from urllib.request import Request
 
 __all__ = ["MOST_BYTES", "AnswerError", "RefusalError", "ask", "read_answer", "shut_after"]
@@ -114,7 +115,9 @@ def shut_after(seconds: float) -> Iterator[Callable[[socket.socket], None]]:
 class _SameServerOnly(HTTPRedirectHandler):
     """Follows redirects, but gives what proves an identity to no other server, and never without encryption."""
 
-    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
         request = super().redirect_request(req, fp, code, msg, headers, newurl)
         if request is not None and _server(request.full_url) != _server(req.full_url):
             for name in [name for name in request.headers if name.lower() in {"authorization", "cookie"}]:
@@ -152,11 +155,11 @@ def ask(request: Request, seconds: float, most_bytes: int = MOST_BYTES) -> bytes
             pass
 
         class Plain(HTTPHandler):
-            def http_open(self, req: Request) -> Any:
+            def http_open(self, req: Request) -> HTTPResponse:
                 return self.do_open(Watched, req)
 
         class Encrypted(HTTPSHandler):
-            def https_open(self, req: Request) -> Any:
+            def https_open(self, req: Request) -> HTTPResponse:
                 return self.do_open(WatchedTls, req)
 
         opener = build_opener(Plain, Encrypted, _SameServerOnly)

@@ -6,11 +6,9 @@ import logging
 import os
 import threading
 import time
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import flintstream
-from flintstream.common._http import read_answer
 from flintstream.coordinator.monitoring.measured import families
 from flintstream.errors import optional_module
 
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 5
 """Longest time for a request. The end of a job waits for the last one."""
-
-ANSWER_BYTES = 1 << 20
-"""Longest answer, which only says how many metrics were refused, and why."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +34,10 @@ class Otlp:
         http = _library(
             "opentelemetry.exporter.otlp.proto.http.metric_exporter", "opentelemetry-exporter-otlp-proto-http"
         )
-        self._exporter = http.OTLPMetricExporter(endpoint, timeout=TIMEOUT_SECONDS, session=_session())
+        session = None
+        if not any(key.startswith("OTEL_") and key.endswith("_CREDENTIAL_PROVIDER") for key in os.environ):
+            session = _library("flintstream.reporters.short_answers", "requests").session(TIMEOUT_SECONDS)
+        self._exporter = http.OTLPMetricExporter(endpoint, timeout=TIMEOUT_SECONDS, session=session)
         self._seconds = interval_ms / 1000
 
     def show(self, job: RunningJob) -> Callable[[], None]:
@@ -83,28 +81,6 @@ class Otlp:
         scope = self._scopes.InstrumentationScope("flintstream", flintstream.__version__)
         inner = sdk.ScopeMetrics(scope, metrics, "")
         return sdk.MetricsData([sdk.ResourceMetrics(resource, [inner], "")])
-
-
-def _session() -> Any:
-    """Return a session that reads short answers only; None if a provider of credentials makes the session."""
-    if any(key.startswith("OTEL_") and key.endswith("_CREDENTIAL_PROVIDER") for key in os.environ):
-        return None
-    requests = _library("requests", "opentelemetry-exporter-otlp-proto-http")
-    adapters = _library("requests.adapters", "opentelemetry-exporter-otlp-proto-http")
-
-    class Limited(adapters.HTTPAdapter):  # type: ignore[misc, name-defined, unused-ignore]
-        def send(self, request: Any, **options: Any) -> Any:
-            response = super().send(request, **{**options, "stream": True})
-            try:
-                response.raw = BytesIO(read_answer(response.raw, TIMEOUT_SECONDS, ANSWER_BYTES))
-            finally:
-                response.close()
-            return response
-
-    session = requests.Session()
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Limited())
-    return session
 
 
 def _library(name: str, package: str) -> Any:

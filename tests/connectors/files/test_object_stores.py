@@ -98,6 +98,7 @@ class ByValue(BucketAssigner):
         return element
 
 
+@pytest.mark.promise("S19")
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("bucket", ["..", "../other", "a/../../other", "/../other", "a\0b"])
 def test_a_bucket_that_leads_out_of_the_base_path_is_refused(bucket, plain, tmp_path):
@@ -129,6 +130,7 @@ def test_a_bucket_that_is_no_name_of_a_directory_is_refused(bucket, message, pla
     assert len(str(refused.value)) < 250
 
 
+@pytest.mark.promise("S19")
 def test_a_bucket_cannot_name_another_file_system(tmp_path):
     base = f"memory://{uuid.uuid4().hex}/out"
     writer = open_writer(FileSink.for_row_format(base, Lines()).with_bucket_assigner(ByValue()).build())

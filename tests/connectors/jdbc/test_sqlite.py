@@ -126,6 +126,16 @@ def test_values_of_all_types_are_stored(tmp_path, type_info, value, stored):
     assert query(path, "SELECT value FROM v") == [(stored,), (None,)]
 
 
+@pytest.mark.promise("S20")
+@pytest.mark.parametrize(
+    "value",
+    ["'); DROP TABLE t; --", "x' OR '1'='1", 'a"; DELETE FROM t; --', "?", ":id", "%s", "\\'; DROP TABLE t; --"],
+)
+def test_a_value_that_looks_like_sql_is_written_as_it_is(path, value):
+    write(sqlite_sink(path, INSERT, PAIR), [Row(1, "first")], [Row(2, value)], [Row(3, "last")])
+    assert rows(path) == [(1, "first"), (2, value), (3, "last")]
+
+
 def test_dates_and_times_are_what_sqlites_functions_read(tmp_path):
     path = tmp_path / "a.db"
     query(path, "CREATE TABLE v (d, t, n NUMERIC)")
