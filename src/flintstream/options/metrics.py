@@ -16,7 +16,13 @@ PROMETHEUS_HOST = Option(
     "flintstream.metrics.prometheus.host",
     TEXT,
     "127.0.0.1",
-    "address of that port. The endpoint asks for no password: choose another address only in a network you trust",
+    "address of that port. Without the next option, the endpoint shows the metrics to everyone who can reach it",
+)
+PROMETHEUS_TOKEN_FILE = Option(
+    "flintstream.metrics.prometheus.token-file",
+    TEXT,
+    None,
+    "file with a token that the endpoint asks for as `Authorization: Bearer`; Prometheus calls it `credentials_file`",
 )
 OTLP_ENDPOINT = Option(
     "flintstream.metrics.otlp.endpoint",

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.options.metrics import OTLP_ENDPOINT, PROMETHEUS_HOST, PROMETHEUS_PORT, REPORT_INTERVAL
+from flintstream.options.metrics import (
+    OTLP_ENDPOINT,
+    PROMETHEUS_HOST,
+    PROMETHEUS_PORT,
+    PROMETHEUS_TOKEN_FILE,
+    REPORT_INTERVAL,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +32,8 @@ def reporting(settings: Mapping[str, Any]) -> list[Callable[[RunningJob], Callab
     if port is not None:
         from flintstream.reporters.prometheus import endpoint_at  # noqa: PLC0415 - an optional dependency
 
-        chosen.append(endpoint_at(PROMETHEUS_HOST.read(settings), port).show)
+        host, token_file = PROMETHEUS_HOST.read(settings), PROMETHEUS_TOKEN_FILE.read(settings)
+        chosen.append(endpoint_at(host, port, token_file).show)
     if endpoint is not None:
         from flintstream.reporters.otlp import Otlp  # noqa: PLC0415 - an optional dependency
 

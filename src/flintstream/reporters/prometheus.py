@@ -2,49 +2,60 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import threading
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator.monitoring.measured import families
 from flintstream.errors import PlanError, optional_module
+from flintstream.options.metrics import PROMETHEUS_TOKEN_FILE
+from flintstream.reporters.limited_server import LimitedServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
     from flintstream.coordinator.client import RunningJob
 
-_endpoints: dict[tuple[int, str, int], Endpoint] = {}
-"""(Process, host, port) -> the endpoint there."""
+_endpoints: dict[tuple[int, str, int, str | None], Endpoint] = {}
+"""(Process, host, port, file of the token) -> the endpoint there."""
 
 
-def endpoint_at(host: str, port: int) -> Endpoint:
+def endpoint_at(host: str, port: int, token_file: str | None = None) -> Endpoint:
     """Return the endpoint of this process at an address, and open it if needed.
 
     Raises:
-        PlanError: The address cannot be used, or prometheus_client is missing.
+        PlanError: The address or the file cannot be used, or prometheus_client is missing.
     """
-    place = (os.getpid(), host, port)
+    place = (os.getpid(), host, port, token_file)
     if place not in _endpoints:
-        _endpoints[place] = Endpoint(host, port)
+        _endpoints[place] = Endpoint(host, port, token_file)
     return _endpoints[place]
 
 
 class Endpoint:
     """Serves the metrics of jobs at ``/metrics``, until the process ends."""
 
-    def __init__(self, host: str, port: int) -> None:
-        """Open the port; 0 chooses a free one."""
+    def __init__(self, host: str, port: int, token_file: str | None = None) -> None:
+        """Open the port; 0 chooses a free one. With a file of a token, callers must send the token."""
         client = _library()
         self._jobs: list[RunningJob] = []
         self._lock = threading.Lock()
         registry = client.CollectorRegistry(auto_describe=False)
         registry.register(self)
+        app = client.make_wsgi_app(registry)
+        if token_file is not None:
+            app = _asking_for_token(app, _token_in(token_file))
         try:
-            self._server, self._thread = client.start_http_server(port, host, registry)
+            self._server = LimitedServer(host, port, app)
         except OSError as error:
             raise PlanError(f"cannot open {host}:{port} for Prometheus: {error.strerror or error}") from error
+        self._thread = threading.Thread(target=self._server.serve_forever, name="flintstream-prometheus", daemon=True)
+        self._thread.start()
         self.port: int = self._server.server_port
 
     def show(self, job: RunningJob) -> Callable[[], None]:
@@ -80,6 +91,27 @@ class Endpoint:
                 for sample in family.samples:
                     metric.add_sample(family.name + sample.suffix, dict(sample.labels), sample.value)
         yield from merged.values()
+
+
+def _token_in(path: str) -> str:
+    try:
+        token = Path(path).read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise PlanError(f"'{PROMETHEUS_TOKEN_FILE.key}' names no file with a token: {error}") from None
+    if not token:
+        raise PlanError(f"'{PROMETHEUS_TOKEN_FILE.key}' names an empty file: {path}")
+    return token
+
+
+def _asking_for_token(app: WSGIApplication, token: str) -> WSGIApplication:
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        given = environ.get("HTTP_AUTHORIZATION", "").encode("latin-1")
+        if hmac.compare_digest(given, f"Bearer {token}".encode()):
+            return app(environ, start_response)
+        start_response("401 Unauthorized", [("WWW-Authenticate", "Bearer"), ("Content-Type", "text/plain")])
+        return [b"a token is required: Authorization: Bearer ...\n"]
+
+    return answer
 
 
 def _library() -> Any:

@@ -14,6 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Awaitable, Callable
 
 MOST_CONNECTIONS = 64
@@ -32,7 +33,7 @@ _requests_log = logging.getLogger(f"{__name__}.requests")
 _requests_log.setLevel(logging.ERROR)  # callers without a token could fill the log with warnings
 
 
-def make_server(app: Any) -> Server:
+def make_server(app: Callable[..., Awaitable[None]]) -> Server:
     """Return a server for an ASGI application."""
     return Server(
         uvicorn.Config(
@@ -54,7 +55,7 @@ def make_server(app: Any) -> Server:
 class Server(uvicorn.Server):
     """A server that logs only now and then that it cannot accept connections."""
 
-    async def serve(self, sockets: Any = None) -> None:
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until the end."""
         asyncio.get_running_loop().set_exception_handler(AcceptErrors())
         await super().serve(sockets)
@@ -93,9 +94,9 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _timed(self, app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        async def answer(scope: Any, receive: Any, send: Any) -> None:
+        async def answer(*request: object) -> None:
             self._stop_waiting()
-            await app(scope, receive, send)
+            await app(*request)
             if not self.transport.is_closing():
                 self._wait_for_request()
 

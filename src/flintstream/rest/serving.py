@@ -138,9 +138,8 @@ def server(place: Place) -> tuple[Any, socket.socket, Place]:
     Raises:
         FlintstreamError: The port is taken, the address is none of this machine, or a package is not there.
     """
-    optional_module("uvicorn", extra="ui", purpose="the web page and the REST server")
-    from flintstream.rest.connections import make_server  # noqa: PLC0415 - it needs that package
-
+    purpose = "the web page and the REST server"
+    connections = optional_module("flintstream.rest.connections", package="uvicorn", extra="ui", purpose=purpose)
     raise_limit()
     app = application(place.token, LOOPBACK if place.local else ())
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
@@ -151,7 +150,7 @@ def server(place: Place) -> tuple[Any, socket.socket, Place]:
     except OSError as error:
         listener.close()
         raise FlintstreamError(f"cannot listen at {place.host}, port {place.port}: {error.strerror}") from None
-    return make_server(app), listener, replace(place, port=listener.getsockname()[1])
+    return connections.make_server(app), listener, replace(place, port=listener.getsockname()[1])
 
 
 @contextlib.contextmanager
