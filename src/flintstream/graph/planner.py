@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import JobSettings
 
 MIN_KEY_GROUPS, MAX_KEY_GROUPS = 128, 32768
+LONGEST_CHAIN = 64
+"""Most steps in a row within a chain: each calls the next one, and Python's stack also has to hold what they call."""
 
 
 def default_max_parallelism(parallelism: int) -> int:
@@ -185,16 +187,19 @@ def assign_levels(graph: StreamGraph) -> StreamGraph:
     """Assign each step to the earliest superstep in which all its inputs are available.
 
     An exchange leads to the next superstep. A forward edge stays in the same one, unless another input delays its
-    target.
+    target, or as many steps as a chain may have are before it.
     """
     levels: dict[int, int] = {}
+    before: dict[int, int] = {}
     nodes = []
     for node in graph.nodes:
-        level = 0
-        for edge in graph.inputs(node.id):
-            forward = isinstance(edge.partitioner, ForwardPartitioner)
-            level = max(level, levels[edge.source] + (0 if forward else 1))
-        levels[node.id] = level
+        forward = [edge.source for edge in graph.inputs(node.id) if isinstance(edge.partitioner, ForwardPartitioner)]
+        others = [edge.source for edge in graph.inputs(node.id) if not isinstance(edge.partitioner, ForwardPartitioner)]
+        level = max([0, *(levels[source] for source in forward), *(levels[source] + 1 for source in others)])
+        steps = max((before[source] + 1 for source in forward if levels[source] == level), default=0)
+        if steps >= LONGEST_CHAIN:
+            level, steps = level + 1, 0
+        levels[node.id], before[node.id] = level, steps
         nodes.append(replace(node, level=level))
     edges = [
         replace(
@@ -258,30 +263,32 @@ def plan_job(graph: StreamGraph, job_name: str, job_id: str, settings: JobSettin
         _exchange(graph, number, edge, chain_ids[edge.target])
         for number, edge in enumerate(e for e in graph.edges if e.exchange)
     ]
-    chains = []
+    local: dict[int, list[LocalEdge]] = {}
+    for e in graph.edges:
+        if not e.exchange:
+            local.setdefault(chain_ids[e.target], []).append(LocalEdge(e.source, e.target, e.input, e.side_tag))
+    inputs: dict[int, list[ExchangeEdge]] = {}
+    outputs: dict[int, list[ExchangeEdge]] = {}
+    for exchange in exchanges:
+        inputs.setdefault(exchange.target_chain, []).append(exchange)
+        outputs.setdefault(chain_ids[exchange.source], []).append(exchange)
+    levels: dict[int, list[ChainPlan]] = {}
     for number, group in enumerate(groups):
-        members = {node.id for node in group}
-        chains.append(
+        levels.setdefault(group[0].level, []).append(
             ChainPlan(
                 id=number,
                 level=group[0].level,
                 parallelism=group[0].parallelism or 1,
                 max_parallelism=group[0].max_parallelism or MIN_KEY_GROUPS,
                 nodes=tuple(_node_plan(graph, node) for node in group),
-                local_edges=tuple(
-                    LocalEdge(e.source, e.target, e.input, e.side_tag)
-                    for e in graph.edges
-                    if not e.exchange and e.target in members
-                ),
-                inputs=tuple(exchange for exchange in exchanges if exchange.target in members),
-                outputs=tuple(exchange for exchange in exchanges if exchange.source in members),
+                local_edges=tuple(local.get(number, ())),
+                inputs=tuple(inputs.get(number, ())),
+                outputs=tuple(outputs.get(number, ())),
                 key_groups_given=any(node.key_groups_given for node in group),
             ),
         )
     depth = max(node.level for node in graph.nodes) + 1
-    supersteps = tuple(
-        Superstep(level, tuple(chain for chain in chains if chain.level == level)) for level in range(depth)
-    )
+    supersteps = tuple(Superstep(level, tuple(levels.get(level, ()))) for level in range(depth))
     return JobPlan(job_name, job_id, graph.batch, supersteps, settings)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
 from flintstream.graph.transformation import (
-    CacheTransformation,
     OperatorTransformation,
     PartitionTransformation,
     SideOutputTransformation,
     SinkTransformation,
     SourceTransformation,
-    UnionTransformation,
 )
 from flintstream.options import execution
 
@@ -102,17 +102,29 @@ class StreamGraph:
     batch: bool = False
     settings: GraphSettings = field(default_factory=GraphSettings)
 
+    @cached_property
+    def _nodes_by_id(self) -> dict[int, StreamNode]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _edges_into(self) -> dict[int, tuple[StreamEdge, ...]]:
+        return _grouped(self.edges, [edge.target for edge in self.edges])
+
+    @cached_property
+    def _edges_out_of(self) -> dict[int, tuple[StreamEdge, ...]]:
+        return _grouped(self.edges, [edge.source for edge in self.edges])
+
     def node(self, number: int) -> StreamNode:
         """Return the step with this id."""
-        return next(node for node in self.nodes if node.id == number)
+        return self._nodes_by_id[number]
 
     def inputs(self, number: int) -> tuple[StreamEdge, ...]:
         """Return the edges into a step."""
-        return tuple(edge for edge in self.edges if edge.target == number)
+        return self._edges_into.get(number, ())
 
     def outputs(self, number: int) -> tuple[StreamEdge, ...]:
         """Return the edges out of a step."""
-        return tuple(edge for edge in self.edges if edge.source == number)
+        return self._edges_out_of.get(number, ())
 
     def with_nodes(self, nodes: Iterable[StreamNode]) -> StreamGraph:
         """Return the graph with these steps."""
@@ -121,6 +133,13 @@ class StreamGraph:
     def with_edges(self, edges: Iterable[StreamEdge]) -> StreamGraph:
         """Return the graph with these edges."""
         return replace(self, edges=tuple(edges))
+
+
+def _grouped(edges: Iterable[StreamEdge], numbers: Iterable[int]) -> dict[int, tuple[StreamEdge, ...]]:
+    found: defaultdict[int, list[StreamEdge]] = defaultdict(list)
+    for number, edge in zip(numbers, edges, strict=True):
+        found[number].append(edge)
+    return {number: tuple(group) for number, group in found.items()}
 
 
 def build_stream_graph(transformations: Iterable[Transformation], settings: GraphSettings) -> StreamGraph:
@@ -141,8 +160,8 @@ def build_stream_graph(transformations: Iterable[Transformation], settings: Grap
     tags: dict[int, set[str]] = {}
     for side in order:
         if isinstance(side, SideOutputTransformation):
-            for origin in _physical_inputs(side.inputs[0]):
-                tags.setdefault(origin.id, set()).add(side.tag_id)
+            for edge in edges_from(side.inputs[0], side.id, 0):
+                tags.setdefault(edge.source, set()).add(side.tag_id)
     for transformation in physical:
         for number, given in enumerate(transformation.inputs):
             edges.extend(edges_from(given, transformation.id, number))
@@ -175,45 +194,46 @@ def check_text(value: str, what: str) -> None:
 
 
 def in_order(transformations: Iterable[Transformation]) -> list[Transformation]:
-    """Return these steps and all that they read from, each after its inputs."""
+    """Return these steps and all that they read from, each after its inputs.
+
+    It follows the inputs without recursion, because programs have chains of thousands of steps.
+    """
     order: list[Transformation] = []
     seen: set[int] = set()
     for transformation in transformations:
-        _visit(transformation, order, seen)
+        open_steps = [(transformation, iter(transformation.inputs))] if transformation.id not in seen else []
+        seen.add(transformation.id)
+        while open_steps:
+            step, inputs = open_steps[-1]
+            given = next((each for each in inputs if each.id not in seen), None)
+            if given is None:
+                order.append(step)
+                open_steps.pop()
+            else:
+                seen.add(given.id)
+                open_steps.append((given, iter(given.inputs)))
     return order
 
 
-def _visit(transformation: Transformation, order: list[Transformation], seen: set[int]) -> None:
-    if transformation.id in seen:
-        return
-    seen.add(transformation.id)
-    for given in transformation.inputs:
-        _visit(given, order, seen)
-    order.append(transformation)
+def edges_from(given: Transformation, target: int, number: int) -> list[StreamEdge]:
+    """Return the edges to an input of the step ``target`` from the steps that run something at or before ``given``.
 
-
-def _physical_inputs(transformation: Transformation) -> list[Transformation]:
-    if not transformation.virtual:
-        return [transformation]
-    return [origin for given in transformation.inputs for origin in _physical_inputs(given)]
-
-
-def edges_from(
-    given: Transformation, target: int, number: int, partitioner: Partitioner | None = None
-) -> list[StreamEdge]:
-    """Return the edges to an input of the step ``target`` from the steps that run something at or before ``given``."""
-    if isinstance(given, PartitionTransformation):
-        return edges_from(given.inputs[0], target, number, partitioner or given.partitioner)
-    if isinstance(given, UnionTransformation):
-        return [edge for part in given.inputs for edge in edges_from(part, target, number, partitioner)]
-    if isinstance(given, SideOutputTransformation):
-        return [
-            replace(edge, side_tag=given.tag_id, side_type=given.output_type)
-            for edge in edges_from(given.inputs[0], target, number, partitioner)
-        ]
-    if isinstance(given, CacheTransformation):
-        return edges_from(given.inputs[0], target, number, partitioner)
-    return [StreamEdge(given.id, target, number, partitioner)]
+    Of several partitioners on the way, the last one counts, and of several side outputs, too.
+    """
+    found: list[StreamEdge] = []
+    waiting: list[tuple[Transformation, Partitioner | None, SideOutputTransformation | None]] = [(given, None, None)]
+    while waiting:
+        step, partitioner, side = waiting.pop()
+        if not step.virtual:
+            tag, kind = (None, None) if side is None else (side.tag_id, side.output_type)
+            found.append(StreamEdge(step.id, target, number, partitioner, tag, kind))
+            continue
+        if isinstance(step, PartitionTransformation):
+            partitioner = partitioner or step.partitioner
+        elif isinstance(step, SideOutputTransformation):
+            side = side or step
+        waiting += [(part, partitioner, side) for part in reversed(step.inputs)]
+    return found
 
 
 def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNode:

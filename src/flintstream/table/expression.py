@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._public import publish
 from flintstream.common._types import data_types as t
+from flintstream.table._deep_stack import deep
 from flintstream.table._errors import nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.types import IntervalType, RowsType, text_type
@@ -318,7 +319,7 @@ class Expression(JsonMethods):
 
     def __repr__(self) -> str:
         """Return the text of the expression."""
-        return f"Expression({_shown(self._syntax)})"
+        return f"Expression({deep(_shown)(self._syntax)})"
 
 
 def _size(unit: str, number: s.Syntax) -> s.Value:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
@@ -181,6 +182,7 @@ class Table:
         """Print the columns."""
         print(self.get_schema()._summary())  # noqa: SLF001, T201 - what it is for
 
+    @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions.
 
@@ -192,6 +194,7 @@ class Table:
             return GroupedTable(self, []).select(*fields)
         return self._with(calc(self._node, resolve_items(named(items), self._scope())))
 
+    @deep
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
         condition = resolve(syntax_of(predicate), self._scope())
@@ -209,6 +212,7 @@ class Table:
     def _items(self) -> list[Item]:
         return [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(self._node.columns)]
 
+    @deep
     def add_columns(self, *fields: Expression) -> Table:
         """Return the table with more columns.
 
@@ -222,6 +226,7 @@ class Table:
                 raise SqlError(f"Ambiguous column name: {each.name}. Use add_or_replace_columns() to replace it")
         return self._with(calc(self._node, [*items, *more]))
 
+    @deep
     def add_or_replace_columns(self, *fields: Expression) -> Table:
         """Return the table with more columns, or others in place of those with the same names."""
         more = {each.name: each for each in resolve_items([syntax_of(each) for each in fields], self._scope())}
@@ -273,10 +278,12 @@ class Table:
         """Return the rows as often as they are here more than in the other table."""
         return self._combined(right, "EXCEPT ALL")
 
+    @deep
     def _combined(self, right: Table, operation: str) -> Table:
         session = self._t_env._session  # noqa: SLF001 - one layer
         return self._with(combined(session, self._node, right._node, operation, None))
 
+    @deep
     def order_by(self, *fields: Expression) -> Table:
         """Return the table in an order: ``col("n").desc``; a stream needs a rowtime, or a limit by :meth:`fetch`.
 
@@ -332,6 +339,7 @@ class Table:
         """Return the pairs, and rows of both tables without a partner with None."""
         return self._joined(right, join_predicate, FULL)
 
+    @deep
     def _joined(self, right: Table, predicate: Expression | None, kind: str) -> Table:
         left = [each.name for each in self._node.columns]
         ambiguous = [each.name for each in right._node.columns if each.name in left]
@@ -406,6 +414,7 @@ class Table:
         call = Call(self, func)
         return call.table._produced(call)  # noqa: SLF001 - same class
 
+    @deep
     def _produced(self, call: Call) -> Table:
         """Return only the rows of a table function."""
         node = self._lateral(Expression(call.syntax), outer=False)._node  # noqa: SLF001 - same class
@@ -434,6 +443,7 @@ class Table:
         call = Call(self, func)
         return call.table._mapped(call)  # noqa: SLF001 - same class
 
+    @deep
     def _mapped(self, call: Call) -> Table:
         """Return only what a function returns."""
         made = resolve(call.syntax, self._scope())
@@ -444,6 +454,7 @@ class Table:
         items = [replace(each, name=name) for each, name in zip(fields, names, strict=True)]
         return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
+    @deep
     def _lateral(self, given: Any, *, outer: bool) -> Table:
         if not isinstance(given, Expression):
             call = Call(self, given)
@@ -543,6 +554,7 @@ class Table:
         """
         return GroupedTable(self, []).flat_aggregate(func)
 
+    @deep
     def distinct(self) -> Table:
         """Return each row once."""
         return self._with(distinct(self._t_env._session, self._node))  # noqa: SLF001 - one layer

@@ -127,10 +127,12 @@ class StreamingRuntimeContext(RuntimeContext):
         return self._keyed_state(state_descriptor, AggregatingStateDescriptor)
 
 
-def create_runtime_context(job: Any, chain: Any, node: Any, subtask: int, state: Any | None) -> StreamingRuntimeContext:
+def create_runtime_context(
+    job: Any, chain: Any, node: Any, subtask: int, state: Any | None, chain_name: str
+) -> StreamingRuntimeContext:
     """Create the runtime context of one operator in one subtask."""
     return StreamingRuntimeContext(
-        chain.name,
+        chain_name,
         subtask,
         chain.parallelism,
         chain.max_parallelism,

@@ -6,6 +6,7 @@ two functions. Results are copied as if each function ran in a separate operator
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._user_code.formulas import formula_of
@@ -145,12 +146,12 @@ class FusedLoop:
 
 def fuse(chain: ChainPlan, operators: Mapping[int, Operator], inputs: Mapping[tuple[int, int], NodeInput]) -> None:
     """Replace runs of fusible operators in a chain with loops; the operators are already wired up."""
-    out_of = [edge.source for edge in chain.local_edges] + [edge.source for edge in chain.outputs]
-    into = [edge.target for edge in chain.local_edges] + [edge.target for edge in chain.inputs]
+    out_of = Counter([edge.source for edge in chain.local_edges] + [edge.source for edge in chain.outputs])
+    into = Counter([edge.target for edge in chain.local_edges] + [edge.target for edge in chain.inputs])
     follower: dict[int, int] = {}
     for edge in chain.local_edges:
         source: Any = operators[edge.source]
-        alone = out_of.count(edge.source) == into.count(edge.target) == 1
+        alone = out_of[edge.source] == into[edge.target] == 1
         # Typed results must be converted before the next function sees them.
         if alone and edge.side_tag is None and source.declared_type is None:
             follower[edge.source] = edge.target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
@@ -10,7 +11,7 @@ from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.frozen import thaw_operator
 from flintstream.runtime.keys import KeyGroups
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator, OperatorContext
 from flintstream.runtime.operators.contexts import create_runtime_context
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.operators.watermarks import Valve
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from flintstream.runtime.exchange.output import ExchangeOutput
     from flintstream.runtime.exchange.receiving import Item
-    from flintstream.runtime.operators.base import Operator, Output
-    from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, NodePlan
+    from flintstream.runtime.operators.base import Output
+    from flintstream.runtime.plan import ChainPlan, ExchangeEdge, JobPlan, LocalEdge, NodePlan
     from flintstream.runtime.protocol import NodeReport
 
 
@@ -53,10 +54,12 @@ class Wiring:
         self.alternates = not job.batch and any(operator.alternates for operator in self.operators.values())
         """Whether the chain's sources are read record by record at first, because a function connects them."""
         self._metrics: dict[int, OperatorMetrics] = {}
-        for node in chain.nodes:
-            self._add_inputs(node)
-        for node in reversed(chain.nodes):
-            self._set_up(job, node)
+        self._timed = [each for each in self.operators.values() if _may_have_timers(each)]
+        self._following: defaultdict[int, list[LocalEdge]] = defaultdict(list)
+        for edge in chain.local_edges:
+            self._following[edge.source].append(edge)
+        self._add_inputs()
+        self._set_up(job)
         fuse(chain, self.operators, self.inputs)
         if not job.batch:
             self._watch_blocks()
@@ -70,43 +73,46 @@ class Wiring:
         operator.declared_type = node.output_type
         return operator
 
-    def _add_inputs(self, node: NodePlan) -> None:
-        channels: dict[int, list[Any]] = {}
+    def _add_inputs(self) -> None:
+        channels: defaultdict[int, defaultdict[int, list[Any]]] = defaultdict(lambda: defaultdict(list))
         for edge in self.chain.local_edges:
-            if edge.target == node.id:
-                channels.setdefault(edge.input, []).append(("local", edge.source, edge.side_tag))
+            channels[edge.target][edge.input].append(("local", edge.source, edge.side_tag))
         for exchange in self.chain.inputs:
-            if exchange.target == node.id:
-                channels.setdefault(exchange.input, []).extend(self.channels(exchange))
-        operator = self.operators[node.id]
-        everything = [channel for several in channels.values() for channel in several]
-        valve = Valve(everything, operator.process_watermark, operator.process_idle, operator.restore_watermark)
-        for number in channels:
-            self.inputs[node.id, number] = NodeInput(operator, number, valve, keyed=node.keyed)
+            channels[exchange.target][exchange.input] += self.channels(exchange)
+        for node in self.chain.nodes:
+            by_input, operator = channels[node.id], self.operators[node.id]
+            everything = [channel for several in by_input.values() for channel in several]
+            valve = Valve(everything, operator.process_watermark, operator.process_idle, operator.restore_watermark)
+            for number in by_input:
+                self.inputs[node.id, number] = NodeInput(operator, number, valve, keyed=node.keyed)
 
-    def _set_up(self, job: JobPlan, node: NodePlan) -> None:
-        chain, operator = self.chain, self.operators[node.id]
-        context = _context(job, chain, node, self.index, alternates=self.alternates)
-        outputs: dict[str | None, list[Output]] = {None: []}
-        for tag in node.side_tags:
-            outputs[tag] = []
-        for edge in chain.local_edges:
-            if edge.source == node.id:
+    def _set_up(self, job: JobPlan) -> None:
+        chain = self.chain
+        chain_name, broadcasts = chain.name, job.sources_of_broadcasts()
+        exchanges: defaultdict[int, list[ExchangeEdge]] = defaultdict(list)
+        for exchange in chain.outputs:
+            exchanges[exchange.source].append(exchange)
+        for node in reversed(chain.nodes):
+            operator = self.operators[node.id]
+            context = _context(job, chain, node, self.index, chain_name, broadcasts, alternates=self.alternates)
+            outputs: dict[str | None, list[Output]] = {None: []}
+            for tag in node.side_tags:
+                outputs[tag] = []
+            for edge in self._following[node.id]:
                 channel = ("local", edge.source, edge.side_tag)
                 outputs[edge.side_tag].append(self.inputs[edge.target, edge.input].channel(channel))
-        for exchange in chain.outputs:
-            if exchange.source == node.id:
+            for exchange in exchanges[node.id]:
                 end = exchange_output(exchange, self.index, self.outbox, node.name, batch=job.batch)
                 self.exchanges.append(end)
                 outputs[exchange.side_tag].append(end)
-        everywhere = [output for several in outputs.values() for output in several]
-        node_input = self.inputs.get((node.id, 0))
-        # Every consumer of an output gets all its records, so one consumer is enough to count them.
-        ends: Any = [several[0] for several in outputs.values() if several]
-        self._metrics[node.id] = OperatorMetrics(ends, None if node_input is None else node_input.valve)
-        main = Fan.of(outputs.pop(None), everywhere)
-        sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
-        operator.setup(context, *converting_outputs(node, context, main, sides))
+            everywhere = [output for several in outputs.values() for output in several]
+            node_input = self.inputs.get((node.id, 0))
+            # Every consumer of an output gets all its records, so one consumer is enough to count them.
+            ends: Any = [several[0] for several in outputs.values() if several]
+            self._metrics[node.id] = OperatorMetrics(ends, None if node_input is None else node_input.valve)
+            main = Fan.of(outputs.pop(None), everywhere)
+            sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
+            operator.setup(context, *converting_outputs(node, context, main, sides))
 
     def _watch_blocks(self) -> None:
         """Watch the functions that receive blocks from exchanges and sources."""
@@ -122,13 +128,15 @@ class Wiring:
     def _join(self) -> None:
         """Tell each operator which operators are upstream of it."""
         for number, operator in self.operators.items():
-            reached: dict[int, bool] = {}
-            for edge in self.chain.local_edges:
-                directly = edge.source == number
-                if directly or edge.source in reached:
-                    reached[edge.target] = directly or reached.get(edge.target, False)
-            for target, directly in reached.items():
-                self.operators[target].join(operator, directly=directly)
+            direct = {edge.target for edge in self._following[number]}
+            reached: dict[int, None] = dict.fromkeys(direct)
+            waiting = list(direct)
+            while waiting:
+                further = [edge.target for edge in self._following[waiting.pop()] if edge.target not in reached]
+                reached.update(dict.fromkeys(further))
+                waiting += further
+            for target in reached:
+                self.operators[target].join(operator, directly=target in direct)
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
@@ -141,7 +149,7 @@ class Wiring:
     def tick(self) -> None:
         """Run the processing-time work that is due; called between blocks."""
         now = None
-        for operator in self.operators.values():
+        for operator in self._timed:
             due = operator.next_processing_time()
             if due is not None:
                 if now is None:
@@ -212,7 +220,20 @@ def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list
         entry.watch.begin()
 
 
-def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, alternates: bool) -> OperatorContext:
+def _may_have_timers(operator: Operator) -> bool:
+    return type(operator).next_processing_time is not Operator.next_processing_time
+
+
+def _context(
+    job: JobPlan,
+    chain: ChainPlan,
+    node: NodePlan,
+    subtask: int,
+    chain_name: str,
+    broadcasts: frozenset[int],
+    *,
+    alternates: bool,
+) -> OperatorContext:
     """Create the context of an operator."""
     state = None
     if node.keyed:
@@ -225,7 +246,7 @@ def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, al
         parallelism=chain.parallelism,
         max_parallelism=chain.max_parallelism,
         batch=job.batch,
-        runtime_context=create_runtime_context(job, chain, node, subtask, state),
+        runtime_context=create_runtime_context(job, chain, node, subtask, state, chain_name),
         state=state,
         timers=timers,
         side_tags=node.side_tags,
@@ -233,7 +254,7 @@ def _context(job: JobPlan, chain: ChainPlan, node: NodePlan, subtask: int, *, al
         auto_watermark_interval_ms=job.settings.auto_watermark_interval_ms,
         node=node.id,
         alternates=alternates,
-        broadcasts=node.id in job.sources_of_broadcasts(),
+        broadcasts=node.id in broadcasts,
         staging=job.settings.staging,
         commit_with_checkpoint=job.settings.commit_with_checkpoint,
         block=max((edge.block for edge in chain.outputs), default=RECORDS_PER_BLOCK),

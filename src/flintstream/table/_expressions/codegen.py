@@ -14,13 +14,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.expr import Call, Const, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flintstream.table._expressions.expr import Expr
 
+DEEPEST = 20
+"""How deep blocks may be within each other: CPython takes 100 levels, and what is deeper becomes a function."""
 _PLAIN = (bool, type(None))
 """Values that code may contain: comparing others with ``is`` would be a SyntaxWarning."""
 
@@ -42,6 +45,9 @@ class Generator:
         self.lines: list[str] = []
         self.names: dict[str, Any] = {}
         self.functions: list[Any] = []
+        self.parts: list[str] = []
+        """The functions that the code calls: expressions that are too deep or too long to be within it."""
+        self._ids: dict[int, str] = {}
         self._depth = depth
         self._count = 0
         self._columns: dict[int, str] = {}
@@ -61,12 +67,21 @@ class Generator:
 
     def known(self, prefix: str, value: Any) -> str:
         """Return a global name for a value."""
-        for name, other in self.names.items():
-            if other is value:
-                return name
-        name = f"{prefix}{len(self.names)}"
-        self.names[name] = value
+        name = self._ids.get(id(value))
+        if name is None:
+            name = self._ids[id(value)] = f"{prefix}{len(self.names)}"
+            self.names[name] = value
         return name
+
+    def function(self, write: Callable[[Generator], None], reads: Sequence[Expr]) -> str:
+        """Write a function of the record ``r`` that computes something from expressions, and return a call of it."""
+        inner = Generator(depth=1)
+        inner.names, inner.functions, inner.parts, inner._ids = self.names, self.functions, self.parts, self._ids
+        inner.load(reads)
+        write(inner)
+        name = f"part{len(self.parts)}"
+        self.parts.append("\n".join([f"def {name}(r):", *inner.lines]))
+        return f"{name}(r)"
 
     def load(self, expressions: Sequence[Expr]) -> None:
         """Put columns that are read more than once, or by functions, into variables."""
@@ -77,6 +92,16 @@ class Generator:
 
     def value(self, expression: Expr) -> str:
         """Write the code of an expression, and return a variable or literal with its value."""
+        chain: list[Call] = []
+        while isinstance(expression, Call) and expression.strict and expression.arguments:
+            chain.append(expression)  # of a long sum, each call is the first argument of the next one
+            expression = expression.arguments[0]
+        name = self._first(expression)
+        for call in reversed(chain):
+            name = self._called(call, [name, *map(self.value, call.arguments[1:])])
+        return name
+
+    def _first(self, expression: Expr) -> str:
         if isinstance(expression, Ref):
             return self._columns.get(expression.index, f"r[{expression.index}]")
         if isinstance(expression, Const):
@@ -84,18 +109,22 @@ class Generator:
             return repr(value) if type(value) in _PLAIN else self.known("k", value)
         if not isinstance(expression, Call):
             raise TypeError(f"no code for {expression!r}")
-        if not expression.strict:
-            code = expression.emit(self, expression, ())
-            return code if code.isidentifier() else self.put(code)
-        names = [self.value(argument) for argument in expression.arguments]
+        if expression.strict:
+            return self._called(expression, [])
+        if self._depth > DEEPEST:
+            return self.put(self.function(lambda inner: inner.line(f"return {inner.value(expression)}"), [expression]))
+        code = expression.emit(self, expression, ())
+        return code if code.isidentifier() else self.put(code)
+
+    def _called(self, call: Call, names: list[str]) -> str:
         risky = [
             name
-            for name, argument in zip(names, expression.arguments, strict=True)
+            for name, argument in zip(names, call.arguments, strict=True)
             if argument.nullable and not (isinstance(argument, Const) and argument.value is not None)
         ]
         if "None" in names:
             return "None"
-        code = expression.emit(self, expression, names)
+        code = call.emit(self, call, names)
         if risky:
             code = f"None if {' or '.join(f'{name} is None' for name in dict.fromkeys(risky))} else {code}"
         return self.put(code)
@@ -109,13 +138,16 @@ class Generator:
 
 def refs(expression: Expr) -> Iterator[Ref]:
     """Yield the columns that an expression reads."""
-    if isinstance(expression, Ref):
-        yield expression
-    elif isinstance(expression, Call):
-        for argument in expression.arguments:
-            yield from refs(argument)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Ref):
+            yield part
+        elif isinstance(part, Call):
+            waiting += reversed(part.arguments)
 
 
+@deep
 def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped: bool) -> Source:
     """Return the function that filters and projects records; None for a projection keeps records as they are."""
     generator = Generator()
@@ -133,7 +165,7 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
         )
     if stamped:
         generator.line("stamp(t)")
-    text = "\n".join([head, loop, *generator.lines])
+    text = "\n".join([*generator.parts, head, loop, *generator.lines])
     return Source(text, generator.names, tuple(generator.functions))
 
 

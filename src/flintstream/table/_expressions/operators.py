@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.constant_sets import in_sets
 from flintstream.table._expressions.expr import Call, Const, Expr, template
 from flintstream.table._expressions.types import (
     INTEGERS,
@@ -23,6 +25,9 @@ from flintstream.table._expressions.types import (
 if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
+
+NESTED = 32
+"""The most branches of CASE, and arguments of COALESCE, that become blocks within each other, which are fastest."""
 
 Build = Callable[[str, Sequence[Expr], str], "Expr | None"]
 """Returns the expression for a name, resolved arguments and the time zone; None if the types do not fit."""
@@ -166,11 +171,12 @@ def logic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
     """Return ``a AND b`` or ``a OR b``, of three values; a bare NULL has no type."""
     if not all(isinstance(each.type, t.BooleanType) for each in arguments):
         return None
-    found = arguments[0]
-    for other in arguments[1:]:
-        kind = t.BooleanType(_any_null((found, other)))
-        found = Call(kind, name, (found, other), _and if name == "AND" else _or, strict=False)
-    return found
+    if len(arguments) == 1:
+        return arguments[0]
+    parts: list[Expr] = []
+    for each in arguments:
+        parts += each.arguments if isinstance(each, Call) and each.name == name else [each]
+    return Call(t.BooleanType(_any_null(arguments)), name, tuple(parts), _and if name == "AND" else _or, strict=False)
 
 
 def _and(generator: Generator, call: Call, _: Sequence[str]) -> str:
@@ -183,13 +189,13 @@ def _or(generator: Generator, call: Call, _: Sequence[str]) -> str:
 
 def _short(generator: Generator, call: Call, decided: str, other: str) -> str:
     result = generator.put(generator.value(call.arguments[0]))
-    generator.line(f"if {result} is not {decided}:")
-    generator.indent()
-    second = generator.value(call.arguments[1])
-    generator.line(
-        f"{result} = {decided} if {second} is {decided} else None if {result} is None or {second} is None else {other}"
-    )
-    generator.indent(-1)
+    for argument in call.arguments[1:]:
+        generator.line(f"if {result} is not {decided}:")
+        generator.indent()
+        value = generator.value(argument)
+        unless = f"None if {result} is None or {value} is None else {other}"
+        generator.line(f"{result} = {decided} if {value} is {decided} else {unless}")
+        generator.indent(-1)
     return result
 
 
@@ -226,8 +232,10 @@ def case(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _case(generator: Generator, call: Call, _: Sequence[str]) -> str:
-    result = generator.new()
     *pairs, otherwise = call.arguments
+    if len(pairs) > 2 * NESTED:
+        return generator.function(partial(_long_case, call), [call])
+    result = generator.new()
     for condition, then in zip(pairs[::2], pairs[1::2], strict=True):
         generator.line(f"if {generator.value(condition)} is True:")
         generator.indent()
@@ -240,6 +248,16 @@ def _case(generator: Generator, call: Call, _: Sequence[str]) -> str:
     return result
 
 
+def _long_case(call: Call, generator: Generator) -> None:
+    *pairs, otherwise = call.arguments
+    for condition, then in zip(pairs[::2], pairs[1::2], strict=True):
+        generator.line(f"if {generator.value(condition)} is True:")
+        generator.indent()
+        generator.line(f"return {generator.value(then)}")
+        generator.indent(-1)
+    generator.line(f"return {generator.value(otherwise)}")
+
+
 def coalesce(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return the first argument that is not None."""
     common = common_type([each.type for each in arguments])
@@ -250,24 +268,32 @@ def coalesce(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _coalesce(generator: Generator, call: Call, _: Sequence[str]) -> str:
+    if len(call.arguments) > NESTED:
+        return generator.function(partial(_long_coalesce, call), [call])
     result = generator.put(generator.value(call.arguments[0]))
-    for depth, other in enumerate(call.arguments[1:]):
+    for other in call.arguments[1:]:
         generator.line(f"if {result} is None:")
         generator.indent()
         generator.line(f"{result} = {generator.value(other)}")
-        if depth == len(call.arguments) - 2:
-            generator.indent(-depth - 1)
+    generator.indent(1 - len(call.arguments))
     return result
+
+
+def _long_coalesce(call: Call, generator: Generator) -> None:
+    for each in call.arguments:
+        value = generator.value(each)
+        generator.line(f"if {value} is not None: return {value}")
+    generator.line("return None")
 
 
 def within(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``a IN (b, ...)``."""
     first, *others = arguments
     tests = [comparison("=", (first, each), zone) for each in others]
-    known = [each for each in tests if each is not None]
+    known = [each for each in tests if isinstance(each, Call)]
     if len(known) < len(tests):
         return None
-    found = known[0] if len(known) == 1 else logic("OR", known, zone)
+    found = logic("OR", in_sets(known), zone)
     return negation("NOT", [found], zone) if found is not None and "NOT" in name else found
 
 

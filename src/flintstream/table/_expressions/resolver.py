@@ -72,6 +72,17 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
     Raises:
         SqlError: A name is unknown, or a function does not take its arguments.
     """
+    chain: list[s.Apply] = []
+    while isinstance(syntax, s.Apply) and len(syntax.arguments) == 2:
+        chain.append(syntax)  # of a long sum, each operator's first argument is the sum so far
+        syntax = syntax.arguments[0]
+    found = _resolved(syntax, scope)
+    for each in reversed(chain):
+        found = _apply(each, [found, resolve(each.arguments[1], scope)], scope)
+    return found
+
+
+def _resolved(syntax: s.Syntax, scope: Scope) -> Expr:
     if isinstance(syntax, s.Name):
         index, rest = scope.find(syntax)
         return _fields(Ref(scope.columns[index].type, index), rest, syntax)
@@ -92,7 +103,7 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
             syntax.function, [resolve(each, scope) for each in syntax.arguments], scope.zone, syntax.place
         )
     if isinstance(syntax, s.Apply):
-        return _apply(syntax, scope)
+        return _apply(syntax, [resolve(each, scope) for each in syntax.arguments], scope)
     if isinstance(syntax, s.Aggregate):
         raise SqlError(
             f"the aggregate function {syntax.function}{at(syntax.place)} is only allowed in SELECT and HAVING"
@@ -100,9 +111,8 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
     raise SqlError(f"'*'{at(syntax.place)} is only allowed in the list of SELECT")
 
 
-def _apply(syntax: s.Apply, scope: Scope) -> Expr:
+def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
     name = syntax.function.upper()
-    arguments = [resolve(each, scope) for each in syntax.arguments]
     own = scope.functions.get(syntax.function.lower())
     if own is not None:
         return invocation(own, arguments, scope.zone, syntax.place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from typing import Any
 
+from flintstream.table._deep_stack import deep
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.types import IntervalType, sql_name
 
@@ -29,7 +30,7 @@ def sql_text(syntax: s.Syntax) -> str | None:
     '`a` + `b`'
     """
     try:
-        return _text(syntax)
+        return deep(_text)(syntax)
     except TypeError:
         return None
 
@@ -47,8 +48,8 @@ def _text(syntax: s.Syntax) -> str:
     name, arguments = syntax.function.upper(), syntax.arguments
     rank = _rank(syntax)
     if rank >= 0:
-        left, right = arguments
-        return f"{_within(left, rank)} {name} {_within(right, rank + 1)}"
+        first, *others = arguments
+        return f" {name} ".join([_within(first, rank), *(_within(each, rank + 1) for each in others)])
     if name in {"NOT", "-"} and len(arguments) == 1:
         return f"{name}{' ' if name == 'NOT' else ''}{_within(arguments[0], len(_RANKS))}"
     if name.startswith("IS ") and len(arguments) == 1:
@@ -61,7 +62,9 @@ def _text(syntax: s.Syntax) -> str:
 
 def _rank(syntax: s.Syntax) -> int:
     """Return how closely an operator binds; -1 for what is none."""
-    if not isinstance(syntax, s.Apply) or len(syntax.arguments) != 2:
+    if not isinstance(syntax, s.Apply) or len(syntax.arguments) < 2:
+        return -1
+    if len(syntax.arguments) > 2 and syntax.function.upper() not in {"AND", "OR"}:
         return -1
     return next((i for i, names in enumerate(_RANKS) if syntax.function.upper() in names), -1)
 

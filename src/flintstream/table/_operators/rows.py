@@ -8,6 +8,7 @@ from flintstream.common.time import Time
 from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
 from flintstream.runtime.keys import freeze_key
+from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import Generator, Source, compiled
 
 if TYPE_CHECKING:
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 """The kinds of change: +I, -U, +U, -D. Odd ones take a row away."""
+
+
+@deep
+def _source(expressions: Sequence[Expr]) -> Source:
+    generator = Generator(depth=1)
+    generator.load(expressions)
+    values = [generator.value(each) for each in expressions]
+    head, result = "def run(r):", f"    return ({''.join(f'{value}, ' for value in values)})"
+    text = "\n".join([*generator.parts, head, *generator.lines, result])
+    return Source(text, generator.names, tuple(generator.functions))
 
 
 class RowFunction:
@@ -29,11 +40,7 @@ class RowFunction:
     """
 
     def __init__(self, expressions: Sequence[Expr]) -> None:
-        generator = Generator(depth=1)
-        generator.load(expressions)
-        values = [generator.value(each) for each in expressions]
-        lines = ["def run(r):", *generator.lines, f"    return ({''.join(f'{value}, ' for value in values)})"]
-        self._source = Source("\n".join(lines), generator.names, tuple(generator.functions))
+        self._source = _source(expressions)
         self._run: Any = None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Time
@@ -121,7 +122,7 @@ class Grouped(Node):
         """The table that it reads."""
         return (self.input,)
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
         return self.window is None and not self.final and (bool(self.calls) or self.input.changelog)

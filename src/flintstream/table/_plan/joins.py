@@ -94,7 +94,7 @@ class Join(Node):
         """Whether left rows, and right ones, are there without a partner."""
         return self.kind in {LEFT, FULL}, self.kind in {RIGHT, FULL}
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
         if self.version is not None:

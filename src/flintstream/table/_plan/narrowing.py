@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._plan.grouping import Windowed
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     """Positions of columns; None for all."""
 
 
+@deep
 def narrowed(node: Node, need: Need = None) -> Node:
     """Return a plan whose sources read only what it needs."""
     if isinstance(node, Scan):

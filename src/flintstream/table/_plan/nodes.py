@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.expr import Ref
 
 if TYPE_CHECKING:
@@ -26,12 +28,21 @@ class Node:
 
     columns: tuple[Column, ...]
 
+    def __post_init__(self) -> None:
+        """Find out about the inputs while they are at hand, rather than by a walk down a long plan."""
+        _ = self.depth, self.changelog
+
+    @cached_property
+    def depth(self) -> int:
+        """How many steps are on top of each other, with this one."""
+        return 1 + max((each.depth for each in self.inputs), default=0)
+
     @property
     def inputs(self) -> tuple[Node, ...]:
         """The tables that it reads."""
         return ()
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes, not only insertions."""
         return any(each.changelog for each in self.inputs)
@@ -55,7 +66,7 @@ class Scan(Node):
     narrowed: Callable[[frozenset[int]], Opener] | None = None
     """Makes what opens only the columns at these positions, if the source gains by it; the others are None."""
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
         return self.updates
@@ -135,10 +146,16 @@ class Correlate(Node):
         return f"Correlate(invocation=[{self.function.name}({given})], joinType=[{kind}])"
 
 
-def explained(node: Node, depth: int = 0) -> list[str]:
+@deep
+def explained(node: Node) -> list[str]:
     """Return the lines of ``explain()``."""
-    prefix = "   " * (depth - 1) + "+- " if depth else ""
-    return [prefix + node.title(), *(line for each in node.inputs for line in explained(each, depth + 1))]
+    lines: list[str] = []
+    waiting = [(node, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        lines.append(("   " * (depth - 1) + "+- " if depth else "") + each.title())
+        waiting += [(below, depth + 1) for below in reversed(each.inputs)]
+    return lines
 
 
 def shown(expression: Expr, columns: Sequence[Column]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
@@ -51,7 +52,7 @@ class OverWindow(Node):
         """The table that it reads."""
         return (self.input,)
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes: they are if a row can come before others that are already there."""
         return not self.batch and not self.timely
@@ -90,7 +91,7 @@ class Rank(Node):
         """The table that it reads."""
         return (self.input,)
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
         return not self.batch and self.window is None and not self.keeps_first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.expr import Ref
@@ -34,7 +35,7 @@ class SetOperation(Node):
         """The tables that it reads."""
         return (self.left, self.right)
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
         return not self.batch and (self.operation.startswith("EXCEPT") or self.left.changelog or self.right.changelog)

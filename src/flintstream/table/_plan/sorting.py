@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
@@ -43,7 +44,7 @@ class Sort(Node):
         """The table that it reads."""
         return (self.input,)
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes: others can come before those of the first that are already there."""
         return not self.batch and self.limit is not None and (bool(self.order) or self.input.changelog)

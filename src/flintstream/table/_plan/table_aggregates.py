@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.expr import Column
@@ -35,7 +36,7 @@ class FlatGrouped(Node):
         """The table that it reads."""
         return (self.input,)
 
-    @property
+    @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
         return not self.batch

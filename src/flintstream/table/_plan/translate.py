@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from operator import itemgetter
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import DataTypes, to_type_info
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
+from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compiled, source
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._functions.user_defined import FunctionContext
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._plan.nodes import Node
+
+
+SHALLOW = 20
+"""How many steps a plan may have on top of each other so that any stack has room for its translation."""
 
 
 class Functions:
@@ -75,6 +79,12 @@ class GeneratedOperator(FunctionOperator):
 
 def translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     """Add the steps of a plan to the program, and return the stream of its tuples."""
+    if node.depth > SHALLOW:
+        return on_deep_stack(partial(_translated, node, env))
+    return _translated(node, env)
+
+
+def _translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Scan):
         return node.open(env)
     if isinstance(node, Values):
@@ -161,11 +171,15 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
     """Evaluate the rows in the driver, as their expressions have no columns; equal ones perhaps ``together``."""
     rows: list[Any] = []
     for row in node.rows:
-        run = compiled(source(row, None, stamped=False))
-        run([()], rows.append)
+        if all(isinstance(each, Const) for each in row):
+            rows.append(tuple(each.value for each in row if isinstance(each, Const)))
+        else:
+            compiled(source(row, None, stamped=False))([()], rows.append)
     if together:
-        first = [repr(row) for row in rows]
-        rows = [row for _, row in sorted(zip(map(first.index, first), rows, strict=True), key=itemgetter(0))]
+        alike: dict[str, list[Any]] = {}
+        for row in rows:
+            alike.setdefault(repr(row), []).append(row)
+        rows = [row for group in alike.values() for row in group]
     stream = env.from_collection(rows)
     stream._transformation.name = "Values"  # noqa: SLF001
     return stream
@@ -190,7 +204,9 @@ def _joined(node: Correlate, *, stamped: bool) -> Source:
         generator.line("    stamp(t)")
     head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
     loop = "    for r, t in records:" if stamped else "    for r in records:"
-    return Source("\n".join([head, loop, *generator.lines]), generator.names, tuple(generator.functions))
+    return Source(
+        "\n".join([*generator.parts, head, loop, *generator.lines]), generator.names, tuple(generator.functions)
+    )
 
 
 class Produced:

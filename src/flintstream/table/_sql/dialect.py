@@ -12,7 +12,8 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.syntax import Place
 from flintstream.table._sql import json_clauses
 from flintstream.table._sql.clauses import refuse_unread
-from flintstream.table._sql.hints import hints_after
+from flintstream.table._sql.hints import hints_after, is_hinted
+from flintstream.table._sql.nesting import refuse_deep_nesting
 from flintstream.table._sql.short_forms import written_out
 from flintstream.table._sql.type_reader import read_type
 
@@ -102,6 +103,7 @@ class Tokens:
         several = [str(token.text).upper() for token in tokens[:3]] == ["EXECUTE", "STATEMENT", "SET"]
         if not several and any(token.text == ";" and token.token_type.name == "SEMICOLON" for token in tokens):
             raise SqlError("only one statement at a time: split the text at ';', or use a statement set")
+        refuse_deep_nesting(tokens, lambda token: place_at(sql, token.start))
         self.all: list[Any] = tokens
         self.position = 0
 
@@ -197,11 +199,6 @@ class Tokens:
         """Return all tokens that are left."""
         found, self.position = self.all[self.position :], len(self.all)
         return found
-
-
-def is_hinted(sql: str, token: Any) -> bool:
-    """Return whether a hint follows a token, and not only a comment."""
-    return bool(token.comments) and sql[token.end + 1 :].lstrip().startswith("/*+")
 
 
 def place_at(sql: str, offset: int) -> Place:
@@ -341,7 +338,8 @@ class Parsed:
                 if typed and typed[-1][0] == depth:
                     typed.pop()
                 depth -= 1
-            reserved = word in _FUNCTIONS and words[1:2] == ["("]
+            # As the name of a type, sqlglot would read what is in an ARRAY twice, and in ten of them 1,024 times.
+            reserved = (word in _FUNCTIONS and words[1:2] == ["("]) or (word == "ARRAY" and words[1:2] == ["["])
             found.append(_named(token, token.text) if reserved else token)
             i += 1
             if typed and typed[-1] == (depth, word):

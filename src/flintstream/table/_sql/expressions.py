@@ -26,6 +26,7 @@ _BINARY = {
     "GTE": ">=", "And": "AND", "Or": "OR", "Like": "LIKE", "DPipe": "||", "NullSafeEQ": "IS NOT DISTINCT FROM",
     "NullSafeNEQ": "IS DISTINCT FROM", "SimilarTo": "SIMILAR TO", "StrPosition": "POSITION",
 }  # fmt: skip
+_CHAINED = {"Add", "Sub", "Mul", "Div", "Mod", "And", "Or", "DPipe"}
 _NULLARY = {
     "CurrentTimestamp": "CURRENT_TIMESTAMP", "CurrentDate": "CURRENT_DATE", "CurrentTime": "CURRENT_TIME",
     "Localtimestamp": "LOCALTIMESTAMP", "Localtime": "LOCALTIME", "LocalTimestamp": "LOCALTIMESTAMP",
@@ -63,6 +64,22 @@ class ExpressionReader:
         Raises:
             SqlError: There is no such expression in Flink.
         """
+        chain = []
+        while type(node).__name__ in _CHAINED:
+            chain.append(node)  # of a long sum, each operator's first argument is the sum so far
+            node = node.this
+        found = self._read(node)
+        for each in reversed(chain):
+            kind, place = type(each).__name__, self.parsed.place(each)
+            self._refuse_unread(kind, each, place)
+            other = self.read(each.expression)
+            if kind in {"And", "Or"} and isinstance(found, s.Apply) and found.function == _BINARY[kind]:
+                found = s.Apply(place, _BINARY[kind], (*found.arguments, other))
+            else:
+                found = s.Apply(place, _BINARY[kind], (found, other))
+        return found
+
+    def _read(self, node: Any) -> s.Syntax:
         kind = type(node).__name__
         place = self.parsed.place(node)
         if kind not in _UNSUPPORTED and kind != "Window":

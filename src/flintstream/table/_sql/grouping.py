@@ -60,6 +60,8 @@ class Grouping:
     ) -> None:
         """Group the rows of ``node`` for which a condition holds; if there are ``sets`` of keys, by each of them."""
         self.session, self.node, self.scope, self.condition = session, node, scope, condition
+        self._structures: dict[int, tuple[s.Syntax, Any]] = {}
+        """By the id of an expression: it, so that no other one gets the id, and its structure."""
         windows = [self._window(each) for each in sets or [keys]]
         self.window = windows[0] if all(windows) else None
         self.keys: list[s.Syntax] = []
@@ -73,6 +75,8 @@ class Grouping:
                 self.names[self._structure(key)] = f"$k{len(self.keys)}"
                 self.keys.append(key)
         self.aggregates: list[s.Aggregate] = []
+        self._numbers: dict[Any, int] = {}
+        """The positions of aggregates, by their structure."""
         self.sets = [{self.names[self._structure(key)] for key in each} for each in sets]
         self.constants: list[list[int]] = [list(range(len(sets)))] if sets else []
         """What follows the keys, for each set: its number, and then the results of GROUPING."""
@@ -104,8 +108,10 @@ class Grouping:
             index, rest = self.scope.find(syntax)
             return ("column", index, rest)
         if isinstance(syntax, s.Syntax):
-            parts = [getattr(syntax, each.name) for each in fields(syntax) if each.name != "place"]
-            return (type(syntax).__name__, *map(self._structure, parts))
+            if id(syntax) not in self._structures:
+                parts = [getattr(syntax, each.name) for each in fields(syntax) if each.name != "place"]
+                self._structures[id(syntax)] = syntax, (type(syntax).__name__, *map(self._structure, parts))
+            return self._structures[id(syntax)][1]
         if isinstance(syntax, tuple):
             return tuple(map(self._structure, syntax))
         return syntax.upper() if isinstance(syntax, str) else repr(syntax)
@@ -117,11 +123,10 @@ class Grouping:
             SqlError: It names a column that is no key.
         """
         if isinstance(syntax, s.Aggregate):
-            structures = [self._structure(each) for each in self.aggregates]
-            if self._structure(syntax) not in structures:
+            number = self._numbers.setdefault(self._structure(syntax), len(self.aggregates))
+            if number == len(self.aggregates):
                 self.aggregates.append(syntax)
-                return s.Name(syntax.place, (f"$a{len(structures)}",))
-            return s.Name(syntax.place, (f"$a{structures.index(self._structure(syntax))}",))
+            return s.Name(syntax.place, (f"$a{number}",))
         if isinstance(syntax, s.Over) and isinstance(syntax.function, s.Aggregate):
             of_rows = syntax.function
             argument, condition = self.above(of_rows.argument), self.above(of_rows.condition)

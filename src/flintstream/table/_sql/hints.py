@@ -70,3 +70,8 @@ def _read(cursor: Any, place: Place) -> Iterator[Hint]:
 def table_options(hints: Sequence[Hint]) -> dict[str, str]:
     """Return what the hints after the name of a table say about its options."""
     return {key: value for hint in hints for key, value in hint.options.items()}
+
+
+def is_hinted(sql: str, token: Any) -> bool:
+    """Return whether a hint follows a token, and not only a comment."""
+    return bool(token.comments) and sql[token.end + 1 :].lstrip().startswith("/*+")

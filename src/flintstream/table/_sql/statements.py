@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.secrets import shown
 from flintstream.common._types import data_types as t
 from flintstream.table._catalog.catalog import DeclaredTable, View
+from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Const, Ref
@@ -73,6 +74,7 @@ DONE = Answer((Column("result", t.DataTypes.STRING()),), (("OK",),))
 """What a statement tells that has nothing to tell."""
 
 
+@deep
 def query(session: Session, sql: str) -> Node:
     """Return the plan of a query.
 
@@ -96,6 +98,7 @@ class Statements:
     def __init__(self, session: Session) -> None:
         self.session = session
 
+    @deep
     def run(self, sql: str) -> Node | Insert | InsertSet | Answer:
         """Return the plan of a query, what to insert, or the answer of another statement.
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Call as CallExpr
@@ -154,6 +155,7 @@ class GroupedTable:
         """Hold the keys; :meth:`Table.group_by` makes them."""
         self._table, self._keys = table, keys
 
+    @deep
     def select(self, *fields: Expression) -> Table:
         """Return keys and aggregates of each group.
 
@@ -264,6 +266,7 @@ class AggregatedTable:
         """Hold the result; :meth:`GroupedTable.aggregate` makes it."""
         self._table, self._rewrite = table, rewrite
 
+    @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions."""
         if self._rewrite is None:
@@ -362,6 +365,7 @@ class WindowGroupedTable:
         """Hold keys and window; :meth:`GroupWindowedTable.group_by` makes them."""
         self._table, self._keys, self._window = table, keys, window
 
+    @deep
     def select(self, *fields: Expression) -> Table:
         """Return keys, aggregates, and the ``start``, ``end``, ``rowtime`` or ``proctime`` of the window.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
@@ -44,6 +45,7 @@ class OverWindowedTable:
         self._table = table
         self._windows = {each._name: each for each in windows}  # noqa: SLF001 - one layer
 
+    @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions, with aggregates as ``col("n").sum.over(col("w"))``.
 

@@ -1,0 +1,81 @@
+"""Comparisons of one value with many constants, as a search in a set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.table._expressions.codegen import compiled, source
+from flintstream.table._expressions.expr import Call, Const
+from flintstream.table._expressions.types import INTEGERS, TEXTS, is_nullable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit, Expr
+
+_HASHABLE = (*INTEGERS, *TEXTS, t.DecimalType, t.BooleanType, t.DateType, t.TimeType, t.TimestampType)
+"""Types whose values are equal exactly if they are found by their hash."""
+
+
+def in_sets(tests: Sequence[Call]) -> list[Expr]:
+    """Return tests of which any must hold, with one search in a set for all ``a = constant`` of a type.
+
+    Args:
+        tests: ``a = b``, with the same ``a``, perhaps converted to different types.
+    """
+    constants = _constants([each.arguments[1] for each in tests])
+    if constants is None:
+        return list(tests)
+    groups: list[tuple[Expr, list[Any]]] = []
+    others: list[Expr] = []
+    for test, constant in zip(tests, constants, strict=True):
+        value = test.arguments[0]
+        if constant is None or not isinstance(value.type, _HASHABLE):
+            others.append(test)
+            continue
+        group = next((members for head, members in groups if head.type == value.type), None)
+        if group is None:
+            groups.append((value, [constant.value]))
+        else:
+            group.append(constant.value)
+    return [*(_in_set(value, members) for value, members in groups), *others]
+
+
+def _in_set(value: Expr, members: list[Any]) -> Expr:
+    known = frozenset(each for each in members if each is not None)
+    unknown = len(known) < len(set(members))
+    kind = t.BooleanType(is_nullable(value.type) or unknown)
+    shown = tuple(Const(value.type, each) for each in members)
+    return Call(kind, "IN", (value, *shown), _search(known, unknown=unknown), strict=False)
+
+
+def _search(known: frozenset[Any], *, unknown: bool) -> Emit:
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        value = call.arguments[0]
+        name, members = generator.value(value), generator.known("k", known)
+        if unknown:
+            return f"(True if {name} in {members} else None)"
+        return f"(None if {name} is None else {name} in {members})" if value.nullable else f"({name} in {members})"
+
+    return emit
+
+
+def _constants(expressions: Sequence[Expr]) -> list[Const | None] | None:
+    """Return the values of literals, converted ones included; None if one cannot be converted."""
+    found: list[Const | None] = []
+    converted: list[tuple[int, Expr]] = []
+    for number, each in enumerate(expressions):
+        found.append(each if isinstance(each, Const) else None)
+        if isinstance(each, Call) and each.name == "CAST" and isinstance(each.arguments[0], Const):
+            converted.append((number, each))
+    if converted:
+        rows: list[tuple[Any, ...]] = []
+        try:
+            compiled(source([each for _, each in converted], None, stamped=False))([()], rows.append)
+        except Exception:  # noqa: BLE001 - each row fails then, if there are rows
+            return None
+        for (number, each), value in zip(converted, rows[0], strict=True):
+            found[number] = Const(each.type, value)
+    return found

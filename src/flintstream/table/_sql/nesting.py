@@ -1,0 +1,48 @@
+"""How deep parts of a statement may be within each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._errors import SqlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flintstream.table._expressions.syntax import Place
+
+LEVELS = 1000
+"""The most parentheses, functions, CASE, signs and queries within each other."""
+
+TYPES = 100
+"""The most rows, arrays and maps within each other: Python's pickle and the types of columns are recursive."""
+
+_CONTAINERS = {"ROW", "ARRAY", "MAP"}
+_OPENS, _CLOSES, _PREFIXES = {"(", "[", "CASE"}, {")", "]", "END"}, {"NOT", "-", "+"}
+
+
+def refuse_deep_nesting(tokens: Iterable[Any], place: Callable[[Any], Place]) -> None:
+    """Check that the stack of the parser and planner has room for a statement.
+
+    Raises:
+        SqlError: It is nested more deeply; the message names the place.
+    """
+    depth = signs = 0
+    containers: list[int] = []
+    before = ""
+    for token in tokens:
+        word = "" if token.token_type.name in {"STRING", "IDENTIFIER"} else str(token.text).upper()
+        depth = max(depth + (word in _OPENS) - (word in _CLOSES), 0)
+        signs = signs + 1 if word in _PREFIXES else 0
+        if before in _CONTAINERS and word in _OPENS:
+            containers.append(depth)
+        while containers and containers[-1] > depth:
+            containers.pop()
+        before = word
+        if len(containers) > TYPES:
+            raise SqlError(f"'{token.text}' at {place(token)} is within more than {TYPES} rows, arrays and maps")
+        if depth + signs > LEVELS:
+            raise SqlError(
+                f"'{token.text}' at {place(token)} is within more than {LEVELS:,} parentheses, functions, CASE and "
+                "queries: split the statement with views, or write AND, OR and + without parentheses"
+            )
