@@ -7,18 +7,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.table.support import MODES, clauses, environment
+from tests.table.support import MODES, clauses
 
 from flintstream.table._connectors import filesystem, messages, registry
-from flintstream.table._connectors.options import UnknownOptionError
-from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._connectors.contract import INSERTIONS, ConnectorTable, SinkConnector, SourceConnector
+from flintstream.table._connectors.options import Options
+from flintstream.table._errors import UnsupportedClauseError
 from flintstream.table._expressions.aggregates import AGGREGATES
+from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._sql.over import MOVED, NUMBERS
-from flintstream.table.expressions import col
+from flintstream.table.types import DataTypes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from flintstream.table._connectors.contract import TableSink, TableSource
 
 __all__ = ["filled"]
 
@@ -36,8 +40,6 @@ _FORMATS = {
     "kafka": messages.FORMATS,
     "upsert-kafka": messages.FORMATS,
 }
-_CHANGES = ("blackhole", "jdbc", "print", "upsert-kafka")
-_LOOKUPS = ("faker", "jdbc")
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -66,37 +68,30 @@ def clause_rows() -> list[list[str]]:
     return rows
 
 
-def options_of(connector: str, *, sink: bool) -> list[str]:
-    """Return the options that a connector knows, as its check of options does."""
-    t_env = environment("STREAMING")
-    given = {"connector": connector, **_REQUIRED.get(connector, {}), "?": "?"}
-    options = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
-    t_env.execute_sql(f"CREATE TABLE t (k STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ({options})")
-    try:
-        if sink:
-            t_env._session.insert(t_env.sql_query("SELECT 'a' AS k")._node, ("t",))
-        else:
-            t_env.from_path("t").select(col("k")).explain()
-    except UnknownOptionError as error:
-        return error.known
-    raise SqlError(f"the connector {connector} does not check its options")
+def described(name: str) -> tuple[Options, TableSource | None, TableSink | None]:
+    """Return the options that a connector has read, and what it says about a table with a text as its key."""
+    options = Options("t", {"connector": name, **_REQUIRED.get(name, {})})
+    table = ConnectorTable("t", [Column("k", DataTypes.STRING())], options, ["k"])
+    connector = registry.find("t", name)
+    return (
+        options,
+        connector.source(table) if isinstance(connector, SourceConnector) else None,
+        connector.sink(table) if isinstance(connector, SinkConnector) else None,
+    )
 
 
 def connector_rows() -> list[list[str]]:
     """Return a row for each connector."""
     rows = []
-    for name in sorted({*registry.SOURCES, *registry.SINKS}):
-        read, written = name in registry.SOURCES, name in registry.SINKS
-        known = {
-            key for sink, there in ((False, read), (True, written)) if there for key in options_of(name, sink=sink)
-        }
+    for name in sorted(registry.BUILT_IN):
+        options, source, sink = described(name)
         rows.append([
             name,
-            "yes" if read else "no",
-            "insertions and changes" if name in _CHANGES else "insertions" if written else "no",
-            "yes" if name in _LOOKUPS else "no",
+            "no" if source is None else "yes",
+            "no" if sink is None else "insertions" if sink.changes == INSERTIONS else "insertions and changes",
+            "yes" if source is not None and source.lookup is not None else "no",
             ", ".join(_FORMATS.get(name, ())),
-            ", ".join(f"`{key}`" for key in sorted(known - {"connector", "?"})),
+            ", ".join(f"`{key}`" for key in options.read if key != "connector"),
         ])  # fmt: skip
     return rows
 

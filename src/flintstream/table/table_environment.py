@@ -14,8 +14,7 @@ from flintstream.datastream._streams.collect import CloseableIterator as Collect
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.table._catalog.catalog import DeclaredTable
-from flintstream.table._catalog.declarations import Declarations, path_of
-from flintstream.table._catalog.session import Session
+from flintstream.table._declarations import Declarations, path_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
@@ -24,6 +23,7 @@ from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.stream_types import column_types, inferred
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
+from flintstream.table._session.session import Session
 from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, Statements, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from flintstream.table.table_descriptor import TableDescriptor
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
-
-_KIND = "r.get_row_kind().value"
 
 
 class TableEnvironment(Declarations):
@@ -343,8 +341,8 @@ class StreamTableEnvironment(TableEnvironment):
         if upserts and (schema is None or not schema._declared().primary_key):  # noqa: SLF001
             raise SqlError(f"{changelog_mode!r} has updates without the old row: the schema needs a primary key")
         if schema is not None:
-            return self._with_schema(data_stream, schema, _KIND, upserts=upserts)
-        return Table(of_stream(data_stream, column_types(data_stream.get_type(), []), _KIND), self)
+            return self._with_schema(data_stream, schema, edges.KIND, upserts=upserts)
+        return Table(of_stream(data_stream, column_types(data_stream.get_type(), []), edges.KIND), self)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table of insertions.

@@ -75,7 +75,7 @@ def _statements(*, batch: bool) -> Any:
         RuntimeExecutionMode,
         StreamExecutionEnvironment,
     )
-    from flintstream.table._catalog.session import UnopenedSession  # noqa: PLC0415 - an extra
+    from flintstream.table._session.session import UnopenedSession  # noqa: PLC0415 - an extra
     from flintstream.table._sql.statements import Statements  # noqa: PLC0415 - an extra
 
     env = StreamExecutionEnvironment.get_execution_environment()

@@ -14,6 +14,7 @@ from flintstream.common._text.java import narrow
 from flintstream.common._types import data_types as t
 from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
+from flintstream.table._connectors.contract import SourceConnector, TableSource
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import time_helpers
 from flintstream.table._expressions.helpers import WIDE, named_row
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.connectors.generated_rows import GeneratedField
     from flintstream.connectors.source import Source
+    from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.options import Options
 
 
@@ -148,16 +151,25 @@ def _parts(name: str, kind: DataType, options: Options) -> tuple[Field, ...]:
     return tuple(_field(part, each, options)[0] for part, each in pairs)
 
 
-def datagen(names: Sequence[str], types: Sequence[DataType], options: Options) -> Source:
-    """Return the source of a table."""
+class Datagen(SourceConnector):
+    """Makes rows of random values or sequences."""
+
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source."""
+        options = table.options
+        rows = options.integer("number-of-rows")
+        options.known("scan.parallelism")
+        fields: list[Field] = []
+        for name, kind in zip(table.names, table.types, strict=True):
+            field, count = _field(name, kind, options)
+            field.maker()
+            fields.append(field)
+            if count is not None:
+                rows = count if rows is None else min(rows, count)
+        return TableSource(generated(fields, rows, options))
+
+
+def generated(fields: Sequence[GeneratedField], rows: int | None, options: Options) -> Source:
+    """Return the source of rows whose values ``fields`` make, at the rate of a table."""
     rate = options.integer("rows-per-second", 10_000) or 10_000
-    rows = options.integer("number-of-rows")
-    options.known("scan.parallelism")
-    fields: list[Field] = []
-    for name, kind in zip(names, types, strict=True):
-        field, count = _field(name, kind, options)
-        field.maker()
-        fields.append(field)
-        if count is not None:
-            rows = count if rows is None else min(rows, count)
     return RateLimiterStrategy.per_second(rate).limit(GeneratedRows(fields, rows))

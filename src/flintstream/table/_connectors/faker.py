@@ -6,12 +6,13 @@ import random
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.connectors.generated_rows import GeneratedRows
-from flintstream.connectors.rate_limit import RateLimiterStrategy
+from flintstream.table._connectors.contract import SourceConnector, TableSource
 from flintstream.table._connectors.datagen import Field as AnyValue
+from flintstream.table._connectors.datagen import generated
 from flintstream.table._connectors.fake.expressions import maker_of, text_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.connectors.source import Source
+    from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.options import Options
 
 _UNREADABLE = (ValueError, TypeError, InvalidOperation)
@@ -156,15 +157,15 @@ def fake_fields(names: Sequence[str], types: Sequence[DataType], options: Option
     return fields
 
 
-def fake_source(names: Sequence[str], types: Sequence[DataType], options: Options) -> Source:
-    """Return the source of a table.
+class Faker(SourceConnector):
+    """Makes rows of fake values, also for the keys of a lookup join."""
 
-    Raises:
-        SqlError: An expression or option is wrong.
-    """
-    rate = options.integer("rows-per-second", 10_000) or 10_000
-    rows = options.integer("number-of-rows")
-    return RateLimiterStrategy.per_second(rate).limit(GeneratedRows(fake_fields(names, types, options), rows))
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source."""
+        options = table.options
+        fields = fake_fields(table.names, table.types, options)
+        made = generated(fields, options.integer("number-of-rows"), options)
+        return TableSource(made, lookup=partial(FakeLookup, fields))
 
 
 class FakeLookup:
@@ -193,8 +194,3 @@ class FakeLookup:
 
     def close(self) -> None:
         """Do nothing."""
-
-
-def fake_lookup(names: Sequence[str], types: Sequence[DataType], options: Options, keys: Sequence[int]) -> FakeLookup:
-    """Return what makes the row of a key; ``keys`` are the positions of its columns."""
-    return FakeLookup(fake_fields(names, types, options), keys)

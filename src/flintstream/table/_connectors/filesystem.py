@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
@@ -11,6 +12,7 @@ from flintstream.datastream.connectors.file_system import BucketAssigner, FileSi
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
+from flintstream.table._connectors.contract import Records, SinkConnector, SourceConnector, TableSink, TableSource
 from flintstream.table._connectors.csv import CsvFiles, csv_schema
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.partitions import (
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.sink import Sink
     from flintstream.connectors.source import Source, SourceReader
+    from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.formats import Decoder
     from flintstream.table._connectors.formats import Encoder as RowEncoder
     from flintstream.table._connectors.options import Options
@@ -127,32 +129,64 @@ _SINK_OPTIONS = (
 _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover-interval", "check-interval"))
 
 
-def file_source(
-    names: Sequence[str],
-    types: Sequence[t.DataType],
-    options: Options,
-    keys: Sequence[str] = (),
-    need: Collection[str] | None = None,
-) -> Source:
-    """Return the source of a table of files.
+class FileSystem(SourceConnector, SinkConnector):
+    """Reads and writes files; the columns of ``PARTITIONED BY`` are in the names of directories."""
 
-    Args:
-        names: The columns.
-        types: Their types.
-        options: The options of the table.
-        keys: The columns in the names of directories.
-        need: The columns that the query reads; None for all.
-    """
-    kind, path = _format(options), options.required("path")
+    looks_at_data = True
+
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source; fields of CSV that a query does not read may be wrong."""
+        options, fewer = table.options, partial(_file_source, table)
+        for key in (*_SINK_OPTIONS, *_ROLLING, "source.report-statistics"):
+            options.known(key)
+        options.not_yet("source.path.regex-pattern")
+        with_columns = fewer if _format(options) == "csv" else None
+        return TableSource(_file_source(table), Records.ROWS, with_columns=with_columns)
+
+    def sink(self, table: ConnectorTable) -> TableSink:
+        """Return the sink."""
+        options = table.options
+        kind, path = _format(options), options.required("path")
+        options.not_yet("auto-compaction", "false")
+        for key in _ROLLING:
+            options.not_yet(key)
+        for key in (*_SINK_OPTIONS, "source.monitor-interval"):
+            options.known(key)
+        policy = options.text("sink.partition-commit.policy.kind")
+        if policy is not None:
+            raise unsupported(
+                f"'sink.partition-commit.policy.kind' = '{policy}' of table '{table.name}'",
+                None,
+                "leave it out: files appear when a checkpoint completes, without a _SUCCESS file",
+            )
+        assigner: BucketAssigner = BucketAssigner.base_path_bucket_assigner()
+        names, types, keys = table.names, table.types, table.partitions
+        positions = [i for i, name in enumerate(names) if name not in keys]
+        if keys:
+            check(table)
+            assigner = Directories(names, keys, options.text("partition.default-name", _DEFAULT) or "")
+        stored = [names[i] for i in positions], [types[i] for i in positions]
+        made: FileSink.BaseBuilder
+        if kind in {"json", "raw"}:
+            lines: Encoder = _EncodedLines(encoder(kind, *stored, options))
+            made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
+        else:
+            writers = _writers(kind, *stored, options)
+            made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
+        sink = made.with_bucket_assigner(assigner).build()
+        return TableSink(sink, Records.ROWS, parallelism=options.integer("sink.parallelism"))
+
+
+def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> Source:
+    """Return the source of a query that reads the columns ``need``; None for all."""
+    options, keys, path = table.options, table.partitions, table.options.required("path")
     interval = options.millis("source.monitor-interval")
-    for key in (*_SINK_OPTIONS, *_ROLLING, "source.report-statistics"):
-        options.known(key)
-    options.not_yet("source.path.regex-pattern")
-    check(options.table, names, keys)
-    stored = [(n, k) for n, k in zip(names, types, strict=True) if n not in keys]
-    made = _stream_format(kind, [n for n, _ in stored], [k for _, k in stored], options, need)
+    check(table)
+    stored = [(n, k) for n, k in zip(table.names, table.types, strict=True) if n not in keys]
+    made = _stream_format(_format(options), [n for n, _ in stored], [k for _, k in stored], options, need)
     if keys:
-        made = WithKeys(made, names, types, keys, options.text("partition.default-name", _DEFAULT) or "")
+        default = options.text("partition.default-name", _DEFAULT) or ""
+        made = WithKeys(made, table.names, table.types, keys, default)
     source = FileSource.for_record_stream_format(made, path)
     if interval is not None:
         source.monitor_continuously(Duration.of_millis(interval))
@@ -173,37 +207,6 @@ class _EncodedLines(Encoder):
             self._ready = self.encoded.encode()
         line: bytes = self._ready(value)
         return line + b"\n"
-
-
-def file_sink(names: Sequence[str], types: Sequence[t.DataType], options: Options, keys: Sequence[str] = ()) -> Sink:
-    """Return the sink of a table of files; its records are rows, and ``keys`` the columns of directories."""
-    kind, path = _format(options), options.required("path")
-    options.not_yet("auto-compaction", "false")
-    for key in _ROLLING:
-        options.not_yet(key)
-    for key in (*_SINK_OPTIONS, "source.monitor-interval"):
-        options.known(key)
-    policy = options.text("sink.partition-commit.policy.kind")
-    if policy is not None:
-        raise unsupported(
-            f"'sink.partition-commit.policy.kind' = '{policy}' of table '{options.table}'",
-            None,
-            "leave it out: files appear when a checkpoint completes, without a _SUCCESS file",
-        )
-    assigner: BucketAssigner = BucketAssigner.base_path_bucket_assigner()
-    positions = [i for i, name in enumerate(names) if name not in keys]
-    if keys:
-        check(options.table, names, keys)
-        assigner = Directories(names, keys, options.text("partition.default-name", _DEFAULT) or "")
-    stored = [names[i] for i in positions], [types[i] for i in positions]
-    made: FileSink.BaseBuilder
-    if kind in {"json", "raw"}:
-        lines: Encoder = _EncodedLines(encoder(kind, *stored, options))
-        made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
-    else:
-        writers = _writers(kind, *stored, options)
-        made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
-    return made.with_bucket_assigner(assigner).build()
 
 
 def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> BulkWriterFactory:

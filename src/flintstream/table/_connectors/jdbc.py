@@ -10,24 +10,35 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.java import narrow
 from flintstream.common._types import data_types as t
 from flintstream.common.types import RowKind
+from flintstream.connectors.jdbc.lookup import JdbcLookup
 from flintstream.connectors.jdbc.scan import JdbcScan
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.urls import database_of
 from flintstream.connectors.jdbc.writer import JdbcOutput, JdbcWriter
 from flintstream.connectors.sink import Sink, SinkWriter
-from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._connectors.contract import (
+    UPSERTS,
+    Records,
+    SinkConnector,
+    SourceConnector,
+    TableSink,
+    TableSource,
+)
+from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import helpers
+from flintstream.table._expressions.time_helpers import to_instant
 from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
+from flintstream.table._operators.lookups import CachedLookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.connectors.jdbc.database import Database
     from flintstream.connectors.sink import WriterContext
-    from flintstream.connectors.source import Source
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.options import Options
     from flintstream.table._expressions.expr import Column
+    from flintstream.table._operators.lookups import Lookup
 
 _SOURCE_ONLY = (
     "lookup.cache",
@@ -43,10 +54,25 @@ _SOURCE_ONLY = (
     "scan.parallelism",
     "filter.handling.policy",
 )
+_CACHES = ("NONE", "PARTIAL")
+_PARTITIONS = ("column", "num", "lower-bound", "upper-bound")
 _SINK_ONLY = ("sink.buffer-flush.max-rows", "sink.buffer-flush.interval", "sink.max-retries", "sink.parallelism")
 
 
-def database_for(options: Options) -> Database:
+class Jdbc(SourceConnector, SinkConnector):
+    """Reads tables by a query or by key, and writes them; with a primary key, the newest row of each key counts."""
+
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source."""
+        return TableSource(_scan(table, _database(table.options)), lookup=partial(_lookup, table))
+
+    def sink(self, table: ConnectorTable) -> TableSink:
+        """Return the sink."""
+        made = _output(table, _database(table.options))
+        return TableSink(made, Records.ROWS, UPSERTS, table.options.integer("sink.parallelism"))
+
+
+def _database(options: Options) -> Database:
     options.known("connection.max-retry-timeout")
     options.known("compatible-mode")
     url, user = options.required("url"), options.text("username")
@@ -64,18 +90,13 @@ def quoted(name: str, grammar: Grammar) -> str:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def jdbc_source(physical: Sequence[Column], options: Options) -> Source:
-    """Return the source of a table.
-
-    Raises:
-        SqlError: An option is missing or wrong.
-    """
-    database = database_for(options)
+def _scan(table: ConnectorTable, database: Database) -> JdbcScan:
+    options, physical = table.options, table.columns
     for key in (*_SOURCE_ONLY, *_SINK_ONLY, "scan.fetch-size"):
         options.known(key)
     names = ", ".join(quoted(each.name, database.grammar) for each in physical)
-    table = quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
-    query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {table}"  # noqa: S608 - quoted
+    target = quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
+    query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {target}"  # noqa: S608 - quoted
     column = options.text("scan.partition.column")
     given = {key: options.integer(f"scan.partition.{key}") for key in ("num", "lower-bound", "upper-bound")}
     if (column is not None) != all(value is not None for value in given.values()) or (
@@ -87,9 +108,8 @@ def jdbc_source(physical: Sequence[Column], options: Options) -> Source:
     if column is not None:
         ranges = _ranges(given["lower-bound"] or 0, given["upper-bound"] or 0, given["num"] or 1, options)
         query += f" WHERE {quoted(column, database.grammar)} BETWEEN {{low}} AND {{high}}"
-    for each in physical:
-        value_reader(each.type)
-    return JdbcScan(database, query, ranges, partial(row_reader, [each.type for each in physical]))
+    row_reader(table.types)
+    return JdbcScan(database, query, ranges, partial(row_reader, table.types))
 
 
 def _ranges(low: int, high: int, count: int, options: Options) -> list[tuple[int, int]]:
@@ -168,6 +188,53 @@ def _timestamp(value: Any) -> dt.datetime:
     return value if value.tzinfo is None else value.astimezone(dt.timezone.utc).replace(tzinfo=None)
 
 
+# -- lookups -----------------------------------------------------------------------------------------------------------
+
+
+def _lookup(table: ConnectorTable, keys: Sequence[int]) -> Lookup:
+    """Return what finds the rows of a table by the columns at the positions ``keys``."""
+    physical, options, database = table.columns, table.options, _database(table.options)
+    names = [quoted(each.name, database.grammar) for each in physical]
+    lookup = JdbcLookup(
+        database,
+        quoted(options.required("table-name"), database.grammar),
+        ", ".join(names),
+        [names[i] for i in keys],
+        [_adapter(physical[i].type, database) for i in keys],
+        partial(row_reader, table.types),
+        options.integer("lookup.max-retries", 3) or 0,
+    )
+    return _cached(lookup, options)
+
+
+def _adapter(kind: t.DataType, database: Database) -> Callable[[Any], Any] | None:
+    adapt = database.adapter(t.to_type_info(kind))
+    if adapt is not None and isinstance(kind, t.LocalZonedTimestampType):
+        return lambda value: adapt(to_instant(value))
+    return adapt
+
+
+def _cached(lookup: Lookup, options: Options) -> Lookup:
+    older = options.integer("lookup.cache.max-rows"), options.millis("lookup.cache.ttl")
+    mode = (options.text("lookup.cache") or ("PARTIAL" if None not in older else "NONE")).upper()
+    if mode not in _CACHES:
+        raise SqlError(f"table '{options.table}': 'lookup.cache' has no value '{mode}'{nearest(mode, _CACHES)}")
+    rows = options.integer("lookup.partial-cache.max-rows", older[0])
+    written = options.millis("lookup.partial-cache.expire-after-write")
+    accessed = options.millis("lookup.partial-cache.expire-after-access")
+    missing = options.flag("lookup.cache.caching-missing-key", default=True)
+    missing = options.flag("lookup.partial-cache.cache-missing-key", default=missing)
+    if mode == "NONE":
+        return lookup
+    return CachedLookup(
+        lookup,
+        max_rows=rows,
+        after_write_ms=older[1] if written is None else written,
+        after_access_ms=accessed,
+        keeps_missing=missing,
+    )
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -217,22 +284,10 @@ class _KeyedWriter(SinkWriter):
         self.deletes.close()
 
 
-def jdbc_sink(columns: Sequence[Column], table: DeclaredTable, options: Options, *, changelog: bool) -> Sink:
-    """Return the sink of a table; its records are rows, those of changes without what they replace.
-
-    Raises:
-        SqlError: An option is missing or wrong, or the table needs a primary key.
-    """
-    database = database_for(options)
+def _output(table: ConnectorTable, database: Database) -> JdbcRows:
+    options, columns, names, keys = table.options, table.columns, table.names, table.primary_key
     for key in (*_SOURCE_ONLY, "scan.fetch-size", *(f"scan.partition.{k}" for k in _PARTITIONS)):
         options.known(key)
-    names = [each.name for each in columns]
-    keys = list(table.primary_key)
-    if changelog and not keys:
-        raise SqlError(
-            f"table '{options.table}': please declare primary key for sink table when query contains update/delete "
-            "record: PRIMARY KEY (...) NOT ENFORCED"
-        )
     size = options.integer("sink.buffer-flush.max-rows", 100) or 0
     settings: dict[str, Any] = {
         "batch_size": size,
@@ -247,9 +302,6 @@ def jdbc_sink(columns: Sequence[Column], table: DeclaredTable, options: Options,
     positions = [names.index(each) for each in keys]
     delete = f"DELETE FROM {target} WHERE {where}"  # noqa: S608 - quoted
     return JdbcRows(output, JdbcOutput(delete, _rows([columns[i] for i in positions]), database, **settings), positions)
-
-
-_PARTITIONS = ("column", "num", "lower-bound", "upper-bound")
 
 
 def _interval(options: Options) -> int:

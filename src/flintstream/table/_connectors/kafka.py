@@ -1,9 +1,9 @@
-"""``'connector' = 'kafka'`` and ``'upsert-kafka'``: topics of Apache Kafka."""
+"""``'connector' = 'kafka'``: topics of Apache Kafka, with insertions or with changes."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flintstream.common.serialization import SerializationSchema
 from flintstream.datastream.connectors.base import DeliveryGuarantee
@@ -17,18 +17,25 @@ from flintstream.datastream.connectors.kafka import (
     KafkaTopicPartition,
 )
 from flintstream.table._connectors import changes
+from flintstream.table._connectors.contract import (
+    CHANGES,
+    INSERTIONS,
+    Records,
+    SinkConnector,
+    SourceConnector,
+    TableSink,
+    TableSource,
+)
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._operators.rows import AFTER, DELETE
+from flintstream.table._operators.rows import DELETE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.connectors.kafka.records import KafkaRecord
-    from flintstream.connectors.sink import Sink
-    from flintstream.connectors.source import Source
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.formats import Decoder, Encoder
     from flintstream.table._connectors.options import Options
     from flintstream.table._expressions.expr import Column
@@ -46,7 +53,7 @@ _METADATA: dict[str, Callable[[KafkaRecord], Any]] = {
 _STARTS = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 
 
-class _Records(KafkaRecordDeserializationSchema[Any]):
+class RecordReader(KafkaRecordDeserializationSchema[Any]):
     """Makes the tuple of a table's columns."""
 
     def __init__(self, value: Decoder, key: Decoder | None, order: Sequence[tuple[str, Any]]) -> None:
@@ -93,20 +100,7 @@ class _Records(KafkaRecordDeserializationSchema[Any]):
         return None
 
 
-class _NewestRows(_Records):
-    """Makes the tuple of the newest row of a key, or of a key that is deleted, each with a kind of change."""
-
-    def deserialize(self, record: Any) -> Any:
-        """Return the tuple; None to skip a record."""
-        value_of, key_of, _ = self.ready()
-        if record.value is None:
-            nothing = (None,) * (1 + max((what for source, what in self.order if source == "value"), default=0))
-            return (*self.assembled(record, nothing, key_of), DELETE)
-        value = value_of(record.value)
-        return None if value is None else (*self.assembled(record, value, key_of), AFTER)
-
-
-class _Changes(_Records):
+class _ChangeReader(RecordReader):
     """Makes tuples of the changes of a message, each with its kind, as one record."""
 
     def deserialize(self, record: Any) -> Any:
@@ -122,101 +116,177 @@ class _Changes(_Records):
         return tuple([(*self.assembled(record, row, key_of), kind) for row, kind in found])
 
 
-def kafka_source(physical: Sequence[Column], table: DeclaredTable, options: Options) -> Source:
-    """Return the source of a table.
+class Fields(NamedTuple):
+    """The columns in the messages of a topic, those of the key and of the value, and the formats of both."""
 
-    Raises:
-        SqlError: An option is missing or wrong.
-    """
-    builder = KafkaSource.builder()
-    _topics(builder, options)
-    properties = options.starting_with("properties.")
-    builder.set_properties(properties)
-    newest = options.text("connector") == "upsert-kafka"
-    if newest:
-        builder.set_starting_offsets(KafkaOffsetsInitializer.earliest())
-    else:
-        _starts(builder, options)
-    _ends(builder, options)
-    interval = options.millis("scan.topic-partition-discovery.interval")
-    if interval is not None:
-        builder.set_property("partition.discovery.interval.ms", str(interval))
-    for key in ("scan.parallelism", "scan.watermark.idle-timeout", "scan.watermark.emit.strategy"):
-        options.known(key)
-    _known_for_sinks(options)
-    builder.set_deserializer(_schema(physical, table, options, newest=newest))
-    return builder.build()
+    stored: Sequence[Column]
+    keys: Sequence[str]
+    key_format: str | None
+    values: Sequence[str]
+    value_format: str
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a message is a change of a row."""
+        return self.value_format in changes.FORMATS
+
+    def of_value(self, options: Options) -> tuple[list[str], list[DataType], Options, str]:
+        """Return the arguments of a format for the values: names, types, options and their prefix."""
+        types = {column.name: column.type for column in self.stored}
+        prefix = "value." if options.has("value.format") else ""
+        return list(self.values), [types[name] for name in self.values], options, prefix
+
+    def of_key(self, options: Options) -> tuple[list[str], list[DataType], Options, str]:
+        """Return the arguments of a format for the keys."""
+        prefix = options.text("key.fields-prefix", "") or ""
+        types = {column.name: column.type for column in self.stored}
+        names = [name.removeprefix(prefix) for name in self.keys]
+        return names, [types[name] for name in self.keys], options, "key."
 
 
-def _schema(physical: Sequence[Column], table: DeclaredTable, options: Options, *, newest: bool) -> _Records:
-    metadata = {each.name: each.metadata for each in table.columns if each.metadata is not None}
-    stored = [each for each in physical if each.name not in metadata]
-    key_kind: str | None
-    if newest:
-        keys, values, value_kind, key_kind = _fields_of_newest(stored, table, options)
-    else:
-        keys, values, value_kind, key_kind = _fields(stored, options)
-    prefix, columns = "value." if options.has("value.format") else "", _columns(stored, values)
-    of_format = [] if newest else [f"value.{each}" for each in changes.METADATA.get(value_kind, ())]
-    for name, found in metadata.items():
-        if found not in _METADATA and found not in of_format:
+class Kafka(SourceConnector, SinkConnector):
+    """Reads and writes topics; with a format of changes, their messages are changes of rows."""
+
+    reads_metadata = True
+    deletes_by_key: ClassVar[bool] = False
+    """Whether a message without a value deletes the row of its key."""
+
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source."""
+        builder, options = KafkaSource.builder(), table.options
+        _topics(builder, options)
+        builder.set_properties(options.starting_with("properties."))
+        builder.set_starting_offsets(self.start(options))
+        _ends(builder, options)
+        interval = options.millis("scan.topic-partition-discovery.interval")
+        if interval is not None:
+            builder.set_property("partition.discovery.interval.ms", str(interval))
+        for key in ("scan.parallelism", "scan.watermark.idle-timeout", "scan.watermark.emit.strategy"):
+            options.known(key)
+        for key in ("partitioner", "delivery-guarantee", "transactional-id-prefix", "parallelism", "semantic"):
+            options.known(f"sink.{key}")
+        fields = self.fields(table, [column for column in table.columns if column.name not in table.metadata])
+        builder.set_deserializer(self.reader(table, fields))
+        if fields.has_changes:
+            return TableSource(builder.build(), Records.LISTS, CHANGES)
+        return TableSource(builder.build())
+
+    def start(self, options: Options) -> KafkaOffsetsInitializer:
+        """Return where to start."""
+        mode = options.text("scan.startup.mode", "group-offsets") or ""
+        if mode not in _STARTS:
+            known = nearest(mode, _STARTS)
+            raise SqlError(f"table '{options.table}': 'scan.startup.mode' has no value '{mode}'{known}")
+        return _position(mode, "scan.startup.", options)
+
+    def fields(self, table: ConnectorTable, stored: Sequence[Column]) -> Fields:
+        """Return where the stored columns are."""
+        options = table.options
+        names = [column.name for column in stored]
+        key_kind = options.text("key.format")
+        given = options.text("key.fields")
+        keys = [key.strip() for key in (given or "").split(";") if key.strip()]
+        if (key_kind is None) != (not keys):
+            raise SqlError(f"table '{options.table}': the options 'key.format' and 'key.fields' belong together")
+        for key in keys:
+            if key not in names:
+                raise SqlError(f"table '{options.table}': 'key.fields' names the column '{key}'{nearest(key, names)}")
+        included = options.text("value.fields-include", "ALL")
+        if included not in {"ALL", "EXCEPT_KEY"}:
             raise SqlError(
-                f"table '{options.table}': the column '{name}' has the metadata '{found}', which Kafka and the format "
-                f"{value_kind} do not have{nearest(found, [*_METADATA, *of_format])}"
+                f"table '{options.table}': 'value.fields-include' must be ALL or EXCEPT_KEY, but got '{included}'"
             )
-    more = [each for each in dict.fromkeys(metadata.values()) if each in of_format]
-    kind: type[_Records] = _NewestRows if newest else _Records
-    if value_kind in changes.FORMATS and not newest:
-        value: Decoder = changes.ChangeDecoder(
-            value_kind, *columns, options, prefix, [each.removeprefix("value.") for each in more]
-        )
-        kind = _Changes
-    else:
-        value = decoder(value_kind, *columns, options, prefix)
-    key = None if key_kind is None else decoder(key_kind, *_columns(stored, keys, options), options, "key.")
-    order: list[tuple[str, Any]] = []
-    for each in physical:
-        if metadata.get(each.name) in more:
-            order.append(("value", len(values) + more.index(metadata[each.name])))
-        elif each.name in metadata:
-            order.append(("metadata", metadata[each.name]))
-        elif each.name in values and not (newest and each.name in keys):
-            order.append(("value", values.index(each.name)))
+        options.known("key.fields-prefix")
+        values = [name for name in names if included == "ALL" or name not in keys]
+        kind = options.text("value.format") or options.text("format")
+        if kind is None:
+            raise SqlError(f"table '{options.table}': the option 'format' is missing")
+        return Fields(stored, keys, key_kind, values, kind)
+
+    def reader(self, table: ConnectorTable, fields: Fields) -> RecordReader:
+        """Return what reads a message."""
+        of_format = [f"value.{name}" for name in changes.METADATA.get(fields.value_format, ())]
+        more = [key for key in dict.fromkeys(table.metadata.values()) if key in of_format]
+        placed = places(table, fields, of_format, more)
+        if not fields.has_changes:
+            return RecordReader(decoder(fields.value_format, *fields.of_value(table.options)), *placed)
+        added = [key.removeprefix("value.") for key in more]
+        value = changes.ChangeDecoder(fields.value_format, *fields.of_value(table.options), added)
+        return _ChangeReader(value, *placed)
+
+    def sink(self, table: ConnectorTable) -> TableSink:
+        """Return the sink."""
+        options, names = table.options, table.names
+        fields = self.fields(table, table.columns)
+        positions = [names.index(name) for name in fields.values]
+        value: Encoder
+        if fields.has_changes:
+            value = changes.ChangeEncoder(fields.value_format, *fields.of_value(options))
+            positions.append(-1)
         else:
-            order.append(("key", keys.index(each.name)))
-    return kind(value, key, order)
+            value = encoder(fields.value_format, *fields.of_value(options))
+        schema = KafkaRecordSerializationSchema.builder().set_topic(options.required("topic"))
+        schema.set_value_serialization_schema(_Part(value, positions, kinds=self.deletes_by_key))
+        if fields.key_format is not None:
+            key = encoder(fields.key_format, *fields.of_key(options))
+            schema.set_key_serialization_schema(_Part(key, [names.index(name) for name in fields.keys]))
+        builder = KafkaSink.builder().set_record_serializer(schema.build())
+        for name, setting in options.starting_with("properties.").items():
+            builder.set_property(name, setting)
+        guarantees = {each.name.lower().replace("_", "-"): each for each in DeliveryGuarantee}
+        given = options.text("sink.delivery-guarantee", "at-least-once") or ""
+        if given not in guarantees:
+            raise SqlError(
+                f"table '{options.table}': 'sink.delivery-guarantee' has no value '{given}'{nearest(given, guarantees)}"
+            )
+        builder.set_delivery_guarantee(guarantees[given])
+        if given == "exactly-once":
+            builder.set_transactional_id_prefix(options.required("sink.transactional-id-prefix"))
+        if (options.text("sink.partitioner", "default") or "") not in {"default", "fixed", "round-robin"}:
+            raise unsupported(f"'sink.partitioner' of table '{options.table}'", None, "leave it out")
+        for name in ("startup.mode", "bounded.mode", "topic-partition-discovery.interval"):
+            options.known(f"scan.{name}")
+        for name in ("topic-pattern", "sink.transactional-id-prefix", "sink.semantic"):
+            options.known(name)
+        mode = CHANGES if fields.has_changes else INSERTIONS
+        return TableSink(builder.build(), changes=mode, parallelism=options.integer("sink.parallelism"))
 
 
-def _columns(
-    stored: Sequence[Column], names: Sequence[str], options: Options | None = None
-) -> tuple[list[str], list[DataType]]:
-    prefix = "" if options is None else options.text("key.fields-prefix", "") or ""
-    types = {each.name: each.type for each in stored}
-    return [name.removeprefix(prefix) for name in names], [types[name] for name in names]
+def places(
+    table: ConnectorTable,
+    fields: Fields,
+    of_format: Sequence[str] = (),
+    more: Sequence[str] = (),
+    *,
+    key_first: bool = False,
+) -> tuple[Decoder | None, list[tuple[str, Any]]]:
+    """Return what reads the key, and where each column is.
 
-
-def _fields(stored: Sequence[Column], options: Options) -> tuple[list[str], list[str], str, str | None]:
-    """Return the columns of the key and of the value, and the formats of both."""
-    names = [each.name for each in stored]
-    key_kind = options.text("key.format")
-    given = options.text("key.fields")
-    keys = [each.strip() for each in (given or "").split(";") if each.strip()]
-    if (key_kind is None) != (not keys):
-        raise SqlError(f"table '{options.table}': the options 'key.format' and 'key.fields' belong together")
-    for each in keys:
-        if each not in names:
-            raise SqlError(f"table '{options.table}': 'key.fields' names the column '{each}'{nearest(each, names)}")
-    included = options.text("value.fields-include", "ALL")
-    if included not in {"ALL", "EXCEPT_KEY"}:
-        raise SqlError(
-            f"table '{options.table}': 'value.fields-include' must be ALL or EXCEPT_KEY, but got '{included}'"
-        )
-    options.known("key.fields-prefix")
-    values = [each for each in names if included == "ALL" or each not in keys]
-    kind = options.text("value.format") or options.text("format")
-    if kind is None:
-        raise SqlError(f"table '{options.table}': the option 'format' is missing")
-    return keys, values, kind, key_kind
+    Args:
+        table: The columns.
+        fields: Those of key and value.
+        of_format: The metadata that the format of values has.
+        more: Those of them that follow the columns of the value.
+        key_first: Whether to take columns that are in key and value from the key.
+    """
+    order: list[tuple[str, Any]] = []
+    for name in table.names:
+        found = table.metadata.get(name)
+        if found in more:
+            order.append(("value", len(fields.values) + more.index(found)))
+        elif found in _METADATA:
+            order.append(("metadata", found))
+        elif found is not None:
+            raise SqlError(
+                f"table '{table.name}': the column '{name}' has the metadata '{found}', which Kafka and the format "
+                f"{fields.value_format} do not have{nearest(found, [*_METADATA, *of_format])}"
+            )
+        elif name in fields.keys and (key_first or name not in fields.values):
+            order.append(("key", fields.keys.index(name)))
+        else:
+            order.append(("value", fields.values.index(name)))
+    key = None if fields.key_format is None else decoder(fields.key_format, *fields.of_key(table.options))
+    return key, order
 
 
 def _topics(builder: Any, options: Options) -> None:
@@ -254,13 +324,6 @@ def _position(mode: str, prefix: str, options: Options) -> KafkaOffsetsInitializ
     return KafkaOffsetsInitializer.committed_offsets(reset.get(given, KafkaOffsetResetStrategy.NONE))
 
 
-def _starts(builder: Any, options: Options) -> None:
-    mode = options.text("scan.startup.mode", "group-offsets") or ""
-    if mode not in _STARTS:
-        raise SqlError(f"table '{options.table}': 'scan.startup.mode' has no value '{mode}'{nearest(mode, _STARTS)}")
-    builder.set_starting_offsets(_position(mode, "scan.startup.", options))
-
-
 def _ends(builder: Any, options: Options) -> None:
     mode = options.text("scan.bounded.mode", "unbounded") or ""
     known = ("unbounded", *_STARTS[1:])
@@ -268,11 +331,6 @@ def _ends(builder: Any, options: Options) -> None:
         raise SqlError(f"table '{options.table}': 'scan.bounded.mode' has no value '{mode}'{nearest(mode, known)}")
     if mode != "unbounded":
         builder.set_bounded(_position(mode, "scan.bounded.", options))
-
-
-def _known_for_sinks(options: Options) -> None:
-    for key in ("partitioner", "delivery-guarantee", "transactional-id-prefix", "parallelism", "semantic"):
-        options.known(f"sink.{key}")
 
 
 class _Part(SerializationSchema[Any]):
@@ -287,93 +345,9 @@ class _Part(SerializationSchema[Any]):
 
     def serialize(self, value: Any) -> bytes | None:
         """Return the message."""
-        if self.kinds and value[-1] == 3:
+        if self.kinds and value[-1] == DELETE:
             return None
         if self._ready is None:
             self._ready = self.encoded.encode()
         found: bytes = self._ready([value[i] for i in self.positions])
         return found
-
-
-def kafka_sink(columns: Sequence[Column], options: Options) -> Sink:
-    """Return the sink of a table of insertions; its records are tuples.
-
-    Raises:
-        SqlError: An option is missing or wrong.
-    """
-    keys, values, value_kind, key_kind = _fields(columns, options)
-    return _sink(columns, keys, values, key_kind, value_kind, options)
-
-
-def upsert_sink(columns: Sequence[Column], table: DeclaredTable, options: Options) -> Sink:
-    """Return the sink of a table with a key: a row is the newest of its key, and none deletes it.
-
-    Raises:
-        SqlError: The table has no primary key, or an option is missing or wrong.
-    """
-    keys, values, value_kind, key_kind = _fields_of_newest(columns, table, options)
-    return _sink(columns, keys, values, key_kind, value_kind, options, kinds=True)
-
-
-def _fields_of_newest(
-    columns: Sequence[Column], table: DeclaredTable, options: Options
-) -> tuple[list[str], list[str], str, str]:
-    """Return the columns of the key and of the value of an upsert table, and the formats of value and key."""
-    if not table.primary_key:
-        raise SqlError(f"table '{options.table}': the connector 'upsert-kafka' needs a PRIMARY KEY (...) NOT ENFORCED")
-    included = options.text("value.fields-include", "ALL")
-    options.known("key.fields-prefix")
-    keys = list(table.primary_key)
-    values = [each.name for each in columns if included == "ALL" or each.name not in keys]
-    return keys, values, options.required("value.format"), options.required("key.format")
-
-
-def _sink(
-    columns: Sequence[Column],
-    keys: Sequence[str],
-    values: Sequence[str],
-    key_kind: str | None,
-    value_kind: str,
-    options: Options,
-    *,
-    kinds: bool = False,
-) -> Sink:
-    names = [each.name for each in columns]
-    prefix = "value." if options.has("value.format") else ""
-    positions = [names.index(each) for each in values]
-    value: Encoder
-    if value_kind in changes.FORMATS:
-        value = changes.ChangeEncoder(value_kind, *_columns(columns, values), options, prefix)
-        positions.append(-1)
-    else:
-        value = encoder(value_kind, *_columns(columns, values), options, prefix)
-    schema = KafkaRecordSerializationSchema.builder().set_topic(options.required("topic"))
-    schema.set_value_serialization_schema(_Part(value, positions, kinds=kinds))
-    if key_kind is not None:
-        key = encoder(key_kind, *_columns(columns, keys, options), options, "key.")
-        schema.set_key_serialization_schema(_Part(key, [names.index(each) for each in keys]))
-    builder = KafkaSink.builder().set_record_serializer(schema.build())
-    properties = options.starting_with("properties.")
-    for key_name, setting in properties.items():
-        builder.set_property(key_name, setting)
-    guarantees = {each.name.lower().replace("_", "-"): each for each in DeliveryGuarantee}
-    given = options.text("sink.delivery-guarantee", "at-least-once") or ""
-    if given not in guarantees:
-        raise SqlError(
-            f"table '{options.table}': 'sink.delivery-guarantee' has no value '{given}'{nearest(given, guarantees)}"
-        )
-    builder.set_delivery_guarantee(guarantees[given])
-    if given == "exactly-once":
-        builder.set_transactional_id_prefix(options.required("sink.transactional-id-prefix"))
-    if (options.text("sink.partitioner", "default") or "") not in {"default", "fixed", "round-robin"}:
-        raise unsupported(f"'sink.partitioner' of table '{options.table}'", None, "leave it out")
-    for key_name in (
-        "scan.startup.mode",
-        "scan.bounded.mode",
-        "scan.topic-partition-discovery.interval",
-        "topic-pattern",
-    ):
-        options.known(key_name)
-    options.known("sink.transactional-id-prefix")
-    options.known("sink.semantic")
-    return builder.build()

@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class UnknownOptionError(SqlError):
-    """An option that a connector does not have."""
-
-    def __init__(self, message: str, known: list[str]) -> None:
-        """Take the message, and the options that there are."""
-        super().__init__(message)
-        self.known = known
-
-
 class Options:
     """Options by key; :meth:`check` finds those that nothing has read."""
 
@@ -92,6 +83,11 @@ class Options:
         if given != default:
             raise SqlError(f"table '{self.table}': the option '{key}' is not supported yet; leave it out")
 
+    @property
+    def read(self) -> list[str]:
+        """The options that the connector has, as it has read them."""
+        return sorted(self._known)
+
     def check(self) -> None:
         """Refuse unknown options.
 
@@ -100,8 +96,7 @@ class Options:
         """
         for key in self._values:
             if key not in self._known:
-                raise UnknownOptionError(
+                raise SqlError(
                     f"table '{self.table}': the connector '{self._values['connector']}' has no option '{key}'"
-                    f"{nearest(key, sorted(self._known))}",
-                    sorted(self._known),
+                    f"{nearest(key, self.read)}"
                 )

@@ -22,21 +22,23 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import Fetch
+    from flintstream.table._connectors.contract import ConnectorTable
 
 _UNSAFE = re.compile(r'[\x01-\x1f"#%\'*/:=?\\\x7f{}\[\]^]')
 
 
-def check(table: str, names: Sequence[str], keys: Sequence[str]) -> None:
+def check(table: ConnectorTable) -> None:
     """Refuse keys that are no columns, or all of them.
 
     Raises:
         SqlError: They are.
     """
+    names, keys = table.names, table.partitions
     for key in keys:
         if key not in names:
-            raise SqlError(f"table '{table}': PARTITIONED BY names the column '{key}'{nearest(key, names)}")
+            raise SqlError(f"table '{table.name}': PARTITIONED BY names the column '{key}'{nearest(key, names)}")
     if len(set(keys)) == len(names):
-        raise SqlError(f"table '{table}': PARTITIONED BY leaves no column for the files")
+        raise SqlError(f"table '{table.name}': PARTITIONED BY leaves no column for the files")
 
 
 def _escaped(value: Any, default: str) -> str:

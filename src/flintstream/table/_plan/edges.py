@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Column
 
+KIND = "r.get_row_kind().value"
+"""The code of the kind of change of a row."""
+
 
 def _loop(body: str, where: str, *, stamped: bool) -> str:
     head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
@@ -29,6 +32,15 @@ def both(body: str, where: str = "") -> tuple[Source, Source]:
         where: The condition for a record to have one; all have by default.
     """
     return Source(_loop(body, where, stamped=False), {}, ()), Source(_loop(body, where, stamped=True), {}, ())
+
+
+def each_of_lists() -> tuple[Source, Source]:
+    """Return the code that takes records apart, each of which is a list of others."""
+    head, loop = "def run(records, append", "        for row in r: append(row)"
+    return (
+        Source(f"{head}):\n    for r in records:\n{loop}", {}, ()),
+        Source(f"{head}, stamp):\n    for r, t in records:\n{loop}; stamp(t)", {}, ()),
+    )
 
 
 def outward(data_type: DataType, name: str) -> str:

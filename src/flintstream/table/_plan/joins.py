@@ -26,11 +26,11 @@ from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
     from flintstream.datastream import StreamExecutionEnvironment
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.conditions import Bounds, Parts
     from flintstream.table._plan.window_columns import WindowColumns
+    from flintstream.table._session.session import Session
 
 CURRENT = -1
 """The position of the time in a version that holds as long as no other one has come."""

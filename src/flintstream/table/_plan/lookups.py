@@ -16,10 +16,10 @@ from flintstream.table._plan.translate import then, translated, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.lookups import Lookup
+    from flintstream.table._session.session import Session
 
 
 @dataclass(frozen=True)

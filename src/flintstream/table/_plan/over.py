@@ -24,12 +24,12 @@ from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.over import Frame, Position
     from flintstream.table._plan.window_columns import WindowColumns
+    from flintstream.table._session.session import Session
 
 
 @dataclass(frozen=True)

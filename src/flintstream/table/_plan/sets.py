@@ -16,8 +16,8 @@ from flintstream.table._plan.translate import translated, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.syntax import Place
+    from flintstream.table._session.session import Session
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.units import parse_nanos
 
 if TYPE_CHECKING:
-    from flintstream.table._catalog.session import Session
+    from flintstream.table._session.session import Session
 
 
 def state_ttl_ms(session: Session) -> int:
     """Return how long state of unbounded operators stays, 0 for ever."""
-    given = session.env._configuration.to_dict().get("table.exec.state.ttl")  # noqa: SLF001 - a layer of this package
-    return 0 if given is None else parse_nanos(given) // 1_000_000
+    return parse_nanos(session.setting("table.exec.state.ttl", "0 ms")) // 1_000_000
 
 
 def is_batch(session: Session) -> bool:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.syntax import Place
+    from flintstream.table._session.session import Session
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from flintstream.table._sql.over import qualification, with_windows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
     from flintstream.table._plan.nodes import Node
+    from flintstream.table._session.session import Session
 
 _OF_SETS = ("GROUPING", "GROUPING_ID")
 WINDOW_COLUMNS = ("window_start", "window_end", "window_time")

@@ -17,11 +17,11 @@ from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, vers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.nodes import Node
+    from flintstream.table._session.session import Session
 
 _SIDES = {"": INNER, LEFT: LEFT, RIGHT: RIGHT, FULL: FULL}
 

@@ -21,10 +21,10 @@ from flintstream.table._plan.settings import is_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
     from flintstream.table._plan.nodes import Node
+    from flintstream.table._session.session import Session
 
 NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 MOVED = ("LAG", "LEAD")

@@ -32,10 +32,10 @@ from flintstream.table._sql.windows import group_window, is_group_window, window
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Item, Scope
     from flintstream.table._plan.nodes import Node
+    from flintstream.table._session.session import Session
     from flintstream.table._sql.dialect import WindowCall
 
 

@@ -26,9 +26,9 @@ from flintstream.table._sql.select import QueryPlanner, renamed
 from flintstream.table._sql.show_create import show_create
 
 if TYPE_CHECKING:
-    from flintstream.table._catalog.session import Session
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._plan.nodes import Node
+    from flintstream.table._session.session import Session
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 

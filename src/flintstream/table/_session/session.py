@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.datastream._environment.job import client_of
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog.catalog import Catalog, Declared, View
-from flintstream.table._connectors.registry import (
-    BY_SPLIT,
-    UPSERTS,
-    following,
-    has_changes,
-    lookups,
-    narrowing,
-    opener,
-    write,
-)
+from flintstream.table._connectors.registry import find
 from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
 from flintstream.table._expressions import syntax as s
@@ -29,8 +20,9 @@ from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_n
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.nodes import Scan
-from flintstream.table._plan.sinks import in_order, without_nulls
 from flintstream.table._plan.translate import then, translated
+from flintstream.table._session.sinks import write
+from flintstream.table._session.sources import following, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,8 +44,12 @@ class Session:
     @property
     def zone(self) -> str:
         """The time zone of the session."""
-        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")  # noqa: SLF001
+        found = self.setting("table.local-time-zone", "default")
         return "UTC" if found == "default" else found
+
+    def setting(self, key: str, default: str) -> str:
+        """Return the text of an option."""
+        return self.env._configuration.to_dict().get(key, default)  # noqa: SLF001 - a layer of this package
 
     def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
         """Return the names for expressions on columns."""
@@ -92,12 +88,8 @@ class Session:
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
         physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
-        found = lookups(name, table, physical)
-        opened = opener(name, table, physical)
-        node = Scan(tuple(physical), name, opened, has_changes(table), found, (), narrowing(name, table, physical))
-        order = [each.name for each in table.columns]
-        by_split = table.options.get("connector") in BY_SPLIT and not node.updates
-        return self.completed(name, table, node, order, by_split=by_split)
+        node, by_split = scan(name, table, physical)
+        return self.completed(name, table, node, [each.name for each in table.columns], by_split=by_split)
 
     def completed(
         self, name: str, table: DeclaredTable, node: Node, order: Sequence[str], *, by_split: bool = False
@@ -193,10 +185,7 @@ class Session:
             node = self._arranged(node, name, columns, chosen)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
-        stream = without_nulls(self, translated(narrowed(ready), self.env), node, name[-1], found, columns)
-        if found.options.get("connector") in UPSERTS:
-            stream = in_order(self, stream, ready, found, columns)
-        write(stream, name[-1], found, columns, changelog=ready.changelog)
+        write(self, node, ready, name[-1], found, columns)
 
     def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for each in chosen:
@@ -231,11 +220,11 @@ class Session:
 
 
 class UnopenedSession(Session):
-    """Plans statements without a look at files, so that a check needs neither them nor the network."""
+    """Plans statements without a look at data, so that a check needs neither files nor the network."""
 
     def scan(self, name: str, table: DeclaredTable) -> Node:
-        """Return a plan that cannot be run if the table is one of files."""
-        if table.options.get("connector") != "filesystem":
+        """Return a plan that cannot be run if the connector looks at data."""
+        if not find(name, table.options.get("connector")).looks_at_data:
             return super().scan(name, table)
         physical = tuple(Column(each.name, each.type) for each in table.columns if each.type is not None)
         node = Scan(physical, name, _unreadable)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from flintstream.datastream import StreamExecutionEnvironment
-    from flintstream.table._catalog.session import Session
+    from flintstream.table._session.session import Session
 
 
 def path_of(text: str) -> tuple[str, ...]:

@@ -1,0 +1,128 @@
+"""What a connector of tables provides, and what it gets to know about a table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, ClassVar
+
+from flintstream.table.changelog_mode import ChangelogMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flintstream.common._types.data_types import DataType
+    from flintstream.connectors.sink import Sink
+    from flintstream.connectors.source import Source
+    from flintstream.table._connectors.options import Options
+    from flintstream.table._expressions.expr import Column
+    from flintstream.table._operators.lookups import Lookup
+
+INSERTIONS, UPSERTS, CHANGES = ChangelogMode.insert_only(), ChangelogMode.upsert(), ChangelogMode.all()
+
+
+class Records(Enum):
+    """What a record of a source or sink is."""
+
+    TUPLES = auto()
+    """A tuple of the columns. Unless there are insertions only, the kind of change follows: 0 for an insertion, 1 and 2
+    for a row before and after an update, 3 for a deletion. A ``TIMESTAMP_LTZ`` is a ``datetime`` in UTC without a zone.
+    """
+    ROWS = auto()
+    """A ``Row`` of the columns, with its kind. A ``TIMESTAMP_LTZ`` is an ``Instant``."""
+    LISTS = auto()
+    """Of a source: any number of tuples together, in a tuple."""
+    TEXTS = auto()
+    """Of a sink: the row as Java shows it."""
+    ANY = auto()
+    """Of a sink: anything, as the sink does not look at it."""
+
+
+@dataclass(frozen=True)
+class ConnectorTable:
+    """A table as its connector sees it: the columns that are read or written, and what the program declares."""
+
+    name: str
+    columns: Sequence[Column]
+    """Those that the connector reads or writes, not computed ones. Each has a ``name`` and a ``type``."""
+    options: Options
+    """The options of ``WITH``. One that the connector does not read is refused as unknown."""
+    primary_key: Sequence[str] = ()
+    partitions: Sequence[str] = ()
+    """The columns of ``PARTITIONED BY``."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """The keys of metadata columns, by column."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def types(self) -> list[DataType]:
+        """The types of the columns."""
+        return [column.type for column in self.columns]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """How a table is read. What is left out, the connector does not do."""
+
+    source: Source | None
+    """Reads all rows; None for a table that only a lookup join can read."""
+    records: Records = Records.TUPLES
+    changes: ChangelogMode = INSERTIONS
+    """The kinds of changes that records have. Of ``UPSERTS``, the primary key finds the rows that they replace."""
+    with_columns: Callable[[frozenset[str]], Source] | None = None
+    """Returns the source for a query that reads only some columns, by name; the others may be None in its records."""
+    lookup: Callable[[Sequence[int]], Lookup] | None = None
+    """Returns what finds rows by the columns at some positions."""
+
+
+@dataclass(frozen=True)
+class TableSink:
+    """How a table is written."""
+
+    sink: Sink
+    records: Records = Records.TUPLES
+    changes: ChangelogMode = INSERTIONS
+    """The kinds of changes that the sink takes. With ``UPSERTS``, it gets the changes of a primary key in their order,
+    without the rows that are replaced.
+    """
+    parallelism: int | None = None
+    """The number of subtasks; None for that of the query."""
+
+
+class TableConnector:
+    """What ``'connector' = '...'`` names; a subclass is made without arguments."""
+
+    looks_at_data: ClassVar[bool] = False
+    """Whether the data must be there to say how it is read, so that ``flintstream check`` does not ask."""
+
+
+class SourceConnector(TableConnector, ABC):
+    """A connector of tables that can be read."""
+
+    reads_metadata: ClassVar[bool] = False
+    """Whether there are metadata columns; :meth:`source` checks their keys."""
+
+    @abstractmethod
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return how a table is read.
+
+        Raises:
+            SqlError: An option is missing or wrong.
+        """
+
+
+class SinkConnector(TableConnector, ABC):
+    """A connector of tables that can be written."""
+
+    @abstractmethod
+    def sink(self, table: ConnectorTable) -> TableSink:
+        """Return how a table is written.
+
+        Raises:
+            SqlError: An option is missing or wrong.
+        """

@@ -1,0 +1,66 @@
+"""``'connector' = 'upsert-kafka'``: topics with the newest row of each key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer
+from flintstream.table._connectors.contract import UPSERTS, Records
+from flintstream.table._connectors.kafka import Fields, Kafka, RecordReader, places
+from flintstream.table._connectors.messages import decoder
+from flintstream.table._errors import SqlError
+from flintstream.table._operators.rows import AFTER, DELETE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.table._connectors.contract import ConnectorTable, TableSink, TableSource
+    from flintstream.table._connectors.options import Options
+    from flintstream.table._expressions.expr import Column
+
+
+class UpsertKafka(Kafka):
+    """Reads and writes topics of newest rows; a message without a value deletes the row of its key."""
+
+    deletes_by_key = True
+
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source."""
+        return replace(super().source(table), records=Records.TUPLES, changes=UPSERTS)
+
+    def start(self, options: Options) -> KafkaOffsetsInitializer:  # noqa: ARG002 - the contract
+        """Return the beginning: the newest row of a key may be the first message."""
+        return KafkaOffsetsInitializer.earliest()
+
+    def fields(self, table: ConnectorTable, stored: Sequence[Column]) -> Fields:
+        """Return where the stored columns are: the primary key is the key of a message."""
+        options, keys = table.options, table.primary_key
+        if not keys:
+            raise SqlError(f"table '{table.name}': the connector 'upsert-kafka' needs a PRIMARY KEY (...) NOT ENFORCED")
+        included = options.text("value.fields-include", "ALL")
+        options.known("key.fields-prefix")
+        values = [column.name for column in stored if included == "ALL" or column.name not in keys]
+        return Fields(stored, keys, options.required("key.format"), values, options.required("value.format"))
+
+    def reader(self, table: ConnectorTable, fields: Fields) -> RecordReader:
+        """Return what reads a message."""
+        value = decoder(fields.value_format, *fields.of_value(table.options))
+        return _NewestRows(value, *places(table, fields, key_first=True))
+
+    def sink(self, table: ConnectorTable) -> TableSink:
+        """Return the sink."""
+        return replace(super().sink(table), changes=UPSERTS)
+
+
+class _NewestRows(RecordReader):
+    """Makes the tuple of the newest row of a key, or of a key that is deleted, each with a kind of change."""
+
+    def deserialize(self, record: Any) -> Any:
+        """Return the tuple; None to skip a record."""
+        value_of, key_of, _ = self.ready()
+        if record.value is None:
+            nothing = (None,) * (1 + max((what for source, what in self.order if source == "value"), default=0))
+            return (*self.assembled(record, nothing, key_of), DELETE)
+        value = value_of(record.value)
+        return None if value is None else (*self.assembled(record, value, key_of), AFTER)

@@ -1,0 +1,138 @@
+"""From queries to sinks, and what comes between: checks of NOT NULL, and the order of the changes of a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
+from flintstream.table._connectors.registry import sink_of
+from flintstream.table._errors import SqlError, nearest
+from flintstream.table._expressions.codegen import Source
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.types import is_nullable
+from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.upserts import NullCheck, SinkMaterializer
+from flintstream.table._plan import edges
+from flintstream.table._plan.narrowing import narrowed
+from flintstream.table._plan.settings import state_ttl_ms
+from flintstream.table._plan.translate import GeneratedOperator, then, translated
+from flintstream.table._plan.upsert_keys import upsert_keys
+from flintstream.table._session.sources import connector_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import DataStream
+    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._connectors.contract import ConnectorTable, TableSink
+    from flintstream.table._expressions.expr import Column
+    from flintstream.table._plan.nodes import Node
+    from flintstream.table._session.session import Session
+
+MATERIALIZE = "table.exec.sink.upsert-materialize"
+NOT_NULL = "table.exec.sink.not-null-enforcer"
+
+
+def write(
+    session: Session, query: Node, ready: Node, name: str, table: DeclaredTable, columns: Sequence[Column]
+) -> None:
+    """Add the sink of a table to the program.
+
+    Args:
+        session: Its settings count.
+        query: What is written.
+        ready: The same in the types of the sink.
+        name: The name of the table.
+        table: Its declaration.
+        columns: Those that the sink takes.
+
+    Raises:
+        SqlError: The connector or an option is unknown, or the connector does not take changes.
+    """
+    seen, changelog = connector_table(name, table, columns), ready.changelog
+    made = sink_of(seen)
+    if changelog and made.changes == INSERTIONS:
+        raise SqlError(
+            f"Table sink '{name}' doesn't support consuming update and delete changes: the connector "
+            f"'{table.options['connector']}' only takes insertions"
+        )
+    if changelog and made.changes == UPSERTS and not table.primary_key:
+        raise SqlError(
+            f"table '{name}': please declare primary key for sink table when query contains update/delete record: "
+            "PRIMARY KEY (...) NOT ENFORCED"
+        )
+    stream = _without_nulls(session, translated(narrowed(ready), session.env), query, seen)
+    if changelog and made.changes == UPSERTS:
+        stream = _in_order(session, stream, ready, seen, made.parallelism)
+    records = stream
+    if made.records is not Records.ANY:
+        replaced = "r[-1] != 1" if changelog and made.changes == UPSERTS else ""
+        records = then(stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced)))
+    end = records.sink_to(made.sink).name(f"Sink: {name}")
+    if made.parallelism is None:
+        end._transformation.follows_input = True  # type: ignore[attr-defined] # noqa: SLF001 - it keeps the order
+        return
+    end.set_parallelism(made.parallelism)
+    if changelog:
+        records.set_parallelism(made.parallelism)
+
+
+def _record(made: TableSink, columns: Sequence[Column], changelog: bool) -> str:
+    """Return the code that makes a record for a sink of a tuple."""
+    if made.records is Records.TEXTS:
+        return edges.texts_of(columns, changelog=changelog)
+    if made.records is Records.ROWS:
+        return edges.rows_of(columns, changelog=changelog)
+    return "r" if changelog or made.changes == INSERTIONS else "r + (0,)"
+
+
+def _setting(session: Session, key: str, known: Sequence[str]) -> str:
+    found = session.setting(key, known[0]).upper()
+    if found not in known:
+        raise SqlError(f"the option '{key}' has no value '{found}'{nearest(found, known)}")
+    return found
+
+
+def _without_nulls(session: Session, stream: DataStream, query: Node, table: ConnectorTable) -> DataStream:
+    """Return the rows of a query that a sink takes.
+
+    A row with None in a column that is NOT NULL fails the job, or is left out, as an option says.
+    """
+    strict = [
+        i
+        for i, (own, wanted) in enumerate(zip(query.columns, table.columns, strict=True))
+        if is_nullable(own.type) and (not is_nullable(wanted.type) or wanted.name in table.primary_key)
+    ]
+    if not strict:
+        return stream
+    drops = _setting(session, NOT_NULL, ("ERROR", "DROP")) == "DROP"
+    check = NullCheck(table.name, table.names, strict)
+    condition = " or ".join(f"r[{i}] is None" for i in strict)
+    codes = []
+    for stamped in (False, True):
+        lines = [
+            "def run(records, append, stamp):" if stamped else "def run(records, append):",
+            "    for r, t in records:" if stamped else "    for r in records:",
+            f"        if {condition}: {'continue' if drops else 'refuse(r)'}",
+            "        append(r)",
+            *(["        stamp(t)"] if stamped else []),
+        ]
+        codes.append(Source("\n".join(lines), {"refuse": check}, ()))
+    return then(stream, "ConstraintEnforcer", GeneratedOperator(*codes))
+
+
+def _in_order(
+    session: Session, stream: DataStream, node: Node, table: ConnectorTable, parallelism: int | None
+) -> DataStream:
+    """Return the changes of a query for a sink that keeps the newest row of each primary key.
+
+    If the query's changes come in order by other columns, all rows of a key are kept in state.
+    """
+    key = [table.names.index(name) for name in table.primary_key]
+    of_key = RowFunction([Ref(table.columns[i].type, i) for i in key])
+    mode = _setting(session, MATERIALIZE, ("AUTO", "NONE", "FORCE"))
+    ordered = any(each <= set(key) for each in upsert_keys(node))
+    if mode == "NONE" or (mode == "AUTO" and ordered):
+        return stream if parallelism is None else stream.key_by(of_key)
+    made = stream.key_by(of_key).process(SinkMaterializer(state_ttl_ms(session))).name("SinkMaterializer")
+    return made if parallelism is None else made.set_parallelism(parallelism)

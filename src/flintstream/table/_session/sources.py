@@ -1,0 +1,99 @@
+"""From declared tables to plans that read them, and their watermarks."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flintstream.common.watermark_strategy import WatermarkStrategy
+from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, RUNTIME_MODE
+from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, ConnectorTable, Records
+from flintstream.table._connectors.options import Options
+from flintstream.table._connectors.registry import source_of
+from flintstream.table._connectors.times import ComputedTime, TimeColumn
+from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
+from flintstream.table._plan import edges
+from flintstream.table._plan.nodes import Scan
+from flintstream.table._plan.translate import GeneratedOperator, then
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flintstream.connectors.source import Source
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._connectors.contract import TableSource
+    from flintstream.table._expressions.codegen import Source as Code
+    from flintstream.table._expressions.expr import Column
+    from flintstream.table._plan.nodes import Opener
+
+
+def following(delay_ms: int, env: StreamExecutionEnvironment) -> WatermarkStrategy[tuple[object, ...]]:
+    """Return the watermarks of a time column; the caller sets how to find the time."""
+    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)  # noqa: SLF001 - a layer of this package
+    return WatermarkStrategy.for_generator(partial(TimeColumn, delay_ms, interval))
+
+
+def connector_table(name: str, table: DeclaredTable, columns: Sequence[Column]) -> ConnectorTable:
+    """Return a table as its connector sees it."""
+    metadata = {column.name: column.metadata for column in table.columns if column.metadata is not None}
+    return ConnectorTable(name, columns, Options(name, table.options), table.primary_key, table.partitions, metadata)
+
+
+def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[Scan, bool]:
+    """Return the plan that reads a table, and whether each split of its source can have watermarks of its own.
+
+    Raises:
+        SqlError: Its connector or an option is unknown.
+    """
+    seen = connector_table(name, table, physical)
+    found = source_of(seen)
+    changes = found.changes != INSERTIONS
+    if found.changes == UPSERTS and not table.primary_key:
+        raise SqlError(
+            f"table '{name}': the connector reads the newest row of each key, so that the table needs a PRIMARY KEY "
+            "(...) NOT ENFORCED"
+        )
+    fewer = None if found.with_columns is None else partial(_narrowed, found.with_columns, found, seen)
+    node = Scan(tuple(physical), name, partial(_opened, found.source, found, seen), changes, found.lookup, (), fewer)
+    by_split = found.source is not None and found.source.watermarks_per_split
+    return node, by_split and found.records is Records.TUPLES and not changes
+
+
+def _narrowed(
+    with_columns: Callable[[frozenset[str]], Source], found: TableSource, table: ConnectorTable, need: frozenset[int]
+) -> Opener:
+    return partial(_opened, with_columns(frozenset(table.names[i] for i in need)), found, table)
+
+
+def _opened(
+    source: Source | None,
+    found: TableSource,
+    table: ConnectorTable,
+    env: StreamExecutionEnvironment,
+    watermarks: tuple[Code, int] | None = None,
+) -> DataStream:
+    """Add a source to a program, with watermarks that follow the time that some code computes, less a delay."""
+    if source is None:
+        raise SqlError(
+            f"table '{table.name}' can only be read by key: JOIN {table.name} FOR SYSTEM_TIME AS OF a processing time"
+        )
+    strategy: WatermarkStrategy[tuple[object, ...]] = WatermarkStrategy.no_watermarks()
+    if watermarks is not None:
+        code, delay = watermarks
+        strategy = following(delay, env)
+        strategy.timestamp_assigner = ComputedTime(code)
+    stream = env.from_source(source, strategy, f"Source: {table.name}")
+    changes = found.changes != INSERTIONS
+    if changes and env._configuration.get(RUNTIME_MODE) == "BATCH":  # noqa: SLF001 - a layer of this package
+        raise unsupported(f"table '{table.name}' with changes in BATCH mode", None, "use STREAMING mode")
+    if found.records is Records.ROWS:
+        kind = edges.KIND if changes else ""
+        stream = then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(table.columns, kind))))
+    elif found.records is Records.LISTS:
+        stream = then(stream, "Changes", GeneratedOperator(*edges.each_of_lists()))
+    if found.changes != UPSERTS:
+        return stream
+    key = PositionsOf([table.names.index(name) for name in table.primary_key])
+    return stream.key_by(key).process(ChangelogNormalize()).name("ChangelogNormalize")
