@@ -7,12 +7,14 @@ disk before anything refers to it.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from flintstream.storage.paths import check_path, is_partial, partial_name
+from flintstream.storage.regular import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +59,8 @@ class LocalFileStore:
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
-        return self._path(path).read_bytes()
+        with open_regular(self._path(path)) as file:
+            return file.read()
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
@@ -68,7 +71,7 @@ class LocalFileStore:
 
     def open(self, path: str) -> BinaryIO:
         """Open a file for reading."""
-        return self._path(path).open("rb")
+        return io.BufferedReader(open_regular(self._path(path)))
 
     def put(self, local: str, path: str) -> None:
         """Store the content of a local file, or hard-link it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from flintstream.common._text.secrets import shown_path, without_secrets
 from flintstream.errors import FlintstreamError
 from flintstream.storage.location import Location
+from flintstream.storage.regular import open_regular
 from flintstream.storage.remote import check_client, reach
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def open_file(path: str) -> BinaryIO:
         OSError: The file cannot be read.
     """
     if is_local(path):
-        return cast("BinaryIO", open(path, "rb", buffering=0))  # noqa: PTH123 - the caller closes it
+        return open_regular(path)
     system, place = reach(path)
     file = _discreetly(path, lambda: system.open(place, "rb"))
     return cast("BinaryIO", file if shown_path(path) == path else _DiscreetFile(path, file))

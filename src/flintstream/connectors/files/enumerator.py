@@ -12,6 +12,7 @@ from flintstream.connectors.files.byte_streams import compression_of
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.source import SplitEnumerator
 from flintstream.storage.reading import find, is_local
+from flintstream.storage.regular import check_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,9 @@ def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Yield path and size of all files under the paths, sorted by name, without those that vanish during the listing.
 
     A path that is itself hidden is skipped as well, as in Flink.
+
+    Raises:
+        OSError: One of them is a named pipe, a socket or a device.
     """
     for path in paths:
         if is_hidden(path):
@@ -46,7 +50,9 @@ def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
             if Path(path).is_dir():
                 yield from list_files(sorted(entry.path for entry in os.scandir(path)))
             else:
-                yield path, os.stat(path).st_size  # noqa: PTH116 - called for every file
+                status = os.stat(path)  # noqa: PTH116 - called for every file
+                check_regular(path, status.st_mode)
+                yield path, status.st_size
         except FileNotFoundError:
             continue
 

@@ -25,6 +25,12 @@ PIECE = 1 << 16
 DRAIN_SECONDS = 2.0
 """How long to wait at the end of a job for lines that are still in the pipe."""
 
+LONGEST_LINE = 1 << 20
+"""Bytes of a line that are kept until its end arrives."""
+CONTINUES = b" [the line continues]\n"
+"""What follows a piece of a longer line."""
+
+LONGEST_MARK = 64
 _MARK = b"\0flintstream mark "
 """The beginning of a line that the driver writes itself."""
 
@@ -55,22 +61,59 @@ class WorkerLines:
         self._waiting.pop(mark, None)
 
     def _read(self) -> None:
-        rest = b""
+        lines = LinesInPieces()
         while True:
-            rest += os.read(self.number, PIECE)
-            *lines, rest = rest.split(b"\n")
-            shown, marks = [], []
-            for line in lines:
+            shown, marks = lines.feed(os.read(self.number, PIECE))
+            _show(shown.decode(errors="backslashreplace"))
+            for mark in marks:
+                if mark in self._waiting:
+                    self._waiting[mark].set()
+
+
+class LinesInPieces:
+    """Puts lines together that arrive in pieces, in time that is proportional to their length.
+
+    A line longer than ``LONGEST_LINE`` is shown in several lines, of which all but the last say that it continues.
+    """
+
+    def __init__(self) -> None:
+        self._begun: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> tuple[bytes, list[bytes]]:
+        """Return the lines that are complete, and the marks among them."""
+        complete, ended, rest = data.rpartition(b"\n")
+        shown, marks = [], []
+        if ended:
+            for line in b"".join([*self._begun, complete]).split(b"\n"):
                 begun, marked, mark = line.partition(_MARK)
                 if marked:
                     marks.append(mark)
                     shown.append(begun)  # a task has ended without a line end
                 else:
                     shown.append(line + b"\n")
-            _show(b"".join(shown).decode(errors="backslashreplace"))
-            for mark in marks:
-                if mark in self._waiting:
-                    self._waiting[mark].set()
+            self._begun, self._size = [], 0
+        self._begun.append(rest)
+        self._size += len(rest)
+        if self._size > LONGEST_LINE:
+            line = b"".join(self._begun)
+            cut = _place_to_cut(line)
+            shown += [line[:cut], CONTINUES]
+            self._begun, self._size = [line[cut:]], len(line) - cut
+        return b"".join(shown), marks
+
+
+def _place_to_cut(line: bytes) -> int:
+    """Return where to cut a line so that neither a mark at its end nor a character of UTF-8 is cut."""
+    mark = line.find(b"\0", len(line) - LONGEST_MARK)
+    cut = mark if mark >= 0 else len(line)
+    for back in range(1, 4):
+        lead = line[cut - back]
+        if lead >= 0xC0:  # the first byte of a character of two to four bytes
+            return cut - back if back < (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4) else cut
+        if lead < 0x80:
+            break
+    return cut
 
 
 def _show(text: str) -> None:
