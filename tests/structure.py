@@ -59,9 +59,9 @@ ROOMS = {
     ),
     "engine.spark": (
         "packing", "homes", "receipts", "versions", "columns", "sockets", "worker_lines", "log_place", "submitted",
-        "connect", "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "executors", "dependencies",
-        "worker", "daemon", "early_daemon_process", "resident", "residency", "session", "tasks", "engine", "frames",
-        "ahead",
+        "connect", "python_path", "losses", "failures", "shipping", "jvm", "early_daemon", "slots", "executors",
+        "dependencies", "worker", "daemon", "early_daemon_process", "resident", "residency", "session", "tasks",
+        "engine", "frames", "ahead",
     ),
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (

@@ -26,6 +26,7 @@ __all__ = [
     "JobCancelledError",
     "JobFailedError",
     "MissingDependencyError",
+    "NotEnoughMemoryError",
     "PickleRefusedError",
     "PlanError",
     "StateMigrationError",
@@ -278,6 +279,26 @@ class CorruptDataError(CheckpointError, ValueError):
     >>> issubclass(CorruptDataError, ValueError)
     True
     """
+
+
+class NotEnoughMemoryError(CheckpointError, MemoryError):
+    """The state of a subtask does not fit into the memory that its process may use. The checkpoint is in order.
+
+    >>> from flintstream.errors import NotEnoughMemoryError
+    >>> "spark.executor.pyspark.memory" in str(NotEnoughMemoryError())
+    True
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is not enough memory for the state of a subtask: raise 'spark.executor.pyspark.memory' or the limit "
+            "of the container, spread the state over more subtasks (parallelism), or set 'state.backend.type' to "
+            "'rocksdb'"
+        )
+
+    def __reduce__(self) -> tuple[type[NotEnoughMemoryError], tuple[()]]:
+        # The default would call the constructor with the text.
+        return type(self), ()
 
 
 class PickleRefusedError(CheckpointError):

@@ -12,10 +12,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from flintstream.checkpoint.state_file import StateFile
-from flintstream.errors import CorruptCheckpointError, CorruptDataError, FlintstreamError
+from flintstream.errors import (
+    CorruptCheckpointError,
+    CorruptDataError,
+    FlintstreamError,
+    NotEnoughMemoryError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from flintstream.errors import (
+        CheckpointError,
+    )
 
 __all__ = ["checked_file", "usable"]
 
@@ -89,7 +98,9 @@ def usable(path: str) -> Iterator[None]:
         raise _unusable(path, error) from error
 
 
-def _unusable(path: str, error: Exception) -> CorruptCheckpointError:
+def _unusable(path: str, error: Exception) -> CheckpointError:
+    if isinstance(error, MemoryError):
+        return NotEnoughMemoryError()
     return CorruptCheckpointError(path, f"its content cannot be used ({type(error).__name__}: {error})")
 
 

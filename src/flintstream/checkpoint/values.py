@@ -18,7 +18,7 @@ from flintstream.checkpoint.pickles import class_in, refused
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
 from flintstream.checkpoint.subclasses import tagged
 from flintstream.common._user_code.pickling import dumps
-from flintstream.errors import CheckpointError, CorruptDataError, PickleRefusedError, shorten
+from flintstream.errors import CheckpointError, CorruptDataError, NotEnoughMemoryError, PickleRefusedError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -286,6 +286,8 @@ def extension_of(tag: Any) -> Extension:
         raise CorruptDataError(f"a value of the type {tag!r}, which this program does not know") from None
 
 
-def corrupt(error: Exception) -> CorruptDataError:
-    """Return the error for data that cannot be decoded."""
+def corrupt(error: Exception) -> CheckpointError:
+    """Return the error for data that cannot be decoded, which may be in order if there is not enough memory."""
+    if isinstance(error, MemoryError):
+        return NotEnoughMemoryError()
     return CorruptDataError(f"it cannot be decoded ({type(error).__name__}: {error})")

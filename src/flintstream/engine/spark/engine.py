@@ -93,7 +93,7 @@ class SparkEngine:
         """Get the Spark context and ship the plan."""
         self.plan = plan
         self.groups = (plan.job_id, f"{plan.job_id}-log", f"{plan.job_id}-resident")
-        with self._errors():
+        with self._errors(()):
             self.context = self._connected(plan.job_id, plan.job_name)
         here = one_machine(self.context.master)
         self.log = self._open_log(plan, here=here)
@@ -163,7 +163,7 @@ class SparkEngine:
         self._check_cancelled()
         if self.residency is None:
             return self._run_job(items)
-        with self._errors():
+        with self._errors(items):
             results = self.residency.run_epoch(items)
         if results is None:
             self._check_cancelled()
@@ -185,20 +185,19 @@ class SparkEngine:
             seeds[item.subtask % len(seeds)].append(tuple(item))
         description = plan.job_name
         if self.chain.explains:
-            number = next((pickle.loads(each.payload).epoch for each in items if each.edge == INSTRUCTION), None)
-            description = f"{plan.job_name}: epoch {number}"
+            description = f"{plan.job_name}: epoch {_epoch_of(items)}"
         context.setJobGroup(plan.job_id, description, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
-        with self._errors():
+        with self._errors(items):
             places = self.homes.places(self.executors.known(), time.monotonic())
             results = [Item(*item) for item in self.chain.run(seeds, places)]
         return self._checked(results)
 
     @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Say what an error of Spark means, if it is known."""
+    def _errors(self, items: Sequence[Item]) -> Iterator[None]:
+        """Say what an error of Spark means in an epoch, if it is known."""
         try:
-            with plainly():
+            with plainly(lambda: _begin_of_error(self.plan, items)):
                 yield
         except Exception as error:
             if self.cancelled:
@@ -285,6 +284,19 @@ class SparkEngine:
         if self.lane is not None:
             release_lane(self.lane)
             self.lane = None
+
+
+def _epoch_of(items: Sequence[Item]) -> int | None:
+    """Return the number of the epoch that has these items."""
+    return next((pickle.loads(item.payload).epoch for item in items if item.edge == INSTRUCTION), None)
+
+
+def _begin_of_error(plan: JobPlan, items: Sequence[Item]) -> str:
+    """Return what an error of an epoch begins with: its number, the job, and the operators of each task."""
+    number = _epoch_of(items)
+    what = "the start" if number is None else f"epoch {number}"
+    operators = "; ".join(" -> ".join(node.name for node in chain.nodes) for chain in plan.chains)
+    return f"{what} of '{plan.job_name}' ({operators}) failed: "
 
 
 def needs_log(plan: JobPlan) -> bool:

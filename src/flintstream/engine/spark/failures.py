@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from flintstream.engine.spark.losses import explain_loss
 from flintstream.errors import ExecutorError, FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["explain", "failing_files", "java_message", "plainly"]
+
+_log = logging.getLogger(__name__)
 
 _CHOOSE = "set PYSPARK_PYTHON, spark.pyspark.python or 'python.executable'"
 
@@ -115,12 +119,17 @@ def java_message(error: BaseException) -> str | None:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
-    """Replace errors of Spark by one sentence if they say that executors cannot run jobs, or reach their files.
+def plainly(where: Callable[[], str] = str) -> Iterator[None]:
+    """Replace errors of Spark by one sentence if they say that executors cannot run jobs, are lost, or lack files.
+
+    Spark's own words, with the stack traces of Java, are logged at the level DEBUG.
+
+    Args:
+        where: What ran, for errors of lost processes: the beginning of a sentence, or nothing.
 
     Raises:
         ExecutorError: No job can run.
-        FlintstreamError: Tasks cannot reach their files, which may change.
+        FlintstreamError: Tasks cannot reach their files, or a process was lost, which may change.
     """
     try:
         yield
@@ -130,6 +139,10 @@ def plainly() -> Iterator[None]:
         explained = explain(error)
         if explained is not None:
             raise explained from None
+        loss = None if isinstance(error, FlintstreamError) else explain_loss(error)
+        if loss is not None:
+            _log.debug("Spark's error", exc_info=True)
+            raise FlintstreamError(f"{where()}{loss}") from None
         files = failing_files(error)
         if files is not None:
             raise FlintstreamError(f"tasks cannot read or write the job's files: {files}") from None

@@ -1,0 +1,121 @@
+"""Errors of Spark that say that a process of the cluster was lost, in one sentence: the cause, and what to do.
+
+A restart may help against these, unlike against what :mod:`flintstream.engine.spark.failures` recognises.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["explain_loss"]
+
+_LESS_STATE = "more subtasks (parallelism) or 'state.backend.type: rocksdb' also lower what each of them needs"
+_MEMORY_OF_WORKERS = f"raise 'spark.executor.memoryOverhead' or the limit of the container; {_LESS_STATE}"
+_HEAP = "raise 'spark.driver.memory' on a local master and 'spark.executor.memory' on a cluster"
+_WORD = re.compile(r"Fatal Python error: ([^\n]+)")
+_EXIT = re.compile(r"(?:[Ee]xit(?:ed with)? (?:code|status)|exited with code)(?: is)?:? (\d+)")
+
+
+def _killed_container(found: re.Match[str]) -> str:
+    return (
+        f"the cluster killed an executor because it used too much memory ({_one_line(found[0])}): {_MEMORY_OF_WORKERS}"
+    )
+
+
+def _lost_executor(found: re.Match[str]) -> str:
+    said = _one_line(found[1])
+    code = _EXIT.search(said)
+    if code is not None and int(code[1]) in (52, 56):  # Spark's own codes
+        return f"an executor ended because its JVM ran out of memory ({said}): {_HEAP}"
+    how = "" if code is None else _how_it_ended(int(code[1]))
+    return (
+        f"an executor was lost ({said}{how}): if it was killed for its memory, {_MEMORY_OF_WORKERS}; otherwise its log "
+        "and that of its machine say why"
+    )
+
+
+def _how_it_ended(code: int) -> str:
+    """Return what an exit code of a shell says about a signal.
+
+    >>> _how_it_ended(137), _how_it_ended(1)
+    (', which is SIGKILL, usually for lack of memory', '')
+    """
+    with suppress(ValueError):
+        name = signal.Signals(code - 128).name
+        return f", which is {name}" + (", usually for lack of memory" if name == "SIGKILL" else "")
+    return ""
+
+
+def _crashed_worker(found: re.Match[str]) -> str:
+    fault = _WORD.search(found.string, found.start())
+    if fault is not None:
+        return (
+            f"a Python worker crashed ({fault[1].strip()}): a native library that the functions use is probably to "
+            "blame, and the log shows where it was"
+        )
+    return (
+        "a Python worker ended without a word: it was killed for lack of memory (SIGKILL), a native library crashed, "
+        f"or a function called os._exit. Against lack of memory, "
+        f"{_MEMORY_OF_WORKERS}. For the place of a crash, set 'spark.python.worker.faulthandler.enabled' to true"
+    )
+
+
+def _unconnected_worker(found: re.Match[str]) -> str:  # noqa: ARG001 - as all of these are called
+    return (
+        "a Python worker did not connect to its executor in time: the machine is overloaded, or Python cannot start or "
+        "reach 127.0.0.1 there. Run fewer tasks on it ('spark.executor.cores'), and look at the log of the executor"
+    )
+
+
+def _failed_fetch(found: re.Match[str]) -> str:
+    said = _one_line(found[1])
+    return (
+        f"a task could not fetch the records of another executor ({said}): that executor was lost, or the network "
+        f"between them fails. Look at its log; if it was killed for its memory, {_MEMORY_OF_WORKERS}"
+    )
+
+
+def _full_heap(found: re.Match[str]) -> str:
+    return f"Spark's JVM ran out of memory ({_one_line(found[1])}): {_HEAP}"
+
+
+def _one_line(text: str) -> str:
+    words = " ".join(text.split()).rstrip(".: ")
+    return words if len(words) <= 200 else f"{words[:200]} ..."
+
+
+_CAUSES: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
+    (
+        re.compile(r"Container (?:killed by YARN for|\[[^\]\n]*\] is running|marked as failed for) [^\n]*memory[^\n]*"),
+        _killed_container,
+    ),
+    (re.compile(r"(?:killed|terminated) [^\n]*OOM[^\n]*|OOMKilled[^\n]*"), _killed_container),
+    (re.compile(r"ExecutorLostFailure \(executor ([^\n]*)"), _lost_executor),
+    (re.compile(r"java\.lang\.(OutOfMemoryError[^\n]*)"), _full_heap),
+    (re.compile(r"Python worker exited unexpectedly"), _crashed_worker),
+    (re.compile(r"Python worker (?:failed|to connect back)[^\n]*"), _unconnected_worker),
+    (re.compile(r"(?:Metadata)?FetchFailed(?:Exception)?[:(] ?([^\n]*)"), _failed_fetch),
+    (re.compile(r"EOFException(?:\n\tat [^\n]*)*?Python"), _crashed_worker),
+]
+
+
+def explain_loss(error: BaseException) -> str | None:
+    r"""Return what an error of Spark says about a process that was lost; None if it is of another kind.
+
+    >>> print(explain_loss(RuntimeError("Lost task 0.3: java.lang.OutOfMemoryError: Java heap space\n\tat a.B.c()")))
+    Spark's JVM ran out of memory (OutOfMemoryError: Java heap space): raise 'spark.driver.memory' on a local master and
+    'spark.executor.memory' on a cluster
+    >>> explain_loss(RuntimeError("a table of that name exists"))
+    """
+    text = str(error)
+    for pattern, sentence in _CAUSES:
+        found = pattern.search(text)
+        if found is not None:
+            return sentence(found)
+    return None
