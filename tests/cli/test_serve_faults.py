@@ -352,6 +352,7 @@ def test_no_process_of_serve_has_a_secret_on_its_command_line(serving_with_secre
     assert end_of(run)[0] == 3
 
 
+@pytest.mark.promise("S23")
 @two_users
 def test_a_second_user_sees_no_secret_of_serve(serving_with_secret):
     lines = as_second_user(command_lines)
@@ -359,6 +360,7 @@ def test_a_second_user_sees_no_secret_of_serve(serving_with_secret):
     assert not [line for line in lines if MARK in line]
 
 
+@pytest.mark.promise("S23")
 @pytest.mark.parametrize("detached", [[], ["-d"]], ids=["run", "detached"])
 @pytest.mark.spark
 def test_no_process_of_a_job_on_spark_has_a_secret_on_its_command_line(tmp_path, jobs, detached):

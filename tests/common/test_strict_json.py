@@ -169,6 +169,7 @@ def names_differ(value):
     return all(map(names_differ, value)) if isinstance(value, (list, tuple)) else True
 
 
+@pytest.mark.promise("S33")
 @given(VALUES.filter(names_differ), st.sampled_from([None, 2]), st.booleans())
 def test_any_value_is_written_so_that_a_strict_reader_takes_it(value, indent, ascii_only):
     text = json_text(value, indent=indent, ascii_only=ascii_only)
@@ -204,6 +205,7 @@ def writers(path):
             yield node.lineno
 
 
+@pytest.mark.promise("S33")
 def test_one_function_writes_all_json_that_leaves_a_process():
     others = [
         f"{name}:{line}"

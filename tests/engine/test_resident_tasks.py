@@ -297,6 +297,7 @@ def test_tasks_that_cannot_connect_are_not_tried_again(spark, resides, monkeypat
     assert tried == [2]
 
 
+@pytest.mark.promise("S32")
 @pytest.mark.parametrize(
     ("settings", "one_machine", "stays"),
     [

@@ -67,6 +67,7 @@ def test_nothing_is_changed_without_the_token(stranger, job, tmp_path):  # noqa:
     assert job.get_job_status().result() is JobStatus.RUNNING
 
 
+@pytest.mark.promise("S35")
 def test_a_browser_without_the_token_gets_a_page_that_says_where_it_is(stranger):
     reply = stranger.get("/")
     assert reply.headers["content-type"].startswith("text/html")

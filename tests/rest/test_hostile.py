@@ -86,6 +86,7 @@ def paths_of(job_id, record):
     return [f"/v1/{path}" for path in paths + own] + [f"/v1/applications/{job_id}"]
 
 
+@pytest.mark.promise("S33")
 def test_names_and_gauges_of_a_job_take_no_reply_down(server, job, odd):  # noqa: F811
     wait_for(lambda: server.get(f"/jobs/{odd}").status_code == 200)
     record = wait_for(
@@ -234,6 +235,7 @@ def stopped_jobs(count):
             process.wait()
 
 
+@pytest.mark.promise("S34")
 @pytest.mark.kills
 def test_stopped_jobs_are_listed_and_do_not_delay_the_list_one_by_one(server, job, monkeypatch):  # noqa: F811
     monkeypatch.setattr(asking, "ALL_SECONDS", 1.0)
@@ -281,6 +283,7 @@ def deaf(tmp_path):
             caller.close()
 
 
+@pytest.mark.promise("S34")
 def test_a_job_whose_socket_is_full_counts_as_silent(deaf, server, monkeypatch):  # noqa: F811
     monkeypatch.setattr(asking, "ANSWER_SECONDS", 0.2)
     monkeypatch.setattr(asking, "ALL_SECONDS", 0.2)
@@ -339,6 +342,7 @@ def places_of(tree, place=()):
 VALUES: list[Any] = [..., None, True, -1, 10**30, 10**12, 1e308, math.nan, "", "\ud800", [], {}, [None], {"a": 1}, [[]]]
 
 
+@pytest.mark.promise("S33")
 @pytest.mark.slow
 def test_a_record_with_any_part_changed_takes_no_list_down(kept, caplog):
     record, path = kept
@@ -481,6 +485,7 @@ def test_every_malformed_request_gets_a_refusal_in_flinks_shape(server, job, req
     assert server.get(f"/jobs/{job.get_job_id()}/status").json() == {"status": "RUNNING"}
 
 
+@pytest.mark.promise("S35")
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/unknown", "/nothing", "/v1/openapi.json", "/", "/docs"])
 def test_no_browser_keeps_a_reply_or_takes_it_for_something_else(server, path):  # noqa: F811
     reply = server.get(path)

@@ -116,6 +116,7 @@ def test_a_second_user_neither_reads_nor_controls_jobs_through_a_server(tmp_path
         process.wait()
 
 
+@pytest.mark.promise("S7")
 @two_users
 def test_a_second_user_neither_reads_nor_controls_a_job_through_its_page(tmp_path, open_directory):
     script = tmp_path / "job.py"
