@@ -23,6 +23,7 @@ FIGURES = Path(__file__).with_name("structure.json")
 LAYERS = (
     "compiled",
     "errors",
+    "channels",
     "metrics",
     "options",
     "common",

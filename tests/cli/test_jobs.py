@@ -12,7 +12,6 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from multiprocessing.connection import Client, Listener, answer_challenge
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,8 @@ from click.testing import CliRunner
 from tests.engine.tally import expected, ordered, tally
 from tests.waiting import wait_for, wait_for_numbers
 
+from flintstream.channels.channel import Endpoint, connect
+from flintstream.channels.listener import Listener
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.cli import main
 from flintstream.common import JobStatus
@@ -338,27 +339,20 @@ def test_a_request_that_makes_no_sense_is_refused(start, request_):
 def test_a_malformed_request_is_refused_in_words(start, request_):
     start("busy")
     entry = registry.find("busy")
-    with Client(entry.address, family="AF_UNIX", authkey=bytes.fromhex(entry.key)) as connection:
-        connection.send_bytes(request_)
-        reply = json.loads(connection.recv_bytes())
+    with connect(Endpoint(entry.address, bytes.fromhex(entry.key)), 60) as channel:
+        channel.send(request_)
+        reply = json.loads(channel.receive() or b"")
     assert re.match(r"a request must be a JSON object|the request '\w+' has no argument '\w+': ", reply["error"])
     assert asking.ask(entry, "status")["state"] == "RUNNING"
 
 
-def frame(data):
-    return len(data).to_bytes(4, "big") + data
-
-
 MALFORMED = {
     "nothing": b"",
-    "a request without a handshake": frame(b'{"request": "status"}'),
-    "an answer of a length that no digest has": frame(b"{sha256}x"),
-    "an unknown digest": frame(b"{sha0}" + b"x" * 32),
-    "an answer without contents": frame(b""),
-    "half a frame": frame(b"x" * 40)[:20],
-    "a frame of gigabytes": b"\x7f\xff\xff\xff",
-    "a negative length": b"\xff\xff\xff\xfe",
-    "a longer length": b"\xff\xff\xff\xff" + b"\x7f" * 8,
+    "a request without a handshake": b'{"request": "status"}' * 4,
+    "half an answer": b"x" * 40,
+    "a wrong answer": b"x" * 64,
+    "a wrong answer and a request": b"x" * 64 + b'{"request": "status"}',
+    "what a release before sent": (20).to_bytes(4, "big") + b"#CHALLENGE#" + b"x" * 60,
 }
 
 
@@ -373,24 +367,27 @@ def test_a_malformed_handshake_ends_the_connection_only(start, sent, monkeypatch
         caller.sendall(sent)
         caller.shutdown(socket.SHUT_WR)
         caller.settimeout(60)
-        received = b"".join(iter(lambda: caller.recv(1 << 16), b""))
+        received = b""
+        with suppress(ConnectionResetError):
+            while part := caller.recv(1 << 16):
+                received += part
     assert b"result" not in received
-    wait_for(lambda: all(thread.name != "flintstream-reply" for thread in threading.enumerate()))
+    wait_for(lambda: all(thread.name != "flintstream-control-caller" for thread in threading.enumerate()))
     assert errors == []
     assert asking.ask(entry, "status")["state"] == "RUNNING"
 
 
-def test_a_caller_with_the_key_that_does_not_keep_to_the_handshake_ends_its_connection_only(start, monkeypatch):
+@pytest.mark.parametrize("sent", [b"", b"\0" * 7, b"\xff" * 8, (1 << 40).to_bytes(8, "big") + b"{}"])
+def test_a_caller_with_the_key_that_sends_no_whole_request_ends_its_connection_only(start, monkeypatch, sent):
     errors: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", errors.append)
     start("busy")
     entry = registry.find("busy")
-    with Client(entry.address, family="AF_UNIX") as connection:
-        answer_challenge(connection, bytes.fromhex(entry.key))
-        connection.send_bytes(b"no challenge")
-        with pytest.raises(EOFError):
-            connection.recv_bytes()
-    wait_for(lambda: all(thread.name != "flintstream-reply" for thread in threading.enumerate()))
+    with connect(Endpoint(entry.address, bytes.fromhex(entry.key)), 60) as channel:
+        channel._connection.sendall(sent)
+        channel._connection.shutdown(socket.SHUT_WR)
+        assert channel.receive() is None
+    wait_for(lambda: all(thread.name != "flintstream-control-caller" for thread in threading.enumerate()))
     assert errors == []
 
 
@@ -399,7 +396,7 @@ def entry_of(tmp_path, **changes):
     address = tmp_path / f"{registry.SOCKET_DIRECTORY}gone" / registry.SOCKET
     address.parent.mkdir()
     address.touch()
-    entry = registry.Entry("f" * 32, "lost", os.getpid(), registry.host(), 0, str(address), "00")
+    entry = registry.Entry("f" * 32, "lost", os.getpid(), registry.host(), 0, str(address), "00" * 32)
     entry = replace(entry, **changes)
     registry.add(entry)
     return entry
@@ -517,21 +514,14 @@ def odd_job(tmp_path, reply):
     """Answer each request with these bytes, as a job of this process."""
     entry = entry_of(tmp_path)
     Path(entry.address).unlink()
-    listener = Listener(entry.address, family="AF_UNIX", authkey=bytes.fromhex(entry.key))
 
-    def serve():
-        for _ in range(2):  # "list -v" asks twice
-            with suppress(OSError, EOFError), listener.accept() as connection:
-                connection.recv_bytes()
-                connection.send_bytes(reply)
+    def serve(channel):
+        with channel, suppress(OSError):
+            channel.receive()
+            channel.send(reply)
 
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
+    listener = Listener(entry.address, bytes.fromhex(entry.key), serve)
     yield entry
-    while thread.is_alive():
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as caller:
-            caller.connect(entry.address)
-        thread.join(0.05)
     listener.close()
 
 
@@ -553,16 +543,21 @@ def test_an_odd_reply_of_a_job_is_told_in_a_line(arguments, reply, tmp_path):
         assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("challenge", [b"", b"#WELCOME#", b"#CHALLENGE#", b"#CHALLENGE#" + b"x" * 19, b"x" * 300])
-def test_a_job_that_does_not_keep_to_the_handshake_is_told_in_a_line(challenge, tmp_path):
+@pytest.mark.parametrize(
+    "greeting", [b"", b"x" * 300, b"flintstream channel", b"flintstream channel 1\n" + b"x" * 64, b"#CHALLENGE#" * 9]
+)
+def test_a_job_that_does_not_keep_to_the_handshake_is_told_in_a_line(greeting, tmp_path):
     entry = entry_of(tmp_path)
     Path(entry.address).unlink()
-    with Listener(entry.address, family="AF_UNIX") as listener:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(entry.address)
+        listener.listen()
 
         def serve():
-            with suppress(OSError, EOFError), listener.accept() as connection:
-                connection.send_bytes(challenge)
-                connection.recv_bytes()
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.sendall(greeting)
+                connection.recv(1 << 16)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -628,7 +623,7 @@ def test_a_request_for_which_no_thread_can_start_fails_without_the_others(start,
     entry = registry.find("busy")
 
     def refuse(thread):
-        if thread.name == "flintstream-reply":
+        if thread.name == "flintstream-control-caller":
             raise RuntimeError("can't create new thread at interpreter shutdown")
         return started(thread)
 

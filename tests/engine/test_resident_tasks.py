@@ -5,20 +5,28 @@ from __future__ import annotations
 import pickle
 import socket
 import struct
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from flintstream.channels import listener
+from flintstream.channels.channel import StrangerError, connect, new_key
+from flintstream.channels.listener import Listener
+from flintstream.channels.tls import OwnCertificate
 from flintstream.engine.spark import residency, resident
-from flintstream.engine.spark.residency import Residency, fits
-from flintstream.engine.spark.resident import ResidentTask, ResidentTasks, TaskLostError
+from flintstream.engine.spark.engine import SparkEngine
+from flintstream.engine.spark.residency import Residency, fits, is_encrypted
+from flintstream.engine.spark.resident import Place, ResidentTask, ResidentTasks, TaskLostError
+from flintstream.errors import MissingDependencyError
 from flintstream.runtime.exchange.receiving import Item
 
-HERE = "127.0.0.1"
+HERE = ("127.0.0.1", 0)
 LAST = 2
 """The level of results: there are two supersteps."""
 
@@ -94,7 +102,7 @@ def runtime(monkeypatch):
 @pytest.fixture
 def tasks(runtime):
     tasks = ResidentTasks([2, 2])
-    assert tasks.start(JOB, HERE, HERE, Spark().run)
+    assert tasks.start(JOB, Place(HERE), Spark().run)
     yield tasks
     assert tasks.close()
 
@@ -121,25 +129,27 @@ def test_a_task_whose_results_come_too_late_ends_and_forgets_the_epoch(runtime, 
 
     def slow(level, partition, items):
         began.set()
-        gone.wait(10)
+        gone.wait(60)
         return [item(level + 1, partition, bytes(10_000_000))]
 
     monkeypatch.setattr(runtime, "run_stage", slow, raising=False)
-    with socket.create_server((HERE, 0)) as driver, ThreadPoolExecutor(1) as pool:
-        ended = pool.submit(ResidentTask(JOB, (HERE, driver.getsockname()[1]), bytes(32)), 0, iter(()))
-        connection, _ = driver.accept()
-        resident._send(connection, pickle.dumps((0, [])))
-        assert began.wait(10)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
-        connection.close()
+
+    def give_up(channel):
+        channel.send(pickle.dumps((0, [])))
+        assert began.wait(60)
+        channel._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+        channel.close()
         gone.set()
-        assert list(ended.result(10)) == []
+
+    driver = Listener(HERE, new_key(), give_up)
+    assert list(ResidentTask(JOB, driver.endpoint())(0, iter(()))) == []
+    driver.close()
     assert runtime.closed == 1
 
 
 def test_tasks_that_end_between_epochs_keep_their_subtasks(runtime):
     tasks = ResidentTasks([2, 2])
-    assert tasks.start(JOB, HERE, HERE, Spark().run)
+    assert tasks.start(JOB, Place(HERE), Spark().run)
     tasks.run_epoch([item(0, 0, b"a")])
     assert tasks.close()
     assert runtime.closed == 0
@@ -158,45 +168,107 @@ def test_large_messages_arrive_whole(tasks):
 
 
 @pytest.mark.promise("S12")
-def test_connections_without_the_secret_are_closed(runtime, monkeypatch):
-    monkeypatch.setattr(resident, "START_SECONDS", 0.3)
-    answers = []
+def test_a_stranger_does_not_become_a_task(runtime):
+    refused = []
 
     def stranger(task, count):
-        with socket.create_connection(task.address) as connection:
-            connection.sendall(bytes(len(task.token)) + b"\0\0\0\0")
-            answers.append(connection.recv(1))
+        for key in (new_key(), b""):
+            with pytest.raises(StrangerError):
+                connect(replace(task.driver, key=key), 60)
+            refused.append(key)
 
-    tasks = ResidentTasks([1, 1])
-    assert not tasks.start(JOB, HERE, HERE, stranger)
-    assert answers == [b""]
+    assert not ResidentTasks([1, 1]).start(JOB, Place(HERE), stranger)
+    assert len(refused) == 2
 
 
-def test_a_second_task_of_a_partition_ends_at_once(runtime):
-    ended = []
+def test_a_task_unpickles_nothing_from_a_stranger_in_the_place_of_its_driver(runtime):
+    strangers = Listener(HERE, new_key(), lambda channel: channel.send(pickle.dumps((0, []))))
+    task = ResidentTask(JOB, replace(strangers.endpoint(), key=new_key()))
+    runtime.run_stage = None  # a task that believed the stranger would call it
+    assert list(task(0, iter(()))) == []
+    strangers.close()
+
+
+@pytest.mark.parametrize("again", [0, 1])
+def test_a_task_that_spark_runs_again_finds_its_driver_and_ends_quietly(runtime, again):
+    ended: list[list[Any]] = []
 
     def run(task, count):
-        def again():
-            ended.append(list(ResidentTask(task.job, task.address, task.token)(0, iter(()))))
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(Spark().run, task, count)
+            assert started.wait(60)
+            ended.append(list(task(again, iter(()))))
+            gone_on.set()
+            first.result()
 
-        Spark().run(task, count)
-        again()
-
-    tasks = ResidentTasks([1, 1])
-    assert tasks.start(JOB, HERE, HERE, run)
-    assert tasks.close()
+    started, gone_on = threading.Event(), threading.Event()
+    tasks = ResidentTasks([2, 2])
+    assert tasks.start(JOB, Place(HERE), run)
+    started.set()
+    assert gone_on.wait(60)
     assert ended == [[]]
+    assert [each.payload for each in tasks.run_epoch([item(1, again, b"a")])] == [b"a."]
+    assert tasks.close()
+
+
+def test_the_driver_listens_until_spark_runs_no_task_any_more(runtime):
+    addresses = []
+
+    def run(task, count):
+        addresses.append(task.driver.address)
+        Spark().run(task, count)
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server(task.driver.address)
+
+    tasks = ResidentTasks([2])
+    assert tasks.start(JOB, Place(HERE), run)
+    assert tasks.close()
+    socket.create_server(addresses[0]).close()
+    assert tasks._error is None
+
+
+def test_silent_strangers_do_not_delay_the_start(runtime, monkeypatch):
+    monkeypatch.setattr(resident, "START_SECONDS", 60)
+    silent: list[socket.socket] = []
+
+    def run(task, count):
+        silent.extend(socket.create_connection(task.driver.address) for _ in range(200))
+        Spark().run(task, count)
+
+    tasks = ResidentTasks([2])
+    began = time.monotonic()
+    assert tasks.start(JOB, Place(HERE), run)
+    assert time.monotonic() - began < listener.HANDSHAKE_SECONDS
+    assert tasks.close()
+    for each in silent:
+        each.close()
+
+
+def test_a_start_whose_tasks_fail_at_once_is_given_up_at_once(monkeypatch):
+    monkeypatch.setattr(resident, "START_SECONDS", 600)
+    assert not ResidentTasks([2]).start(JOB, Place(HERE), lambda task, count: None)
+
+
+@pytest.mark.parametrize("place", ["unix", "tcp", "tls"])
+def test_tasks_run_over_each_kind_of_connection(runtime, tmp_path, place):
+    places = {"unix": Place(str(tmp_path / "s")), "tcp": Place(HERE, "localhost")}
+    tasks = ResidentTasks([2, 2])
+    assert tasks.start(JOB, places.get(place) or Place(HERE, "localhost", OwnCertificate()), Spark().run)
+    large = bytes(range(256)) * 20_000
+    assert [each.payload for each in tasks.run_epoch([item(1, 0, large)])] == [large + b"."]
+    assert tasks.close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_address_that_this_machine_lacks_is_no_error(runtime):
-    assert not ResidentTasks([1]).start(JOB, "192.0.2.1", "192.0.2.1", Spark().run)
+    assert not ResidentTasks([1]).start(JOB, Place(("192.0.2.1", 0)), Spark().run)
 
 
 # -- when they stay ---------------------------------------------------------------------------------------------------
 
 
 def residency_of(spark, partitions=(2, 2)):
-    return Residency(spark, partitions, JOB, spark.run, one_machine=True)
+    return Residency(spark, partitions, JOB, spark.run, one_machine=True, encrypted=False)
 
 
 def short_epochs(of):
@@ -299,17 +371,53 @@ def test_tasks_that_cannot_connect_are_not_tried_again(spark, resides, monkeypat
 
 @pytest.mark.promise("S32")
 @pytest.mark.parametrize(
-    ("settings", "one_machine", "stays"),
+    ("settings", "stays"),
     [
-        ({}, False, True),
-        ({"spark.speculation": "true"}, True, False),
-        ({"spark.decommission.enabled": "true"}, True, False),
-        ({"spark.network.crypto.enabled": "true"}, True, True),
-        ({"spark.network.crypto.enabled": "true"}, False, False),
+        ({}, True),
+        ({"spark.speculation": "true"}, False),
+        ({"spark.decommission.enabled": "true"}, False),
+        ({"spark.network.crypto.enabled": "true"}, True),
     ],
 )
-def test_what_spark_is_configured_for_decides_whether_tasks_may_stay(settings, one_machine, stays):
-    assert fits(Spark(settings=settings), one_machine=one_machine) is stays
+def test_what_spark_is_configured_for_decides_whether_tasks_may_stay(settings, stays):
+    assert fits(Spark(settings=settings)) is stays
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted", "one_machine", "encrypted"),
+    [
+        ({}, None, False, False),
+        ({}, True, False, True),
+        ({}, True, True, True),
+        ({"spark.network.crypto.enabled": "true"}, None, False, True),
+        ({"spark.ssl.rpc.enabled": "TRUE"}, None, False, True),
+        ({"spark.network.crypto.enabled": "true"}, None, True, False),
+        ({"spark.network.crypto.enabled": "true"}, False, False, False),
+    ],
+)
+def test_connections_are_encrypted_between_machines_if_those_of_spark_are(settings, wanted, one_machine, encrypted):
+    assert is_encrypted(Spark(settings=settings), wanted=wanted, one_machine=one_machine) is encrypted
+
+
+class TestWithoutThePackageForCertificates:
+    @pytest.fixture(autouse=True)
+    def no_package(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "cryptography", None)
+
+    def engine(self, settings, of_spark):
+        engine = SparkEngine(settings)
+        engine.context, engine.partitions = Spark(settings=of_spark), [2]
+        return engine
+
+    def test_an_option_that_needs_it_is_refused_when_the_job_starts(self):
+        with pytest.raises(MissingDependencyError, match=r"pip install 'flintstream\[tls\]'"):
+            self.engine({"flintstream.resident-tasks.encrypt": "true"}, {}).check(SimpleNamespace())
+
+    def test_no_task_stays_where_spark_encrypts_its_connections(self, caplog):
+        engine = self.engine({}, {"spark.network.crypto.enabled": "true"})
+        assert engine._residency(JOB, one_machine=False) is None
+        assert "pip install 'flintstream[tls]'" in caplog.text
+        assert engine._residency(JOB, one_machine=True) is not None
 
 
 def wait_until(condition):

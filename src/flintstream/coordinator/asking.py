@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import struct
 import threading
 import time
-from contextlib import closing
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from flintstream.channels.channel import Endpoint, StrangerError, connect
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import registry
 from flintstream.errors import FlintstreamError
@@ -48,46 +44,30 @@ def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
         JobSilentError: The job does not answer.
         FlintstreamError: The job refuses the request.
     """
+    reply = None
     try:
-        with closing(_connected(entry.address)) as connection:
-            key = bytes.fromhex(entry.key)
-            answer_challenge(connection, key)
-            deliver_challenge(connection, key)
-            connection.send_bytes(json_text({"request": request, **arguments}).encode())
-            if request in SLOW_REQUESTS:
-                _limit(connection.fileno(), 0)
-            reply = json.loads(connection.recv_bytes(LONGEST_REPLY))
+        with connect(Endpoint(entry.address, bytes.fromhex(entry.key)), ANSWER_SECONDS) as channel:
+            channel.send(json_text({"request": request, **arguments}).encode())
+            seconds = None if request in SLOW_REQUESTS else ANSWER_SECONDS
+            data = channel.receive(longest=LONGEST_REPLY, seconds=seconds)
+        if data is None:
+            raise JobGoneError(f"the job '{entry.name}' ended before it answered")
+        with suppress(ValueError, RecursionError):
+            reply = json.loads(data)
+    except StrangerError:
+        raise FlintstreamError(f"the job '{entry.name}' does not accept the key of its entry") from None
     except (ConnectionRefusedError, FileNotFoundError):
         registry.remove(entry)  # the process was killed, and another one has its pid now
         raise JobGoneError(f"the job '{entry.name}' has ended") from None
-    except BlockingIOError:
+    except TimeoutError:
         raise JobSilentError(entry) from None
-    except (OSError, EOFError):
+    except (OSError, ValueError):  # ValueError: no path of a socket
         raise JobGoneError(f"the job '{entry.name}' ended before it answered") from None
-    except AuthenticationError:
-        raise FlintstreamError(f"the job '{entry.name}' does not accept the key of its entry") from None
-    except (AssertionError, ValueError, RecursionError):
-        reply = None
     if isinstance(reply, dict) and "error" in reply:
         raise FlintstreamError(str(reply["error"]))
     if not isinstance(reply, dict) or "result" not in reply:
         raise FlintstreamError(f"the job '{entry.name}' (process {entry.pid}) sent no valid reply")
     return reply["result"]
-
-
-def _connected(address: str) -> Connection:
-    with socket.socket(socket.AF_UNIX) as channel:
-        _limit(channel.fileno(), ANSWER_SECONDS)
-        channel.connect(address)  # waits while the backlog of a stopped process is full
-        return Connection(os.dup(channel.fileno()))
-
-
-def _limit(descriptor: int, seconds: float) -> None:
-    """Limit how long each step on a socket may take, after which it raises a BlockingIOError. 0 is no limit."""
-    limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))
-    with socket.socket(socket.AF_UNIX, fileno=os.dup(descriptor)) as channel:
-        channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
-        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
 
 
 def ask_all(entries: Sequence[registry.Entry], *requests: str) -> list[list[Any] | FlintstreamError]:

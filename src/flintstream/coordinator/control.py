@@ -1,7 +1,7 @@
 """The control channel of a running job. Other processes of the same user ask it for its status, or to stop.
 
-A request and its reply are one JSON document each, over a Unix domain socket. Both sides first prove that they know
-the key in the job's entry of the :mod:`~flintstream.coordinator.registry`. Input is never unpickled.
+A request and its reply are one JSON document each, over a :mod:`channel <flintstream.channels.channel>` on a Unix
+domain socket. Its key is in the job's entry of the :mod:`~flintstream.coordinator.registry`. Input is never unpickled.
 
 ================  ===============================  =========================================================
 request           arguments                        result
@@ -30,16 +30,15 @@ import contextlib
 import json
 import logging
 import os
-import secrets
 import tempfile
 import threading
 import time
 from dataclasses import asdict
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.channels.channel import new_key
+from flintstream.channels.listener import Listener
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import registry
 from flintstream.coordinator.coordinator import described
@@ -52,8 +51,8 @@ from flintstream.metrics.families import prometheus_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from multiprocessing.connection import Connection
 
+    from flintstream.channels.channel import Channel
     from flintstream.coordinator.client import RunningJob
 
 LARGEST_PARALLELISM = 1 << 15
@@ -70,9 +69,6 @@ _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
     "rescale": {"parallelism": (int,), "vertices": (dict,), "wait": (bool,)},
 }
 """The arguments of requests, and their types."""
-
-_BAD_HANDSHAKE = (AuthenticationError, AssertionError, ValueError)
-"""Errors that :mod:`multiprocessing` raises if the other side does not keep to its protocol."""
 
 _log = logging.getLogger(__name__)
 
@@ -117,16 +113,16 @@ class Control:
                 host=registry.host(),
                 started_ms=time.time_ns() // 1_000_000,
                 address=address,
-                key=secrets.token_hex(32),
+                key=new_key().hex(),
             )
-            self._listener = Listener(address, family="AF_UNIX", backlog=16)
+            key = bytes.fromhex(self._entry.key)
+            self._listener = Listener(address, key, self._answer, name="flintstream-control")
             registry.add(self._entry)
-        except (OSError, ValueError, AttributeError) as error:  # ValueError, AttributeError: no such sockets here
+        except (OSError, AttributeError) as error:  # AttributeError: no such sockets here
             _log.warning("'flintstream list' will not show the job '%s': %s", plan.job_name, error)
             self.close()
             return
         atexit.register(self.close)
-        threading.Thread(target=self._serve, name="flintstream-control", daemon=True).start()
 
     def close(self) -> None:
         """Refuse new requests, and return when pending replies are sent."""
@@ -135,50 +131,28 @@ class Control:
         with self._closing:
             if not self._closed:
                 self._closed = True
-                self._let_nobody_in()
+                if self._listener is not None:
+                    self._listener.close()
+                if self._entry is not None:
+                    registry.remove(self._entry)
         until = time.monotonic() + LAST_REPLIES_SECONDS
         for thread in tuple(self._replying):
             thread.join(max(0.0, until - time.monotonic()))
         atexit.unregister(self.close)
 
-    def _let_nobody_in(self) -> None:
-        if self._entry is None:
-            return
-        if self._listener is not None:
-            with contextlib.suppress(OSError):
-                Client(self._entry.address, family="AF_UNIX").close()  # ends the wait for the next caller
-            self._listener.close()
-        registry.remove(self._entry)
-
-    def _serve(self) -> None:
-        assert self._listener is not None  # noqa: S101 - start() made it
-        while not self._closed:
-            try:
-                connection = self._listener.accept()
-            except OSError:  # closed, or too many files are open
-                time.sleep(0.1)
-                continue
-            reply = threading.Thread(target=self._answer, args=(connection,), name="flintstream-reply", daemon=True)
-            try:
-                reply.start()
-            except RuntimeError:  # Python ends, or has too many threads
-                connection.close()
-
-    def _answer(self, connection: Connection) -> None:
-        assert self._entry is not None  # noqa: S101 - start() made it
-        key = bytes.fromhex(self._entry.key)
+    def _answer(self, channel: Channel) -> None:
         thread = threading.current_thread()
-        with connection, contextlib.suppress(OSError, EOFError, *_BAD_HANDSHAKE):
-            deliver_challenge(connection, key)
-            answer_challenge(connection, key)
-            request = connection.recv_bytes(LONGEST_REQUEST)
+        with channel, contextlib.suppress(OSError):
+            request = channel.receive(longest=LONGEST_REQUEST)
+            if request is None:
+                return
             self._replying.add(thread)
             try:
-                connection.send_bytes(json_text(self._reply(request)).encode())
+                channel.send(json_text(self._reply(request)).encode())
             finally:
                 self._replying.discard(thread)
 
-    def _reply(self, data: bytes) -> dict[str, Any]:
+    def _reply(self, data: bytes | bytearray) -> dict[str, Any]:
         try:
             request, arguments = _parsed(data)
             if request not in self._requests:
@@ -219,7 +193,7 @@ class Control:
         return {"state": self._job.status().name, "error": None if error is None else described(error)}
 
 
-def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
+def _parsed(data: bytes | bytearray) -> tuple[str, dict[str, Any]]:
     """Return the name of a request, and its arguments."""
     try:
         content = json.loads(data)

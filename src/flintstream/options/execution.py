@@ -31,6 +31,14 @@ RESIDENT_TASKS = Option(
     "whether a job with short epochs keeps its Spark tasks from one epoch to the next, for low latency. Each of them "
     "needs a core, which other Spark jobs of the same session get when they want it",
 )
+ENCRYPT_RESIDENT_TASKS = Option(
+    "flintstream.resident-tasks.encrypt",
+    FLAG,
+    None,
+    "whether the connections of resident tasks are encrypted, which needs `pip install 'flintstream[tls]'` where the "
+    "driver runs; by default on a cluster if Spark encrypts its own (`spark.network.crypto.enabled`, "
+    "`spark.ssl.enabled`, `spark.ssl.rpc.enabled`)",
+)
 BUFFER_TIMEOUT = Option(
     "execution.buffer-timeout.interval",
     duration(-1),

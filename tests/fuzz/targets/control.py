@@ -6,14 +6,16 @@ import json
 import os
 import socket
 import threading
+import time
 from concurrent.futures import Future
-from multiprocessing.connection import Connection
+from contextlib import AbstractContextManager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from tests.fuzz.mutate import mutated, mutated_tree
 from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 
+from flintstream.channels.channel import accept
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import asking, control, registry
 from flintstream.coordinator.job import Clock
@@ -127,26 +129,20 @@ class Requests(Target):
         return REFUSED
 
 
-class _Caller:
-    """A connection to a job that sends what a test wants."""
+class _Caller(AbstractContextManager["_Caller"]):
+    """A channel to a job that sends what a test wants."""
 
-    def __init__(self, replies: list[bytes]) -> None:
-        self.replies = replies
+    def __init__(self, reply: bytes) -> None:
+        self.reply = reply
 
-    def poll(self, _: float) -> bool:
-        return True
-
-    def send_bytes(self, _: bytes) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
-    def recv_bytes(self, _: int | None = None) -> bytes:
-        return self.replies[0]
-
-    def close(self) -> None:
+    def send(self, _: bytes) -> None:
         pass
 
-    def fileno(self) -> int:
-        return -1
+    def receive(self, **_: Any) -> bytes:
+        return self.reply
 
 
 class Replies(Target):
@@ -180,8 +176,8 @@ class Replies(Target):
 
         def ask(entry: Any, request: str, **arguments: Any) -> Any:
             asked.append(request)
-            connection = _Caller([text if request == name else good[request]])
-            with patch.object(asking, "_connected", lambda _: connection):
+            connection = _Caller(text if request == name else good[request])
+            with patch.object(asking, "connect", lambda *_, **__: connection):
                 return asked_really(entry, request, **arguments)
 
         commands: dict[str, Any] = {
@@ -194,9 +190,8 @@ class Replies(Target):
         }
         outcome = EQUAL
         silent: list[Any] = [
-            *(patch.object(asking, each, lambda *_: None) for each in ("answer_challenge", "deliver_challenge")),
             *(patch.object(registry, "entries", lambda: [ENTRY]), patch.object(jobs, "ask", ask)),
-            *(patch.object(asking, "ask", ask), patch.object(asking, "_limit", lambda *_: None)),
+            patch.object(asking, "ask", ask),
         ]
         for each in silent:
             each.__enter__()
@@ -223,8 +218,9 @@ class Handshake(Target):
     refusals = (OSError, EOFError)
 
     def valid(self) -> list[bytes]:
-        frames = [b"", b"#WELCOME#", b"#CHALLENGE#" + b"x" * 20, b"#FAILURE#", b"\0" * 16, b'{"request": "status"}']
-        return [len(frame).to_bytes(4, "big") + frame for frame in frames]
+        request = b'{"request": "status"}'
+        frame = len(request).to_bytes(8, "big") + request
+        return [b"", b"x" * 64, b"\0" * 64 + frame, frame, b"flintstream channel 1\n" + b"x" * 64 + frame]
 
     def input(self, random: Random, number: int) -> bytes:
         return b"".join(self.mutated(random) for _ in range(random.randint(1, 3)))
@@ -234,12 +230,11 @@ class Handshake(Target):
         ours.sendall(data[:60_000])
         ours.shutdown(socket.SHUT_WR)
         answering = control.Control(_Job(str(self.directory)))  # type: ignore[arg-type]
-        answering._entry = ENTRY
-        connection = Connection(theirs.detach())
         try:
-            answering._answer(connection)
+            with suppress(OSError):
+                answering._answer(accept(theirs, bytes.fromhex(ENTRY.key), time.monotonic() + 60))
         finally:
-            connection.close()
+            theirs.close()
             reply = b""
             while part := ours.recv(1 << 16):
                 reply += part

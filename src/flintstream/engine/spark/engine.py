@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import pickle
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ import uuid
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from flintstream.channels.listener import require_encryption
 from flintstream.checkpoint.settings import state_directory
 from flintstream.common._user_code import by_value
 from flintstream.engine.spark.connect import refuse_connect
@@ -22,16 +24,16 @@ from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
 from flintstream.engine.spark.jvm.stages import StageChain
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
-from flintstream.engine.spark.residency import Residency, fits
+from flintstream.engine.spark.residency import Residency, fits, is_encrypted
 from flintstream.engine.spark.session import master_of, spark_context
 from flintstream.engine.spark.shipping import ship
 from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
 from flintstream.engine.spark.tasks import results_of
 from flintstream.engine.spark.worker import MaterializeTask, StageTask
 from flintstream.engine.spark.worker_lines import drain_lines, with_lines
-from flintstream.errors import FlintstreamError, JobCancelledError
+from flintstream.errors import FlintstreamError, JobCancelledError, MissingDependencyError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL
-from flintstream.options.execution import RESIDENT_TASKS, STATE_DIRECTORY
+from flintstream.options.execution import ENCRYPT_RESIDENT_TASKS, RESIDENT_TASKS, STATE_DIRECTORY
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.protocol import INSTRUCTION, SHARED
 from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog, MemoryStateLog
@@ -43,11 +45,13 @@ if TYPE_CHECKING:
     from flintstream.coordinator.checkpointing.materializer import Folding
     from flintstream.coordinator.engine import Result
     from flintstream.engine.spark.resident import ResidentTask
-    from flintstream.engine.spark.shipping import Shipment
+    from flintstream.engine.spark.shipping import Shipment, ShippedJob
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
     from flintstream.runtime.state_log.log import StateLog
     from flintstream.storage.file_store import FileStore
+
+_log = logging.getLogger(__name__)
 
 DELETED_AT_A_TIME = 16
 """Number of files of a store that are deleted at the same time."""
@@ -77,8 +81,10 @@ class SparkEngine:
 
         Raises:
             FlintstreamError: They share neither a machine nor a store.
-            MissingDependencyError: The client of the store is not installed.
+            MissingDependencyError: The client of the store is not installed, or what encryption needs.
         """
+        if ENCRYPT_RESIDENT_TASKS.read(self.configuration):
+            require_encryption()
         if not needs_log(plan) or self._log_root(plan) is not None:
             return
         master = master_of(self.configuration)
@@ -117,10 +123,22 @@ class SparkEngine:
             [", ".join(chain.name for chain in step.chains) for step in plan.supersteps],
         )
 
-        if RESIDENT_TASKS.read(self.configuration) and not plan.batch and fits(self.context, one_machine=here):
-            self.residency = Residency(
-                self.context, partitions, self.shipment.job, self._run_residents, one_machine=here
-            )
+        if RESIDENT_TASKS.read(self.configuration) and not plan.batch and fits(self.context):
+            self.residency = self._residency(self.shipment.job, one_machine=here)
+
+    def _residency(self, job: ShippedJob, *, one_machine: bool) -> Residency | None:
+        """Return the resident tasks of the job; None if they must be encrypted and cannot."""
+        wanted = ENCRYPT_RESIDENT_TASKS.read(self.configuration)
+        encrypted = is_encrypted(self.context, wanted=wanted, one_machine=one_machine)
+        if encrypted:
+            try:
+                require_encryption()
+            except MissingDependencyError as error:
+                _log.warning("every epoch is a Spark job, because Spark encrypts its connections: %s", error)
+                return None
+        return Residency(
+            self.context, self.partitions, job, self._run_residents, one_machine=one_machine, encrypted=encrypted
+        )
 
     def _run_residents(self, task: ResidentTask, count: int) -> None:
         """Run a task for each partition, in a thread of its own."""

@@ -9,7 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm.context import setting
-from flintstream.engine.spark.resident import ResidentTasks, TaskLostError
+from flintstream.engine.spark.resident import Place, ResidentTasks, TaskLostError
+from flintstream.engine.spark.sockets import new_socket_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.exchange.receiving import Item
 
-__all__ = ["Residency", "fits"]
+__all__ = ["Residency", "fits", "is_encrypted"]
 
 _log = logging.getLogger(__name__)
 
@@ -36,14 +37,22 @@ LOOK_SECONDS = 0.5
 """How often to look for other Spark jobs. Resident tasks also end if there was no epoch for this time."""
 
 
-def fits(context: Any, *, one_machine: bool) -> bool:
+def fits(context: Any) -> bool:
     """Tell whether tasks may be resident in a Spark context, as it is configured."""
     # Spark would start a long task a second time, and would wait for it in vain before it gives up an executor.
-    hindered = ("spark.speculation", "spark.decommission.enabled")
-    # The connections of resident tasks have a secret, but are not encrypted.
-    encrypted = ("spark.network.crypto.enabled", "spark.ssl.enabled", "spark.ssl.rpc.enabled")
-    settings = hindered if one_machine else (*hindered, *encrypted)
-    return all((setting(context, key) or "").lower() != "true" for key in settings)
+    return not _any_set(context, "spark.speculation", "spark.decommission.enabled")
+
+
+def is_encrypted(context: object, *, wanted: bool | None, one_machine: bool) -> bool:
+    """Tell whether to encrypt the connections of resident tasks: if it is wanted, or as Spark encrypts its own."""
+    if wanted is None:
+        encrypted = ("spark.network.crypto.enabled", "spark.ssl.enabled", "spark.ssl.rpc.enabled")
+        return not one_machine and _any_set(context, *encrypted)
+    return wanted
+
+
+def _any_set(context: object, *keys: str) -> bool:
+    return any((setting(context, key) or "").lower() == "true" for key in keys)
 
 
 class Residency:
@@ -60,6 +69,7 @@ class Residency:
         run: Callable[[ResidentTask, int], object],
         *,
         one_machine: bool,
+        encrypted: bool,
     ) -> None:
         """Take what a start of resident tasks needs.
 
@@ -69,12 +79,14 @@ class Residency:
             job: The job.
             run: Runs as many tasks as it is told, as one Spark job.
             one_machine: Whether all tasks run on the driver's machine.
+            encrypted: Whether to encrypt the connections.
         """
         self._context = context
         self._partitions = partitions
         self._job = job
         self._run = run
         self._one_machine = one_machine
+        self._encrypted = encrypted
         self._possible = True
         self._short_epochs = 0
         self._tasks: ResidentTasks | None = None
@@ -128,7 +140,7 @@ class Residency:
             self._short_epochs = 0
             return False
         tasks = ResidentTasks(self._partitions)
-        if not tasks.start(self._job, *self._addresses(), self._run):
+        if not tasks.start(self._job, self._place(), self._run):
             _log.info("every epoch is a Spark job: resident tasks cannot connect to the driver")
             self._possible = False
             return False
@@ -137,12 +149,18 @@ class Residency:
         threading.Thread(target=self._watch, args=(tasks,), name="flintstream-residency", daemon=True).start()
         return True
 
-    def _addresses(self) -> tuple[str, str]:
-        """Return the address to listen at, and the one at which tasks find it."""
+    def _place(self) -> Place:
+        """Return where to listen for the tasks: in a private directory if they run here."""
+        encryption = None
+        if self._encrypted:
+            from flintstream.channels.tls import OwnCertificate  # noqa: PLC0415 - ssl takes time to import
+
+            encryption = OwnCertificate()
         if self._one_machine:
-            return "127.0.0.1", "127.0.0.1"
-        known = setting(self._context, "spark.driver.host") or ""
-        return setting(self._context, "spark.driver.bindAddress") or known, known
+            return Place(new_socket_path() or ("127.0.0.1", 0), encryption=encryption)
+        known_as = (setting(self._context, "spark.driver.host") or "").strip("[]")
+        own = (setting(self._context, "spark.driver.bindAddress") or "").strip("[]")
+        return Place((own or known_as, 0), known_as, encryption)
 
     def _end(self) -> None:
         tasks, self._tasks, self._short_epochs = self._tasks, None, 0

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import itertools
 import os
 import shutil
 import stat
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["LONGEST", "PREFIX", "is_private", "private_directory", "sweep"]
+__all__ = ["LONGEST", "PREFIX", "is_private", "new_socket_path", "private_directory", "sweep"]
 
 LONGEST = 61
 """Maximum length of the directory's path: the path of a socket has at most 104 characters, of which Spark needs 43."""
@@ -31,6 +33,12 @@ _locks: list[int] = []
 """Open files: a lock ends with its file."""
 
 _made: set[str] = set()
+
+_finding = threading.Lock()
+_of_process: dict[int, str | None] = {}
+"""Process id -> its directory for sockets that come and go."""
+
+_numbers = itertools.count()
 
 
 def private_directory() -> str | None:
@@ -57,6 +65,16 @@ def private_directory() -> str | None:
             atexit.register(_remove, directory, os.getpid())
             return directory
     return None
+
+
+def new_socket_path() -> str | None:
+    """Return a new path for a socket in a private directory of this process; None if no place is suitable."""
+    with _finding:
+        if os.getpid() not in _of_process:
+            _of_process.clear()  # that of the process from which this one was forked
+            _of_process[os.getpid()] = private_directory()
+        directory = _of_process[os.getpid()]
+    return None if directory is None else f"{directory}/{next(_numbers)}"
 
 
 def is_private(directory: str) -> bool:
