@@ -193,6 +193,7 @@ def test_a_caller_accepts_no_stranger_that_does_not_greet(stranger):
     assert isinstance(said_by_stranger(stranger, lambda connection: connection.sendall(said * 9)), StrangerError)
 
 
+@pytest.mark.promise("S12")
 def test_a_caller_does_not_accept_its_own_proof(stranger):
     def say(connection):
         connection.sendall(channels._GREETING + bytes(32))
@@ -239,6 +240,7 @@ def test_a_caller_that_drips_does_not_get_more_time(plain, monkeypatch):
     assert plain.served == []
 
 
+@pytest.mark.promise("S12")
 def test_a_listener_accepts_no_proof_of_an_earlier_connection(plain):
     """Nor does it accept one for numbers that the stranger chose for itself."""
     key = plain.endpoint().key

@@ -181,6 +181,7 @@ def test_a_stranger_does_not_become_a_task(runtime):
     assert len(refused) == 2
 
 
+@pytest.mark.promise("S12")
 def test_a_task_unpickles_nothing_from_a_stranger_in_the_place_of_its_driver(runtime):
     strangers = Listener(HERE, new_key(), lambda channel: channel.send(pickle.dumps((0, []))))
     task = ResidentTask(JOB, replace(strangers.endpoint(), key=new_key()))

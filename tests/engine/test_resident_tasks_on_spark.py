@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from tests.engine.sources import PacedSource
 
+from flintstream.channels.listener import Listener
 from flintstream.common import Duration, Types, WatermarkStrategy
 from flintstream.datastream.connectors.file_system import FileSource, StreamFormat
 from flintstream.datastream.functions import KeyedProcessFunction
@@ -94,6 +95,24 @@ def test_most_epochs_are_no_spark_jobs(make_spark_env, epochs, parallelism):
     with stream(make_spark_env(parallelism, SETTINGS)).execute_and_collect() as results:
         assert sorted(results) == expected()
     assert 0 < len(epochs.jobs) < len(epochs.resident)
+
+
+def test_a_setting_encrypts_the_connections(make_spark_env, epochs, monkeypatch):
+    certificates = []
+    listening = Listener.endpoint
+
+    def noted(listener, host=None):
+        endpoint = listening(listener, host)
+        certificates.append(endpoint.certificate)
+        return endpoint
+
+    monkeypatch.setattr(Listener, "endpoint", noted)
+    env = make_spark_env(2, {**SETTINGS, "flintstream.resident-tasks.encrypt": "true"})
+    with stream(env).execute_and_collect() as results:
+        assert sorted(results) == expected()
+    assert epochs.resident
+    assert certificates
+    assert all(certificates)
 
 
 def test_a_setting_makes_every_epoch_a_spark_job(make_spark_env, epochs):
