@@ -75,7 +75,7 @@ class StrangerError(FlintstreamError, ConnectionError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """All that a process needs in order to connect to a listener. Those who have it can connect, so keep it secret."""
+    """All that a process needs to connect to a listener. Those who have it can connect, so keep it secret."""
 
     address: Address
     key: bytes = field(repr=False)
