@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import signal
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def test_a_task_that_spark_runs_again_runs_no_code_of_a_user_who_waits_for_it(
         monkeypatch.setattr(residency, "new_socket_path", lambda: None)
     evidence = tmp_path / "code of a stranger ran"
     bomb = pickle.dumps(Writes(str(evidence))).hex()
-    strangers = []
+    strangers: list[subprocess.Popen[str]] = []
     run_tasks = ResidentTasks._run_tasks
 
     def run(tasks, function, task, *rest):
