@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
+from flintstream.rest.openapi_replies import reply_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +52,10 @@ STATUSES = {
     "401": "A token is required",
     "403": "The server is addressed by a name that it does not know, or by another page, or may not write there",
     "404": "Not found",
+    "409": "The job has ended",
+    "413": "The content is too long",
+    "415": "The content is not application/json",
+    "503": "The process of the job does not answer",
 }
 
 
@@ -107,13 +112,14 @@ def _operation(route: Route) -> dict[str, Any]:
         for name in query
         if name != "mode" or route.method == "PATCH"
     ]
+    right = {"application/json": {"schema": reply_schema(route.method, route.path)}}
     wrong = {"application/json": {"schema": {"$ref": "#/components/schemas/Errors"}}}
     operation: dict[str, Any] = {
         "summary": route.summary,
         "operationId": f"{route.method.lower()}{re.sub('[^a-z]+', '-', route.path.lower())}",
         "parameters": parameters,
         "responses": {
-            str(route.status): {"description": route.summary, "content": {"application/json": {"schema": {}}}},
+            str(route.status): {"description": route.summary, "content": right},
             **{status: {"description": text, "content": wrong} for status, text in STATUSES.items()},
         },
     }

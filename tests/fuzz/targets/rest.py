@@ -8,6 +8,7 @@ import logging
 import math
 import os
 import threading
+from multiprocessing.connection import Listener
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote
 
@@ -18,6 +19,7 @@ from tests.strict import read_strictly
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import control, registry
 from flintstream.coordinator.monitoring import history
+from flintstream.coordinator.monitoring.measured import families
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.metrics.families import prometheus_text
 from flintstream.metrics.subtask import SubtaskMetrics
@@ -50,7 +52,7 @@ def finished_job(directory: Path) -> RunningJob:
     env.from_collection([1, 2, 3]).key_by(lambda n: n % 2).reduce(max).name("most").sink_to(CollectSink())
     client = env.execute_async("an ended job")
     client.get_job_execution_result().result()
-    return client._handle._job  # type: ignore[no-any-return,attr-defined]
+    return client._handle._job  # type: ignore[attr-defined]
 
 
 class _Listed:
@@ -66,7 +68,7 @@ class _Listed:
         address = str(place / "socket")
         self.entry = registry.Entry(job_id, job_id, os.getpid(), registry.host(), 1, address, "00" * 32)
         self.control._entry = self.entry
-        self.control._listener = control.Listener(address, family="AF_UNIX", backlog=16)
+        self.control._listener = Listener(address, family="AF_UNIX", backlog=16)
         registry.add(self.entry)
         threading.Thread(target=self.control._serve, daemon=True).start()
 
@@ -265,7 +267,7 @@ class Leaving(Target):
             reply = read_strictly(json_text(answering._reply(json.dumps({"request": request}).encode())).encode())
             if "result" not in reply:
                 raise Violation(f"{request}: {reply}")
-        prometheus_text(control.families(self.job)).encode()
+        prometheus_text(families(self.job)).encode()
         history._write(self.job, 1, 2)
         written = (history.directory() / f"{job.job.plan.job_id}.json").read_bytes()
         read_strictly(written)
