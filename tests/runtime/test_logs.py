@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import logging
 import os
 import subprocess
@@ -14,6 +16,7 @@ import pytest
 from tests.datastream.inline import stop_the_clock
 
 import flintstream
+from flintstream.coordinator.monitoring import output_file
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.runtime import logs
 from flintstream.runtime.logs import LINE, LogSetup, Place, WholeLines, enter_place, line_formatter
@@ -240,3 +243,58 @@ def test_nothing_is_looked_up_unless_something_is_logged(monkeypatch):
     env.execute("places")
     assert len(noted) <= 2 * 3
     assert {(place.job, place.parallelism) for place in noted} <= {("places", 1), ("places", 2)}
+
+
+def test_a_lock_that_another_process_holds_on_the_log_file_holds_up_no_worker(tmp_path):
+    path = tmp_path / "job.log"
+    path.touch()
+    with path.open() as reader:
+        fcntl.flock(reader, fcntl.LOCK_EX)
+        log = os.open(path, os.O_WRONLY | os.O_APPEND)
+        writer = threading.Thread(target=lambda: WholeLines(log).write(b"a line\n"), daemon=True)
+        writer.start()
+        writer.join(20)
+        assert not writer.is_alive()
+        os.close(log)
+    assert path.read_text() == "a line\n"
+
+
+def test_a_pipe_that_other_users_can_open_is_not_locked(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for mode, locked in ((0o600, True), (0o622, False)):
+        (tmp_path / "pipe").chmod(mode)
+        pipe = os.open(tmp_path / "pipe", os.O_RDWR)
+        lines = WholeLines(pipe)
+        assert (lines._lock is not None) is locked
+        lines.close()
+        os.close(pipe)
+
+
+def test_processes_that_append_long_lines_to_a_file_without_a_lock_do_not_mix_them(tmp_path):
+    path = tmp_path / "job.log"
+    code = (
+        "import os, sys\nfrom flintstream.runtime.logs import WholeLines\n"
+        "lines = WholeLines(os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT))\n"
+        "for _ in range(200): lines.write(sys.argv[2].encode() * 50_000 + b'\\n')\n"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", code, path, letter]) for letter in "abc"]  # noqa: S603
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    lines = path.read_text().splitlines()
+    assert sorted(lines) == [letter * 50_000 for letter in "abc" for _ in range(200)]
+
+
+@pytest.mark.parametrize("opening", [logs._open_to_append, output_file.open_for_output])
+def test_a_pipe_in_the_place_of_a_log_file_does_not_hold_up_its_writer(tmp_path, opening):
+    os.mkfifo(tmp_path / "job.log")
+    found = []
+
+    def begin():
+        try:
+            found.append(opening(str(tmp_path / "job.log")))
+        except OSError as error:
+            found.append(error.errno)
+
+    writer = threading.Thread(target=begin, daemon=True)
+    writer.start()
+    writer.join(20)
+    assert found == [errno.ENXIO]

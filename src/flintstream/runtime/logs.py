@@ -11,6 +11,7 @@ import io
 import logging
 import os
 import pickle
+import stat
 import sys
 import threading
 from contextlib import suppress
@@ -110,8 +111,7 @@ class LogSetup(NamedTuple):
             root.addHandler(_WorkerHandler(2, formatter))
         if self.file is not None:
             with suppress(OSError):
-                opened = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-                root.addHandler(_WorkerHandler(opened, formatter))
+                root.addHandler(_WorkerHandler(_open_to_append(self.file), formatter))
         root.setLevel(self.level)
         logging.disable(self.disabled)
         for name, level in self.levels:
@@ -128,6 +128,23 @@ class LogSetup(NamedTuple):
         names_place = text is not None and any(f"{begin}{name}" in text for name in FIELDS for begin in ("(", "{", "$"))
         kind = logging.Formatter if names_place else _Placed
         return kind(text, time, style, defaults=dict.fromkeys(FIELDS, ""))  # type: ignore[arg-type]
+
+
+def _open_to_append(path: str) -> int:
+    """Open a log file; do not wait if there is a pipe in its place, which only a reader would end.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    opened = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+    os.set_blocking(opened, True)
+    return opened
+
+
+def _is_own_pipe(number: int) -> bool:
+    """Return whether an open file is a pipe that no other user can open."""
+    status = os.fstat(number)
+    return stat.S_ISFIFO(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
 def _appended(handler: logging.Handler) -> str | None:
@@ -208,7 +225,12 @@ class _WorkerHandler(logging.Handler):
 
 
 class WholeLines(io.RawIOBase):
-    """Writes what it is given in one piece, although other processes write to the same pipe."""
+    """Writes what it is given in one piece, although other processes write to the same pipe or file.
+
+    A file that is opened to append takes a write as a whole (on NFS, lines of different machines may still overwrite
+    each other). A pipe does so up to 4 KiB, so writers to a pipe take turns by a lock. Only processes of this user can
+    open that pipe: any other user who could open a file might hold its lock forever.
+    """
 
     def __init__(self, number: int) -> None:
         """Write to an open file, and leave it open."""
@@ -217,7 +239,8 @@ class WholeLines(io.RawIOBase):
         self._mine = threading.Lock()
         self._lock: int | None = None
         with suppress(OSError):  # opened again, because a lock belongs to what was opened, which processes share
-            self._lock = os.open(f"/proc/self/fd/{number}", os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+            if _is_own_pipe(number):
+                self._lock = os.open(f"/proc/self/fd/{number}", os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
 
     def writable(self) -> bool:
         """Return True."""

@@ -7,8 +7,6 @@ import json
 import logging
 import math
 import os
-import threading
-from multiprocessing.connection import Listener
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote
 
@@ -16,6 +14,7 @@ from tests.fuzz.mutate import mutated, mutated_tree
 from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 from tests.strict import read_strictly
 
+from flintstream.channels.listener import Listener
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import control, registry
 from flintstream.coordinator.monitoring import history
@@ -68,9 +67,8 @@ class _Listed:
         address = str(place / "socket")
         self.entry = registry.Entry(job_id, job_id, os.getpid(), registry.host(), 1, address, "00" * 32)
         self.control._entry = self.entry
-        self.control._listener = Listener(address, family="AF_UNIX", backlog=16)
+        self.control._listener = Listener(address, bytes.fromhex(self.entry.key), self.control._answer)
         registry.add(self.entry)
-        threading.Thread(target=self.control._serve, daemon=True).start()
 
     def _changing(self, name: str) -> Any:
         def change(**_: Any) -> str:

@@ -46,7 +46,8 @@ def open_for_output(path: str | None) -> tuple[str, int]:
         path = str(place / f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(4)}.log")  # noqa: DTZ005 - the user's
         flags |= os.O_EXCL
     path = str(Path(path).absolute())
-    descriptor = os.open(path, flags, 0o600)
+    descriptor = os.open(path, flags | os.O_NONBLOCK, 0o600)  # does not wait for a reader of a pipe in its place
+    os.set_blocking(descriptor, True)
     with contextlib.suppress(OSError):  # some file systems have no locks
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     return path, descriptor
