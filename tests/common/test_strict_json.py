@@ -21,8 +21,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "flintstream"
 SENDERS = ("cli", "coordinator", "graph", "metrics", "reporters", "rest")
 """The packages whose JSON others read."""
 
-OWN_PROCESSES = {"cli/handing_over.py", "cli/serve.py"}
-"""These send arguments and the environment to processes of flintstream, which must get every byte of them."""
+OWN_PROCESSES = {"cli/handing_over.py"}
+"""This one sends arguments and the environment to processes of flintstream, which must get every byte of them."""
 
 AS_TEXT = {"cli/printable.py", "coordinator/checkpointing/recovery.py"}
 """These escape a text, and search for one in a file; they send nothing."""
