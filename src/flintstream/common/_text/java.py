@@ -52,7 +52,12 @@ def double_text(value: float) -> str:
     """
     if value - value != 0:  # infinite or NaN
         return "NaN" if value != value else ("Infinity" if value > 0 else "-Infinity")  # noqa: PLR0124 - NaN
+    if -_TINY < value < _TINY and value:
+        return _java_notation(f"{value:.1e}")  # Java has two digits at least, and one need not be the first of two
     return _java_notation(repr(float(value)))
+
+
+_TINY, _TINY_FLOAT = 1e-322, 1e-43
 
 
 def float_text(value: float) -> str:
@@ -64,7 +69,7 @@ def float_text(value: float) -> str:
     value = narrow(value)
     if value - value != 0:
         return double_text(value)
-    for precision in range(1, 9):
+    for precision in range(2 if -_TINY_FLOAT < value < _TINY_FLOAT else 1, 9):
         text = f"{value:.{precision}g}"
         if narrow(float(text)) == value:
             return _java_notation(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from abc import ABC, abstractmethod
 from decimal import Decimal
 from functools import partial
@@ -89,9 +90,14 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
     raise SqlError(f"messages have no values of type {sql_name(kind)}")
 
 
+_WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What a message that is no JSON, or whose values do not fit, leads to."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def _text(value: Any) -> str:
     if isinstance(value, str):
-        return value
+        return value if value.isascii() else _SURROGATE.sub("?", value)  # half of a pair is no character
     if isinstance(value, float):
         return double_text(value)
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -133,7 +139,7 @@ class JsonDecoder(Decoder):
         def lenient_field(found: Any, name: str, read: Reader) -> Any:
             try:
                 return _field(found, name, read)
-            except (ValueError, TypeError, AttributeError, ArithmeticError):
+            except _WRONG:
                 return None
 
         def decode(message: bytes) -> tuple[Any, ...] | None:
@@ -141,12 +147,12 @@ class JsonDecoder(Decoder):
                 found = loads(message)
                 if strict and not all(name in found for name in names):
                     missing = next(name for name in names if name not in found)
-                    raise ValueError(f"Could not find field with name '{missing}'.")  # noqa: TRY301 - one handler
+                    raise ValueError(f"Could not find field with name '{missing}'.")
                 if lenient:
                     return tuple([lenient_field(found, name, read) for name, read in parts])
                 get = found.get
                 return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
-            except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            except _WRONG as error:
                 if lenient:
                     return None
                 raise ValueError(
@@ -247,7 +253,7 @@ class JsonEncoder(Encoder):
             for name, kind in zip(self.names, self.types, strict=True)
         ]
         nulls = self.nulls
-        return lambda row: object_text(parts, row, nulls=nulls).encode()
+        return lambda row: object_text(parts, row, nulls=nulls).encode(errors="replace")
 
 
 class Raw(Decoder, Encoder):

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Emit, Expr
 
 
+_SHORT = 18
+"""The digits of a decimal that Flink keeps in 64 bits, and reads in its own way."""
+
+
 def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) -> Expr | None:
     """Return the expression that converts to a type; None if there is no such cast.
 
@@ -102,7 +106,7 @@ def _code(source: DataType, target: DataType, zone: str) -> str | None:
             return "parse_boolean({0})"
         return "{0} != 0" if isinstance(source, t.NumericType) else None
     if isinstance(target, BYTES):
-        text = "{0}.encode()" if isinstance(source, TEXTS) else "{0}" if isinstance(source, BYTES) else None
+        text = "{0}" if isinstance(source, BYTES) else "utf8({0})" if isinstance(source, TEXTS) else None
         if text is None or target.length == t.MAX_LENGTH:
             return text
         padded = f"{text}.ljust({target.length}, ZERO_BYTE)" if isinstance(target, t.BinaryType) else text
@@ -167,7 +171,8 @@ def _to_number(source: DataType, target: DataType) -> str | None:
     if isinstance(target, t.DecimalType):
         limits = f"{target.precision}, {target.scale}"
         if isinstance(source, TEXTS):
-            return f"fit(parse_decimal({{0}}), {limits})"
+            read = "parse_short_decimal" if target.precision <= _SHORT else "parse_decimal"
+            return f"fit({read}({{0}}), {limits})"
         if isinstance(source, t.DecimalType):
             return f"fit({{0}}, {limits})"
         if isinstance(source, t.NumericType):

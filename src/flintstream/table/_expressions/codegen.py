@@ -176,12 +176,16 @@ def compiled(code: Source) -> Any:
         helpers,
         json_helpers,
         number_helpers,
+        pattern_helpers,
         text_helpers,
         time_helpers,
         time_parts,
     )
 
-    rooms = (helpers, json_helpers, number_helpers, text_helpers, time_helpers, time_parts, collection_helpers)
+    rooms = (
+        *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_parts),
+        collection_helpers,
+    )
     scope: dict[str, Any] = {}
     for room in rooms:
         scope |= vars(room)

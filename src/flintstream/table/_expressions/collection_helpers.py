@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 from flintstream.common.types import _make_row
+from flintstream.table._expressions.text_helpers import checked
 
 
 def distinct(values: list[Any]) -> list[Any]:
@@ -40,6 +41,7 @@ def array_position(values: list[Any], wanted: Any) -> int:
 def array_join(values: list[Any], separator: str, instead: str | None = None) -> str:
     """Join texts; None is left out, or replaced."""
     parts = [instead if each is None else each for each in values]
+    checked(len(parts) * max(len(separator), len(instead or "")), "ARRAY_JOIN")
     return separator.join([each for each in parts if each is not None])
 
 

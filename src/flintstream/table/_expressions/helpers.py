@@ -8,18 +8,22 @@ import re
 from calendar import monthrange
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from flintstream.common._text.java import clock_text, double_text, float_text, narrow
 from flintstream.common.types import RowKind, _make_row
 
 WIDE = Context(prec=76)
 ZERO_BYTE = b"\0"
-_WHOLE = re.compile(r"[+-]?\d+")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_DOUBLE = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)")
+_HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
+_CUT = re.compile(r"([+-]?[0-9]*\.?[0-9]*)[\x00-\x7f]")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
-_DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
-_TIME = re.compile(r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?")
+_DATE = re.compile(r"(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
+_TIME = re.compile(r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?", re.ASCII)
 
 __all__ = [
     "Decimal",
@@ -59,11 +63,13 @@ def divide_doubles(a: float, b: float) -> float:
 
 def fit(value: Decimal, precision: int, scale: int) -> Decimal | None:
     """Round to a decimal type; None if there are too many digits."""
+    if not value.is_finite():
+        return None
     try:
         rounded = value.quantize(Decimal((0, (1,), -scale)), ROUND_HALF_UP, WIDE)
     except InvalidOperation:
         return None
-    return WIDE.plus(rounded) if abs(rounded) < 10 ** (precision - scale) else None  # zero has no sign
+    return WIDE.plus(rounded) if rounded.copy_abs() < 10 ** (precision - scale) else None  # zero has no sign
 
 
 def divide_decimals(a: Decimal, b: Decimal, precision: int, scale: int) -> Decimal | None:
@@ -90,22 +96,27 @@ def wrap(value: int, bits: int) -> int:
 
 def round_number(value: Any, digits: int = 0) -> Any:
     """Round half up to a number of digits after the point."""
-    if isinstance(value, float):
-        if value - value != 0 or abs(value) >= 1 << 53:  # such a value is whole
-            return value
-        return float(round_number(Decimal(repr(value)), digits))
-    exact = Decimal(value).quantize(Decimal((0, (1,), -digits)), ROUND_HALF_UP, WIDE)
-    if isinstance(value, Decimal):
-        return exact if digits >= 0 else exact.quantize(Decimal(1), context=WIDE)
-    return int(exact)
+    if isinstance(value, float) and (value - value != 0 or abs(value) >= 1 << 53):  # such a value is whole
+        return value
+    return _with_digits(value, digits, ROUND_HALF_UP)
 
 
 def truncate_number(value: Any, digits: int = 0) -> Any:
     """Cut to a number of digits after the point."""
+    return value if value - value != 0 else _with_digits(value, digits, ROUND_DOWN)
+
+
+def _with_digits(value: Any, digits: int, rounding: str) -> Any:
+    exact = Decimal(repr(value) if isinstance(value, float) else value)
+    if digits < 0 and (not exact or digits < -exact.adjusted() - 1):
+        exact = Decimal(0)
+    elif digits < -int(exact.as_tuple().exponent):
+        exact = exact.quantize(Decimal((0, (1,), -digits)), rounding, WIDE)
     if isinstance(value, float):
-        return float(truncate_number(Decimal(repr(value)), digits))
-    exact = Decimal(value).quantize(Decimal((0, (1,), -digits)), ROUND_DOWN, WIDE)
-    return exact if isinstance(value, Decimal) else int(exact)
+        return float(exact) + 0.0  # a decimal of Java has no negative zero
+    if isinstance(value, int):
+        return int(exact)
+    return WIDE.plus(exact if digits >= 0 else exact.quantize(Decimal(1), context=WIDE))  # zero has no sign
 
 
 # -- casts from and to text --------------------------------------------------------------------------------------------
@@ -124,23 +135,36 @@ def parse_integer(text: str, bits: int) -> int:
     return number
 
 
+def parse_short_decimal(text: str) -> Decimal:
+    """Read a decimal number of at most 18 digits. As in Flink, one wrong character at its end does not count."""
+    cut_off = _CUT.fullmatch(text.strip())
+    if cut_off is None or text.strip()[-1].isdigit():
+        return parse_decimal(text)
+    return Decimal(cut_off[1] if cut_off[1].strip("+-.") else 0)
+
+
 def parse_decimal(text: str) -> Decimal:
     """Read a decimal number."""
-    try:
-        value = Decimal(text.strip().replace("_", "?"))
-    except InvalidOperation:
-        raise ValueError(f"For input string: '{text}'. Invalid character found.") from None
-    if not value.is_finite():
+    stripped = text.strip()
+    if not _DOUBLE.fullmatch(stripped) or stripped[-1].isalpha():
         raise ValueError(f"For input string: '{text}'. Invalid character found.")
-    return value
+    try:
+        return Decimal(stripped)
+    except InvalidOperation:  # the exponent is too large
+        raise ValueError(f"For input string: '{text}'. Value out of range.") from None
 
 
 def parse_double(text: str) -> float:
-    """Read a floating point number."""
-    try:
-        return float(text.strip().replace("_", "?"))
-    except ValueError:
-        raise ValueError(f'For input string: "{text}"') from None
+    """Read a floating point number as Java writes it."""
+    stripped = text.strip()
+    if _DOUBLE.fullmatch(stripped):
+        return float(stripped.rstrip("fFdD"))
+    if _HEXADECIMAL.fullmatch(stripped):
+        try:
+            return float.fromhex(stripped.rstrip("fFdD"))
+        except OverflowError:
+            return -math.inf if stripped[0] == "-" else math.inf
+    raise ValueError(f'For input string: "{text}"')
 
 
 def parse_boolean(text: str) -> bool:
@@ -154,11 +178,12 @@ def parse_boolean(text: str) -> bool:
 
 
 def parse_date(text: str) -> date:
-    """Read the date of ``2020-01-31``, perhaps followed by a time."""
-    found = _DATE.match(text.strip())
+    """Read the date of ``2020-01-31``, perhaps followed by a time; the day and the month may be missing."""
+    found = _DATE.fullmatch(text.strip().partition(" ")[0])
     if found is None:
         raise ValueError(f"For input string: '{text}'. It is no date such as 2020-01-31")
-    return date(*map(int, found.groups()))
+    year, month, day = found.groups()
+    return date(int(year), int(month or 1), int(day or 1))
 
 
 def parse_time(text: str) -> time:
@@ -179,7 +204,7 @@ def parse_timestamp(text: str, precision: int) -> datetime:
 
 def lenient_date(text: str) -> date:
     """Read a date; a day after the end of its month, up to the 31st, is the last of the month."""
-    found = _DATE.fullmatch(text)
+    found = _DAY.fullmatch(text)
     year, month, day = map(int, found.groups()) if found is not None else (0, 0, 0)
     if found is None or not 0 < day <= 31 or not 0 < month <= 12:
         raise ValueError(f"For input string: '{text}'. It is no date such as 2020-01-31")
@@ -200,25 +225,41 @@ def timestamp_to_text(value: datetime, precision: int) -> str:
     return f"{text}.{f'{value.microsecond:06d}'.ljust(9, '0')[:precision]}" if precision else text
 
 
+_ZONES = 1000
+"""The time zones that a process keeps at most; their names may come from records."""
+
+
 def zoned(value: datetime, zone: str) -> datetime:
     """Return the local time of a point in time."""
-    return (
-        value
-        if zone in {"UTC", "GMT"}
-        else (value.replace(tzinfo=zone_of("UTC")).astimezone(zone_of(zone))).replace(tzinfo=None)
-    )
+    return value if zone in {"UTC", "GMT"} else _moved(value, zone_of("UTC"), zone_of(zone))
 
 
 def unzoned(value: datetime, zone: str) -> datetime:
     """Return the point in time (UTC) of a local time."""
-    return (
-        value
-        if zone in {"UTC", "GMT"}
-        else value.replace(tzinfo=zone_of(zone)).astimezone(zone_of("UTC")).replace(tzinfo=None)
-    )
+    return value if zone in {"UTC", "GMT"} else _moved(value, zone_of(zone), zone_of("UTC"))
 
 
-@cache
+def _moved(value: datetime, source: Any, target: Any) -> datetime:
+    try:
+        return value.replace(tzinfo=source).astimezone(target).replace(tzinfo=None)
+    except OverflowError:
+        return edge(value, later=value.year > 1)
+
+
+D = TypeVar("D", date, datetime)
+
+
+def edge(value: D, *, later: bool) -> D:
+    """Return the last, or the first, date or timestamp that there is: what is beyond the years 1 to 9999 ends there.
+
+    Flink's types reach further than Python's. An edge keeps the order of times, and its record does not fail the job.
+    """
+    kind = type(value)
+    found: D = kind.max if later else kind.min
+    return found
+
+
+@lru_cache(_ZONES)
 def zone_of(name: str) -> Any:
     """Return the rules of a time zone."""
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - UTC needs none

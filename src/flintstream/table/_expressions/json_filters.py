@@ -7,6 +7,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from flintstream.table._expressions.pattern_helpers import regex as compiled_regex
+
 Test = Callable[[Any, Any], bool]
 Operand = Callable[[Any, Any], Any]
 Inner = Callable[[str], Operand]
@@ -106,7 +108,9 @@ class FilterReader:
         regex = _REGEX.match(self.text, self.at)
         if regex is not None:
             self.at = regex.end()
-            pattern = re.compile(regex[1], re.IGNORECASE if "i" in regex[2] else 0)
+            pattern = compiled_regex(f"(?i){regex[1]}" if "i" in regex[2] else regex[1])
+            if pattern is None:
+                raise self.error("has a wrong regular expression")
             return _always(pattern)
         return _always(self.literal())
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flintstream.table._expressions.helpers import double_to_text
 
@@ -24,12 +25,53 @@ def _no_constant(name: str) -> Any:
 
 
 def _decimal(text: str) -> Decimal:
-    value = Decimal(text)
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"the exponent of {text:.40} is too large") from None
     return value or value.copy_abs()  # a decimal of Java has no negative zero
+
+
+_DEEPEST = 1000
+"""The levels of arrays and objects that a document may have, as in the library that Flink reads JSON with."""
+_FRAMES = 6
+"""The calls that one level may take at most in any of the functions that descend into a document."""
+_NESTING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|([\]}])', re.DOTALL)
+
+T = TypeVar("T")
+
+
+def deeply(function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function that calls itself for each level of a document; if need be, with more levels than Python allows.
+
+    A document is at most 1,000 levels deep. Those few do not endanger the stack.
+    """
+    try:
+        return function(*arguments)
+    except RecursionError:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(limit + _DEEPEST * _FRAMES)
+    try:
+        return function(*arguments)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _is_too_deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    depth = 0
+    for found in _NESTING.finditer(text):
+        if found[0][0] != '"':
+            depth += -1 if found[1] else 1
+            if depth > _DEEPEST:
+                return True
+    return False
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _scan = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant).raw_decode
+_NUMBERS = (int, Decimal)
 _last: tuple[str | None, Any] = (None, None)
 
 
@@ -44,7 +86,12 @@ def document(text: str) -> Any:
     global _last  # noqa: PLW0603 - one entry, replaced as a whole
     kept, value = _last
     if kept is not text:
-        value = _scan(text.lstrip(" \t\r\n"))[0]
+        if len(text) > _DEEPEST and _is_too_deep(text):
+            raise ValueError(f"the document is nested more than {_DEEPEST} levels deep")
+        given = text.lstrip(" \t\r\n")
+        value, end = deeply(_scan, given)
+        if end < len(given) and type(value) in _NUMBERS and given[end] not in " \t\r\n":
+            raise ValueError(f"the number {given[:end]:.40} is followed by {given[end]!r}")
         _last = (text, value)
     return value
 
@@ -88,13 +135,17 @@ def json_quoted(value: str) -> str:
 
 def written(value: Any) -> str:
     """Return a document as text, without blanks, and with the members of objects in the order of their names."""
+    return deeply(_written, value)
+
+
+def _written(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return json_text(value)
     if kind is dict:
-        return "{" + ",".join([f"{json_text(key)}:{written(each)}" for key, each in sorted(value.items())]) + "}"
+        return "{" + ",".join([f"{json_text(key)}:{_written(each)}" for key, each in sorted(value.items())]) + "}"
     if kind is list:
-        return "[" + ",".join(map(written, value)) + "]"
+        return "[" + ",".join(map(_written, value)) + "]"
     if value is None:
         return "null"
     if kind is bool:
@@ -141,7 +192,7 @@ def _found(path: JsonPath, text: str) -> Any:
         if path.lax:
             return None
         raise
-    return path.find(given)
+    return deeply(path.find, given)
 
 
 class PathOfRow:
@@ -168,6 +219,8 @@ class PathOfRow:
         return function(text, *others)
 
 
+_WRONG = (ValueError, LookupError, ArithmeticError, RecursionError)
+"""What a document or a path that is wrong, or does not fit the other, leads to."""
 _PATHS = 1000
 """The paths that a function keeps at most."""
 
@@ -183,7 +236,7 @@ class JsonExists:
         """Return whether it does in a document."""
         try:
             return _found(self.path, text) is not None
-        except (ValueError, LookupError):
+        except _WRONG:
             if self.error == "ERROR":
                 raise
             return {"TRUE": True, "FALSE": False}.get(self.error)
@@ -202,7 +255,7 @@ class JsonValue:
         """Return the value, or one of the given ones if there is none."""
         try:
             value = self._scalar(text)
-        except (ValueError, LookupError):
+        except _WRONG:
             if self.error == "ERROR":
                 raise
             return when_error
@@ -236,7 +289,7 @@ class JsonQuery:
         """Return what a document has."""
         try:
             value = self._structure(text)
-        except (ValueError, LookupError):
+        except _WRONG:
             if self.error == "ERROR":
                 raise
             return self._instead(self.error)

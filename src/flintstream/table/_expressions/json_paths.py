@@ -47,7 +47,7 @@ class JsonPath:
         try:
             reader = _Reader(mode[2] if mode else text)
             self._definite, self._visit, self._functions = compiled(reader.path(), lax=self.lax)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._error = str(error)
 
     def __reduce__(self) -> Any:

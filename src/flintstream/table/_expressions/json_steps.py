@@ -211,7 +211,7 @@ def _numbers(value: Any) -> list[float]:
 
 def _deviation(numbers: list[float]) -> float:
     mean = math.fsum(numbers) / len(numbers)
-    return math.sqrt(math.fsum(each * each for each in numbers) / len(numbers) - mean * mean)
+    return math.sqrt(max(math.fsum(each * each for each in numbers) / len(numbers) - mean * mean, 0.0))
 
 
 _STATISTICS: dict[str, Callable[[list[float]], float]] = {

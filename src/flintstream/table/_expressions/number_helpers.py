@@ -4,7 +4,74 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from flintstream.table._expressions.helpers import divide_doubles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _of_java(function: Callable[[float], float], huge: Callable[[float], float]) -> Callable[[float], float]:
+    """Return a function of ``math`` that gives NaN outside its domain, and ``huge`` if a result is too large."""
+
+    def safe(value: float) -> float:
+        try:
+            return function(value)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return huge(value)
+
+    return safe
+
+
+def _signed(value: float) -> float:
+    return math.copysign(math.inf, value)
+
+
+def _infinite(value: float) -> float:  # noqa: ARG001 - one signature
+    return math.inf
+
+
+exp = _of_java(math.exp, _infinite)
+sinh = _of_java(math.sinh, _signed)
+cosh = _of_java(math.cosh, _infinite)
+sin, cos, tan = (_of_java(function, _signed) for function in (math.sin, math.cos, math.tan))
+asin, acos = (_of_java(function, _signed) for function in (math.asin, math.acos))
+
+
+def power(base: float, exponent: float) -> float:
+    """Return a power as Java gives it: infinite if it is too large, NaN where there is none.
+
+    >>> power(10.0, 400.0), power(-10.0, 401.0), power(0.0, -1.0), power(-1.0, 0.5)
+    (inf, -inf, inf, nan)
+    """
+    try:
+        found = math.pow(base, exponent)
+    except (OverflowError, ValueError):
+        if base < 0 and exponent % 1:
+            return math.nan
+        odd = exponent % 2 == 1
+        return math.copysign(math.inf, base) if odd else math.inf
+    if found == 1.0 and exponent and exponent - exponent != 0:  # of 1 and -1, C takes no notice of the exponent
+        return math.nan
+    return found
+
+
+def root(value: float) -> float:
+    """Return the square root, which Flink computes as a power: that of -Infinity is infinite."""
+    return math.sqrt(value) if value >= 0 else math.inf if value == -math.inf else math.nan
+
+
+def cotangent(value: float) -> float:
+    """Return the cotangent; infinite where the tangent is zero."""
+    return divide_doubles(1.0, tan(value))
+
+
+def remainder_doubles(a: float, b: float) -> float:
+    """Return the remainder with the sign of the dividend; NaN of a division by zero."""
+    return math.fmod(a, b) if b and a - a == 0 else math.nan
 
 
 def floor_number(value: Any) -> Any:
@@ -34,8 +101,17 @@ def log(first: float, second: float | None = None) -> float:
     """Return the natural logarithm, or with two arguments that of the second one to the base of the first."""
     if second is None:
         return logarithm(first)
-    below = logarithm(first)
-    return logarithm(second) / below if below else math.nan
+    return divide_doubles(logarithm(second), logarithm(first))
+
+
+def greatest(*values: float) -> float:
+    """Return the largest double; NaN is larger than all others."""
+    return next((value for value in values if value != value), max(values))  # noqa: PLR0124 - NaN
+
+
+def least(*values: float) -> float:
+    """Return the smallest double."""
+    return min([value for value in values if value == value], default=math.nan)  # noqa: PLR0124 - NaN
 
 
 class SeededRandom:
@@ -83,10 +159,12 @@ _FACTOR, _MASK = 0x5DEECE66D, (1 << 48) - 1
 
 def hex_text(value: Any) -> str:
     """Return the hexadecimal digits of the bytes of a text, or of an integer of 64 bits."""
-    return f"{value & (1 << 64) - 1:X}" if isinstance(value, int) else value.encode().hex().upper()
+    return f"{value & (1 << 64) - 1:X}" if isinstance(value, int) else value.encode("utf-8", "replace").hex().upper()
 
 
 def sign_number(value: Any) -> Any:
     """Return -1, 0 or 1, in the type of the value."""
+    if value != value:  # noqa: PLR0124 - NaN
+        return value
     sign = (value > 0) - (value < 0)
     return Decimal(sign).quantize(value) if isinstance(value, Decimal) else type(value)(sign)

@@ -70,7 +70,7 @@ def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         code = {"/": f"wrap(divide({{0}}, {{1}}), {bits})", "%": "remainder({0}, {1})"}.get(name)
         code = code or f"((({{0}} {name} {{1}}) + {1 << (bits - 1)}) & {(1 << bits) - 1}) - {1 << (bits - 1)}"
     else:
-        code = {"/": "divide_doubles({0}, {1})", "%": "math.fmod({0}, {1})"}.get(name, f"{{0}} {name} {{1}}")
+        code = {"/": "divide_doubles({0}, {1})", "%": "remainder_doubles({0}, {1})"}.get(name, f"{{0}} {name} {{1}}")
         if isinstance(common, t.FloatType):
             code = f"narrow({code})"
     return Call(with_null(common, nullable), name, (a, b), template(code))
@@ -125,13 +125,16 @@ def negative(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
     if not isinstance(a.type, (t.NumericType, IntervalType)):
         return None
     bits = INTEGERS.get(type(a.type))
-    return Call(a.type, "-", (a,), template("-({0})" if bits is None else f"wrap(-({{0}}), {bits})"))
+    code = "WIDE.minus({0})" if isinstance(a.type, t.DecimalType) else "-({0})"
+    return Call(a.type, "-", (a,), template(code if bits is None else f"wrap(-({{0}}), {bits})"))
 
 
 def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
     """Return both sides in one type; None if they cannot be compared."""
     if any(isinstance(x, TIMESTAMPS) and isinstance(y, t.DateType) for x, y in ((a.type, b.type), (b.type, a.type))):
         return None  # CASE brings both to one type, a comparison does not
+    if all(isinstance(each.type, (*INTEGERS, t.DecimalType)) for each in (a, b)):
+        return a, b  # no type holds the digits of all, and Python compares them as they are
     common = common_type([a.type, b.type])
     if common is None:
         for text, other in ((a.type, b.type), (b.type, a.type)):

@@ -3,24 +3,59 @@
 from __future__ import annotations
 
 import base64
+import binascii
+import codecs
 import hashlib
 import re
 import uuid
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
-__all__ = ["base64", "hashlib", "uuid"]
+from flintstream.table._expressions.helpers import parse_double
+from flintstream.table._expressions.printf import printf
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+__all__ = ["base64", "hashlib", "printf", "uuid"]
+
+_BLANK = re.compile(r"\s")
+_NO_CODE = re.compile("%(?![0-9a-fA-F]{2})")
+
+
+LONGEST = 1 << 28
+"""The characters that a function may give: more would end the process of a task, and with it other records."""
+
+
+def checked(length: int, function: str) -> None:
+    """Refuse a text that is too long.
+
+    Raises:
+        ValueError: It has more than :data:`LONGEST` characters.
+    """
+    if length > LONGEST:
+        raise ValueError(f"{function} would give a text of {length:,} characters; the most are {LONGEST:,}")
+
+
+def repeat(text: str, count: int) -> str:
+    """Return a text several times."""
+    checked(len(text) * count, "REPEAT")
+    return text * count
+
+
+def replace(text: str, old: str, new: str) -> str:
+    """Replace a part wherever it is; an empty one is nowhere."""
+    if len(text) * len(new) > LONGEST:
+        checked(text.count(old) * len(new), "REPLACE")
+    return text.replace(old, new)
 
 
 def substring(text: str, start: int, length: int | None = None) -> str | None:
     """Return a part; positions count from 1, or from the end if negative."""
     if length is not None and length < 0:
         return None
-    begin = start - 1 if start > 0 else max(len(text) + start, 0) if start < 0 else 0
+    begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    if begin < 0:
+        return ""
     end = None if length is None else begin + length
     return text[begin:end]
 
@@ -29,6 +64,7 @@ def pad(text: str, length: int, filling: str, *, left: bool) -> str | None:
     """Fill up, or cut, to a length."""
     if length < 0 or not filling:
         return None
+    checked(length, "LPAD" if left else "RPAD")
     if text.isascii() and filling.isascii():
         if length <= len(text):
             return text[:length]
@@ -59,100 +95,16 @@ def overlay(text: str, new: str, start: int, length: int | None = None) -> str |
     if start <= 0 or start > len(units):
         return text
     count = len(own) if length is None else length
-    if count < 0 or start + count > len(units) + 1:
+    if count <= 0 or start + count > len(units) + 1:
         count = len(units) - start + 1
     return _text(units[: start - 1] + own + units[start - 1 + count :])
 
 
-def like(pattern: str, escape: str | None = None) -> Any:
-    """Return the matcher of a LIKE pattern."""
-    return _like(pattern, escape)
-
-
-@cache
-def _like(pattern: str, escape: str | None) -> Any:
-    parts, i = [], 0
-    while i < len(pattern):
-        char = pattern[i]
-        if escape is not None and char == escape and i + 1 < len(pattern):
-            i += 1
-            parts.append(re.escape(pattern[i]))
-        else:
-            parts.append({"%": ".*", "_": "."}.get(char) or re.escape(char))
-        i += 1
-    return re.compile("".join(parts), re.DOTALL).fullmatch
-
-
-@cache
-def regex(pattern: str) -> re.Pattern[str]:
-    """Return a compiled pattern of Java's, as far as Python has the same."""
-    return re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", pattern))
-
-
-def _pattern(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return regex(pattern)
-    except re.error:
-        return None
-
-
-@cache
-def similar(pattern: str) -> Any:
-    """Return the matcher of a SIMILAR TO pattern."""
-    parts, inside = [], False
-    for char in pattern:
-        inside = (inside or char == "[") and char != "]"
-        parts.append(char if inside else {"%": ".*", "_": ".", ".": r"\."}.get(char, char))
-    return re.compile("".join(parts), re.DOTALL).fullmatch
-
-
-def regexp(text: str, pattern: str) -> bool:
-    """Return whether a part of the text matches; a wrong pattern never does."""
-    found = _pattern(pattern) if pattern else None
-    return found is not None and found.search(text) is not None
-
-
-def regexp_count(text: str, pattern: str) -> int | None:
-    """Return how often a pattern matches."""
-    found = _pattern(pattern)
-    return None if found is None else sum(1 for _ in found.finditer(text))
-
-
-def regexp_instr(text: str, pattern: str) -> int | None:
-    """Return where the first match begins, counted from 1; 0 if there is none."""
-    compiled = _pattern(pattern)
-    found = None if compiled is None else compiled.search(text)
-    return None if compiled is None else 0 if found is None else found.start() + 1
-
-
-def regexp_extract_all(text: str, pattern: str, group: int = 1) -> list[str | None] | None:
-    """Return a group of every match."""
-    found = _pattern(pattern)
-    if found is None or not 0 <= group <= found.groups:
-        return None
-    return [each.group(group) for each in found.finditer(text)]
-
-
-def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
-    """Return a group of the first match."""
-    try:
-        found = regex(pattern).search(text)
-        return None if found is None else found.group(group)
-    except (re.error, IndexError):
-        return None
-
-
-def regexp_replace(text: str, pattern: str, replacement: str) -> str | None:
-    """Replace all matches by a text, in which nothing stands for a group."""
-    found = _pattern(pattern)
-    return None if found is None else found.sub(lambda _: replacement, text)
-
-
 def split_index(text: str, separator: str, index: int) -> str | None:
-    """Return a part between separators, counted from 0."""
-    if index < 0 or not separator:
+    """Return a part between separators, counted from 0; an empty separator stands for white space."""
+    if index < 0 or not text:
         return None
-    parts = text.split(separator)
+    parts = text.split(separator) if separator else _BLANK.split(text)
     return parts[index] if index < len(parts) else None
 
 
@@ -168,7 +120,7 @@ def concat_ws(separator: str | None, *parts: str | None) -> str | None:
 
 def position(part: str, text: str, start: int = 1) -> int:
     """Return where a text has a part, from 1 on; 0 if nowhere."""
-    return text.find(part, start - 1) + 1 if part else 1
+    return text.find(part, max(start - 1, 0)) + 1 if part else 1
 
 
 def btrim(text: str, chars: str = " ") -> str:
@@ -186,11 +138,13 @@ def rtrim(text: str, chars: str = " ") -> str:
     return text.rstrip(chars)
 
 
-def translate(text: str, given: str, wanted: str) -> str:
+def translate(text: str | None, given: str | None, wanted: str | None) -> str | None:
     """Replace each character by the one at its place in ``wanted``, or remove it."""
+    if text is None or given is None:
+        return text
     table: dict[int, str | None] = {}
     for i, char in enumerate(given):
-        table.setdefault(ord(char), wanted[i] if i < len(wanted) else None)
+        table.setdefault(ord(char), wanted[i] if wanted is not None and i < len(wanted) else None)
     return text.translate(table)
 
 
@@ -201,45 +155,88 @@ def split(text: str, separator: str) -> list[str]:
     return text.split(separator) if separator else list(text)
 
 
-def str_to_map(text: str, pairs: str = ",", between: str = "=") -> dict[str, str | None]:
-    """Return the map of a text such as ``a=1,b=2``; a key without separator has no value."""
-    found: dict[str, str | None] = {}
-    for part in text.split(pairs) if text else []:
-        key, separator, value = part.partition(between)
-        found[key] = value if separator else None
-    return found
-
-
-def elt(index: int, *texts: str) -> str | None:
+def elt(index: int | None, *texts: str | None) -> str | None:
     """Return one of the texts, counted from 1."""
-    return texts[index - 1] if 1 <= index <= len(texts) else None
+    return texts[index - 1] if index is not None and 1 <= index <= len(texts) else None
 
 
 def ascii_of(text: str) -> int:
     """Return the first byte in UTF-8, with a sign as Java's bytes have it; 0 for an empty text."""
-    first = text.encode("utf-8", "surrogatepass")[:1]
+    first = utf8(text[:1])[:1]
     return 0 if not first else first[0] - 256 if first[0] > 127 else first[0]
 
 
+def utf8(text: str) -> bytes:
+    """Return the bytes of a text; half of a surrogate pair becomes a question mark, as Java writes it."""
+    return text.encode("utf-8", "replace")
+
+
 def from_base64(text: str) -> str | None:
-    """Decode Base64; None if it is none."""
+    """Decode Base64, whose padding may be missing; None if it is none."""
     try:
-        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+        return base64.b64decode(text if "=" in text else text + "=" * (-len(text) % 4), validate=True).decode(
+            "utf-8", "replace"
+        )
     except ValueError:
         return None
 
 
 def unhex(text: str) -> bytes | None:
-    """Return the bytes of hexadecimal digits; None if they are none."""
+    """Return the bytes of hexadecimal digits; None if they are none. Flink takes the first of an odd number as 0."""
     try:
-        return bytes.fromhex(text if len(text) % 2 == 0 else f"0{text}")
+        if len(text) % 2 and text.isascii():
+            int(text[0], 16)
+            text = f"00{text[1:]}"
+        return binascii.unhexlify(text)
     except ValueError:
         return None
 
 
 def sha2(text: str, bits: int) -> str | None:
     """Return the hexadecimal digest of SHA-224, 256, 384 or 512."""
-    return hashlib.new(f"sha{bits}", text.encode()).hexdigest() if bits in {224, 256, 384, 512} else None
+    return hashlib.new(f"sha{bits}", utf8(text)).hexdigest() if bits in {1, 224, 256, 384, 512} else None
+
+
+_NOT_OF_JAVA = {"idna", "punycode", "utf-7", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem"}
+
+
+@lru_cache(256)
+def _charset(name: str, *, decodes: bool) -> str:
+    """Return the name that Python has for a charset of Java, whose order of bytes is that of the network.
+
+    Raises:
+        ValueError: Java has no such charset.
+    """
+    try:
+        known = codecs.lookup(name).name
+        "".encode(known)
+    except (LookupError, ValueError):
+        known = ""
+    if not known or known in _NOT_OF_JAVA:
+        raise ValueError(f"there is no charset {name[:100]!r}")
+    return known if known not in {"utf-16", "utf-32"} or decodes else f"{known}-be"
+
+
+def encode_text(text: str, charset: str) -> bytes:
+    """Return the bytes of a text; a character that the charset lacks becomes what it has instead."""
+    name = _charset(charset, decodes=False)
+    if not name.startswith(("utf-16", "utf-32")):
+        return text.encode(name, "replace")
+    marked = text and codecs.lookup(charset).name == "utf-16"
+    return (b"\xfe\xff" if marked else b"") + _SURROGATE.sub("\ufffd", text).encode(name)
+
+
+def decode_bytes(given: bytes | str, charset: str) -> str:
+    """Return the text of bytes; what is none becomes a replacement character."""
+    raw = utf8(given) if isinstance(given, str) else given
+    name = _charset(charset, decodes=True)
+    if name in {"utf-16", "utf-32"} and raw[: 2 if name == "utf-16" else 4] not in _MARKS:
+        name += "-be"
+    return raw.decode(name, "replace")
+
+
+_MARKS = {b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_alpha(value: Any) -> bool:
@@ -255,21 +252,22 @@ def is_digit(value: Any) -> bool:
 def is_decimal(value: Any) -> bool:
     """Return whether a value is a number, or a text that is one."""
     if isinstance(value, str):
-        return _NUMBER.fullmatch(value) is not None
+        try:
+            parse_double(value)
+        except ValueError:
+            return False
+        return True
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def url_encode(text: str) -> str:
     """Encode for the query of a URL."""
-    return quote_plus(text, safe="*-._")
+    return quote_plus(text, safe="*-._", errors="replace").replace("~", "%7E")
 
 
 def url_decode(text: str) -> str | None:
     """Decode a part of the query of a URL; None if it is wrong."""
-    try:
-        return unquote_plus(text, errors="strict")
-    except UnicodeDecodeError:
-        return None
+    return None if _NO_CODE.search(text) else unquote_plus(text)
 
 
 def parse_url(text: str, part: str, key: str | None = None) -> str | None:
@@ -297,24 +295,16 @@ def parse_url(text: str, part: str, key: str | None = None) -> str | None:
     return parts.get(part)
 
 
-def printf(pattern: str, *values: Any) -> str | None:
-    """Format like Java's ``String.format``, as far as Python has the same; None if the pattern is wrong."""
-    try:
-        return pattern % values
-    except (TypeError, ValueError):  # such as %d for None, which Java writes as null
-        pieces = re.sub(r"%[-+ 0#,]*\d*(?:\.\d+)?[a-zA-Z]", "%s", pattern)
-    try:
-        return pieces % tuple("null" if value is None else value for value in values)
-    except (TypeError, ValueError):
-        return None
-
-
 def inet_aton(text: str) -> int | None:
-    """Return the number of an address such as ``127.0.0.1``; None if it is none."""
+    """Return the number of an address such as ``127.0.0.1``; its last part may stand for several bytes."""
     parts = text.split(".")
-    if len(parts) != 4 or not all(each.isascii() and each.isdigit() and int(each) < 256 for each in parts):
+    if len(parts) > 4 or not all(part.isascii() and part.isdigit() and len(part) < 11 for part in parts):
         return None
-    return int.from_bytes(bytes(map(int, parts)), "big")
+    *bytes_before, last = map(int, parts)
+    room = 8 * (4 - len(bytes_before))
+    if last >> room or any(byte > 255 for byte in bytes_before):
+        return None
+    return int.from_bytes(bytes(bytes_before), "big") << room | last
 
 
 def inet_ntoa(number: int) -> str | None:

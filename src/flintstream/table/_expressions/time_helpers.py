@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
-from datetime import datetime, time, timedelta
-from functools import cache
+from calendar import isleap, monthrange
+from datetime import MAXYEAR, MINYEAR, datetime, time, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.common._text.java import instant_text
 from flintstream.common.time import Instant
-from flintstream.table._expressions.helpers import divide, parse_date, parse_timestamp, unzoned, zoned
+from flintstream.table._expressions.helpers import (
+    divide,
+    edge,
+    parse_date,
+    parse_timestamp,
+    unzoned,
+    whole,
+    wrap,
+    zoned,
+)
 
 if TYPE_CHECKING:
     from datetime import date
@@ -25,31 +36,37 @@ def millis(value: datetime) -> int:
 
 
 def from_millis(value: int) -> datetime:
-    """Return the timestamp in UTC."""
-    return _EPOCH + timedelta(milliseconds=value)
+    """Return the timestamp in UTC; the first or last one there is, if it is out of range."""
+    try:
+        return _EPOCH + timedelta(milliseconds=value)
+    except OverflowError:
+        return edge(_EPOCH, later=value > 0)
 
 
 def plus(value: Any, ms: int) -> Any:
     """Add ms to a timestamp, a time or a date."""
-    if isinstance(value, datetime):
-        return value + timedelta(milliseconds=ms)
-    if isinstance(value, time):
-        return (datetime.combine(_EPOCH, value) + timedelta(milliseconds=ms)).time()
-    return value + timedelta(days=divide(ms, 86_400_000))
+    try:
+        if isinstance(value, datetime):
+            return value + timedelta(milliseconds=ms)
+        if isinstance(value, time):
+            return (datetime.combine(_EPOCH, value) + timedelta(milliseconds=ms % _DAY_MS)).time()
+        return value + timedelta(days=divide(ms, _DAY_MS))
+    except OverflowError:
+        return edge(value, later=ms > 0)
 
 
 def plus_months(value: Any, months: int) -> Any:
     """Add months; the day becomes the last of the month if there is no such day."""
     year, month = divmod(value.year * 12 + value.month - 1 + months, 12)
-    for day in (value.day, 30, 29, 28):
-        try:
-            return value.replace(year=year, month=month + 1, day=min(day, value.day))
-        except ValueError:
-            continue
-    return value
+    if not MINYEAR <= year <= MAXYEAR:
+        return edge(value, later=months > 0)
+    return value.replace(year=year, month=month + 1, day=min(value.day, monthrange(year, month + 1)[1]))
 
 
 _DAY_MS = 86_400_000
+_DIGITS = 9
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""The ms since the epoch at which the year 1 begins, and at which the year 9999 ends."""
 
 
 def _split(value: datetime) -> tuple[date, int]:
@@ -111,6 +128,8 @@ def convert_zone(text: str, source: str, target: str) -> str | None:
     return f"{moved.year:04d}-{moved:%m-%d %H:%M:%S}"
 
 
+_PATTERNS = 512
+"""The patterns that a process keeps at most; they may come from records."""
 _JAVA_PATTERN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
@@ -157,14 +176,13 @@ def _field(value: datetime, letter: str, width: int) -> str:
 def _week(value: datetime) -> int:
     """Return the week as the United States count: from Sunday, and that with 1 January is the first."""
     sunday = value.toordinal() - value.isoweekday() % 7
-    following = datetime(value.year + 1, 1, 1).toordinal()  # noqa: DTZ001 - values of SQL have no zone
-    if sunday + 7 > following:
+    first = value.toordinal() - value.timetuple().tm_yday + 1
+    if sunday + 7 > first + 365 + isleap(value.year):
         return 1
-    first = following - (366 if value.year % 4 == 0 and (value.year % 100 or value.year % 400 == 0) else 365)
     return (sunday - (first - datetime.fromordinal(first).isoweekday() % 7)) // 7 + 1
 
 
-@cache
+@lru_cache(_PATTERNS)
 def _reading(pattern: str) -> re.Pattern[str]:
     names = {"y": "year", "u": "year", "M": "month", "d": "day", "H": "hour", "h": "hour", "m": "minute", "s": "second"}
     parts = []
@@ -263,13 +281,14 @@ def floor_time(value: Any, unit: str) -> Any:
         day = value.date() if isinstance(value, datetime) else value
         years = {"DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
         if unit == "WEEK":
-            day -= timedelta(days=day.isoweekday() % 7)
+            since = day.isoweekday() % 7
+            day = day - timedelta(days=since) if day.toordinal() > since else edge(day, later=False)
         elif unit == "QUARTER":
             day = day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
         else:
             step = years[unit]
             start = day.year // 10 * 10 if unit == "DECADE" else (day.year - 1) // step * step + 1
-            day = day.replace(year=start, month=1, day=1)
+            day = day.replace(year=max(start, MINYEAR), month=1, day=1)
         return datetime.combine(day, time()) if isinstance(value, datetime) else day
     if unit not in _FLOORED:
         raise ValueError(f"FLOOR has no unit {unit}")
@@ -293,7 +312,7 @@ def ceil_time(value: Any, unit: str) -> Any:
     if isinstance(value, time):
         return (datetime.combine(_EPOCH, floor) + timedelta(milliseconds=_UNITS[unit])).time()
     if unit in _UNITS or unit == "MILLISECOND":
-        return floor + timedelta(milliseconds=_UNITS.get(unit, 1))
+        return plus(floor, _UNITS.get(unit, 1))
     months = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
     return plus_months(floor, months[unit])
 
@@ -317,9 +336,14 @@ def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
     if isinstance(given, str):
         found = read_timestamp(given, more if isinstance(more, str) else "yyyy-MM-dd HH:mm:ss")
         return None if found is None else unzoned(found, named)
-    if more not in {0, 3}:
-        raise ValueError(f"the precision of TO_TIMESTAMP_LTZ must be 0 or 3, but got {more}")
-    return from_millis(int(given * 1000) if more == 0 else int(given))
+    if not 0 <= more <= _DIGITS:
+        return None
+    if isinstance(given, float):
+        ms = given * 1000 / 10**more
+        given = whole(math.floor(ms) if math.isfinite(ms) else ms, 64)
+    else:
+        given = wrap(int(given), 64) * 1000 // 10**more
+    return from_millis(int(given)) if _FIRST_MS <= given <= _LAST_MS else None
 
 
 def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-dd HH:mm:ss") -> int:
@@ -335,7 +359,7 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
 
 def from_unixtime(zone: str, seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
     """Format the local time of seconds since the epoch."""
-    return format_date(zoned(from_millis(seconds * 1000), zone), pattern)
+    return format_date(zoned(from_millis(wrap(seconds * 1000, 64)), zone), pattern)
 
 
 def to_instant(value: datetime | None) -> Instant | None:

@@ -13,8 +13,8 @@ from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
-from flintstream.table._expressions.text_helpers import like
 from flintstream.table._expressions.types import is_nullable, sql_name, text_type
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.nodes import explained

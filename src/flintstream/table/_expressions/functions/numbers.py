@@ -47,12 +47,15 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
     return Call(with_null(_rounded(arguments), nullable), name, tuple(arguments), template(code))
 
 
+_ABSOLUTE = {t.FloatType: "abs({0})", t.DoubleType: "abs({0})", t.DecimalType: "WIDE.abs({0})", t.NullType: "{0}"}
+
+
 def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     (a,) = arguments if len(arguments) == 1 else (None,)
     if a is None or not isinstance(a.type, (t.NumericType, t.NullType)):
         return None
     bits = INTEGERS.get(type(a.type))
-    return Call(a.type, name, (a,), template("abs({0})" if bits is None else f"wrap(abs({{0}}), {bits})"))
+    return Call(a.type, name, (a,), template(_ABSOLUTE.get(type(a.type), f"wrap(abs({{0}}), {bits})")))
 
 
 def _random(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -80,15 +83,17 @@ define("FLOOR", "N", _whole, "floor_number({0})")
 define("CEIL | CEILING", "N", _whole, "ceil_number({0})")
 add("ROUND | TRUNCATE", ("N", "NI"), _rounding)
 define("SIGN", "N", first_type, "sign_number({0})")
-define("POWER", "FF", DOUBLE, "math.pow({0}, {1})")
-define("SQRT", "F", DOUBLE, "(math.sqrt({0}) if {0} >= 0 else math.nan)")
+define("POWER", "FF", DOUBLE, "power({0}, {1})")
+define("SQRT", "F", DOUBLE, "root({0})")
 define("LN", "F", DOUBLE, "logarithm({0})")
 define("LOG10", "F", DOUBLE, "logarithm({0}, 10.0)")
 define("LOG2", "F", DOUBLE, "logarithm({0}, 2.0)")
 define("LOG", "F FF", DOUBLE, "log({all})")
-for _name in ("EXP", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "SINH", "COSH", "TANH", "RADIANS", "DEGREES"):
+for _name in ("EXP", "SIN", "COS", "TAN", "ASIN", "ACOS", "SINH", "COSH"):
+    define(_name, "F", DOUBLE, f"{_name.lower()}({{0}})")
+for _name in ("ATAN", "TANH", "RADIANS", "DEGREES"):
     define(_name, "F", DOUBLE, f"math.{_name.lower()}({{0}})")
-define("COT", "F", DOUBLE, "1.0 / math.tan({0})")
+define("COT", "F", DOUBLE, "cotangent({0})")
 define("ATAN2", "FF", DOUBLE, "math.atan2({0}, {1})")
 define("PI", "", DOUBLE.not_null(), "math.pi")
 define("E", "", DOUBLE.not_null(), "math.e")

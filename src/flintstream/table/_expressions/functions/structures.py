@@ -30,7 +30,9 @@ def _extreme(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     parts = tuple(each for each in given if each is not None)
     if common is None or len(parts) < len(arguments):
         return None
-    return Call(common, name, parts, template("max({all})" if name == "GREATEST" else "min({all})"))
+    floating = isinstance(common, (t.FloatType, t.DoubleType))
+    function = name.lower() if floating else "max" if name == "GREATEST" else "min"
+    return Call(common, name, parts, template(function + "({all})"))
 
 
 def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:

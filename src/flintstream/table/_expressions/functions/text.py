@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.table._expressions.expr import Call
+from flintstream.table._expressions.expr import Call, Const
 from flintstream.table._expressions.functions.signatures import BOOLEAN, INT, STRING, add, define, structure
-from flintstream.table._expressions.types import TEXTS
+from flintstream.table._expressions.types import INTEGERS, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.operators import Build
 
 
 def _joined(arguments: Sequence[Expr]) -> DataType:
@@ -43,6 +44,28 @@ def _told(code: str) -> Any:
     return build
 
 
+def _lazy(code: str, least: int) -> Build:
+    """Return the builder of a function of texts that decides itself what a NULL among its arguments means."""
+
+    def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+        if len(arguments) < least or not all(
+            isinstance(each.type, (*TEXTS, t.NullType, *(INTEGERS if name == "ELT" and i == 0 else ())))
+            for i, each in enumerate(arguments)
+        ):
+            return None
+        return Call(STRING, name, tuple(arguments), structure(code), strict=False)
+
+    return build
+
+
+def _is_decimal(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return IS_DECIMAL, which holds for all values of a number, also for NULL."""
+    if len(arguments) == 1 and isinstance(arguments[0].type, t.NumericType):
+        return Const(BOOLEAN.not_null(), True)
+    made: Expr | None = _told("is_decimal({0})")(name, arguments, zone)
+    return made
+
+
 def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     return Call(STRING, name, tuple(arguments), structure("printf({all})"), strict=False) if arguments else None
 
@@ -50,7 +73,7 @@ def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
 define("UPPER", "S", _as_given, "{0}.upper()")
 define("LOWER", "S", _as_given, "{0}.lower()")
 define("CHAR_LENGTH | CHARACTER_LENGTH | LENGTH", "S", INT, "len({0})")
-define("OCTET_LENGTH", "S", INT, "len({0}.encode())")
+define("OCTET_LENGTH", "S", INT, "len(utf8({0}))")
 define("TRIM", "S", _shorter, "{0}.strip(' ')")
 define("BTRIM", "S SS", STRING, "btrim({all})")
 define("TRIM_BOTH", "SS", _shorter, "{0}.strip({1})")
@@ -63,10 +86,10 @@ define("LEFT", "SI", STRING, "{0}[:max({1}, 0)]")
 define("RIGHT", "SI", STRING, "{0}[max(len({0}) - {1}, 0):]")
 define("CONCAT", "S*", STRING, "''.join(({all},))")
 define("||", "SS", _joined, "{0} + {1}")
-define("REPLACE", "SSS", STRING, "{0}.replace({1}, {2})")
-define("TRANSLATE", "SSS", STRING, "translate({all})")
+define("REPLACE", "SSS", STRING, "replace({all})")
+add("TRANSLATE", ("SSS",), _lazy("translate({all})", 3))
 define("REVERSE", "S", STRING, "{0}[::-1]")
-define("REPEAT", "SI", STRING, "{0} * {1}")
+define("REPEAT", "SI", STRING, "repeat({0}, {1})")
 define("LPAD", "SIS", STRING, "pad({all}, left=True)", may_be_null=True)
 define("RPAD", "SIS", STRING, "pad({all}, left=False)", may_be_null=True)
 define("OVERLAY", "SSI SSII", STRING, "overlay({all})", may_be_null=True)
@@ -74,10 +97,10 @@ define("INITCAP", "S", STRING, "initcap({0})")
 define("POSITION", "SS", INT, "position({all})")
 define("INSTR", "SS", INT, "position({1}, {0})")
 define("LOCATE", "SS SSI", INT, "position({all})")
-define("LIKE", "SP", BOOLEAN, "like({1})({0}) is not None")
-define("LIKE ESCAPE", "SPP", BOOLEAN, "like({1}, {2})({0}) is not None")
+define("LIKE", "SP", BOOLEAN, "like({1})({0})")
+define("LIKE ESCAPE", "SPP", BOOLEAN, "like({1}, {2})({0})")
 define("REGEXP", "SS", BOOLEAN, "regexp({all})")
-define("SIMILAR TO", "SS", BOOLEAN, "similar({1})({0}) is not None")
+define("SIMILAR TO", "SS", BOOLEAN, "similar({1})({0})")
 define("REGEXP_EXTRACT", "SS SSI", STRING, "regexp_extract({all})", may_be_null=True)
 define("REGEXP_EXTRACT_ALL", "SS SSI", t.ArrayType(STRING), "regexp_extract_all({all})", may_be_null=True)
 define("REGEXP_REPLACE", "SSS", STRING, "regexp_replace({all})", may_be_null=True)
@@ -87,16 +110,16 @@ define("REGEXP_SUBSTR", "SS", STRING, "regexp_extract({all}, 0)", may_be_null=Tr
 define("SPLIT_INDEX", "SSI", STRING, "split_index({all})", may_be_null=True)
 define("SPLIT", "SS", t.ArrayType(STRING), "split({all})", may_be_null=True)
 define("STR_TO_MAP", "S SS SSS", t.MapType(STRING, STRING), "str_to_map({all})", may_be_null=True)
-define("ELT", "IS*", STRING, "elt({all})", may_be_null=True)
+add("ELT", ("IS*",), _lazy("elt({all})", 2))
 define("ASCII", "S", INT, "ascii_of({0})")
-define("CHR", "I", STRING, "chr({0} % 256)", may_be_null=True)
-define("TO_BASE64", "S", STRING, "base64.b64encode({0}.encode()).decode()")
+define("CHR", "I", STRING, "(chr({0} % 256) if {0} >= 0 else '')", may_be_null=True)
+define("TO_BASE64", "S", STRING, "base64.b64encode(utf8({0})).decode()")
 define("FROM_BASE64", "S", STRING, "from_base64({0})")
 define("STARTSWITH", "SS", BOOLEAN, "{0}.startswith({1})")
 define("ENDSWITH", "SS", BOOLEAN, "{0}.endswith({1})")
 add("IS_ALPHA", ("A",), _told("is_alpha({0})"))
 add("IS_DIGIT", ("A",), _told("is_digit({0})"))
-add("IS_DECIMAL", ("A",), _told("is_decimal({0})"))
+add("IS_DECIMAL", ("A",), _is_decimal)
 define("URL_ENCODE", "S", STRING, "url_encode({0})", may_be_null=True)
 define("URL_DECODE", "S", STRING, "url_decode({0})", may_be_null=True)
 define("INET_ATON", "S", t.BigIntType(), "inet_aton({0})", may_be_null=True)
@@ -104,9 +127,9 @@ define("INET_NTOA", "I", STRING, "inet_ntoa({0})", may_be_null=True)
 define("PARSE_URL", "SS SSS", STRING, "parse_url({all})", may_be_null=True)
 add("PRINTF", ("SA*",), _printf)
 for _name, _digits in (("MD5", 32), ("SHA1", 40), ("SHA224", 56), ("SHA256", 64), ("SHA384", 96), ("SHA512", 128)):
-    define(_name, "S", t.CharType(_digits), f"hashlib.{_name.lower()}({{0}}.encode()).hexdigest()")
+    define(_name, "S", t.CharType(_digits), f"hashlib.{_name.lower()}(utf8({{0}})).hexdigest()")
 define("SHA2", "SI", t.VarCharType(128), "sha2({all})", may_be_null=True)
-define("ENCODE", "SS", t.VarBinaryType(t.MAX_LENGTH), "{0}.encode({1})")
-define("DECODE", "YS", STRING, "{0}.decode({1})")
+define("ENCODE", "SS", t.VarBinaryType(t.MAX_LENGTH), "encode_text({0}, {1})")
+define("DECODE", "YS", STRING, "decode_bytes({0}, {1})")
 define("UNHEX", "S", t.VarBinaryType(t.MAX_LENGTH), "unhex({0})", may_be_null=True)
 define("UUID", "", STRING.not_null(), "str(uuid.uuid4())")
