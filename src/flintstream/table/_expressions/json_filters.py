@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from flintstream.table._expressions.linear_patterns import Linear
 from flintstream.table._expressions.pattern_helpers import regex as compiled_regex
 
 Test = Callable[[Any, Any], bool]
@@ -181,10 +182,13 @@ def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return compare
 
 
+_PATTERNS = (re.Pattern, Linear)
+
+
 def _matches(a: Any, b: Any) -> bool:
-    if isinstance(a, re.Pattern):
+    if isinstance(a, _PATTERNS):
         a, b = b, a
-    return isinstance(b, re.Pattern) and isinstance(a, (str, int, Decimal)) and b.fullmatch(str(a)) is not None
+    return isinstance(b, _PATTERNS) and isinstance(a, (str, int, Decimal)) and b.fullmatch(str(a)) is not None
 
 
 def _among(a: Any, values: Any) -> bool:

@@ -10,10 +10,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.java_patterns import translated
+from flintstream.table._expressions.linear_patterns import linear
 from flintstream.table._expressions.text_helpers import LONGEST, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flintstream.table._expressions.linear_patterns import Linear
 
 _KEPT = 512
 """The patterns of each kind that a process keeps at most."""
@@ -144,18 +147,18 @@ def similar(pattern: str) -> Callable[[str], bool]:
     return lambda value: match(value) is not None
 
 
-_NEVER = re.compile("(?!)")
+_NEVER = re.compile("(?!).")  # not the same object as any translated pattern
 
 
 @lru_cache(_KEPT)
-def checked_regex(pattern: str) -> re.Pattern[str]:
+def checked_regex(pattern: str) -> re.Pattern[str] | Linear:
     """Return a compiled pattern of Java's.
 
     Raises:
         ValueError: It cannot be read.
     """
     try:
-        return re.compile(translated(pattern))
+        return linear(re.compile(translated(pattern)))
     except re.error as error:
         if "look-behind" in str(error):  # Java looks behind at distances that vary, Python does not
             return _NEVER
@@ -201,7 +204,7 @@ def str_to_map(text: str, pairs: str = ",", between: str = "=") -> dict[str, str
 
 
 @lru_cache(_KEPT)
-def regex(pattern: str) -> re.Pattern[str] | None:
+def regex(pattern: str) -> re.Pattern[str] | Linear | None:
     """Return a compiled pattern of Java's; None if it is none, or none that Python has."""
     try:
         found = checked_regex(pattern)
