@@ -48,8 +48,9 @@ LAYERS = (
 # The same within packages, by module or subpackage.
 ROOMS = {
     "coordinator": (
-        "program", "registry", "signals", "restart", "job", "engine", "pace", "orders", "monitoring", "checkpointing",
-        "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt", "coordinator", "control", "client",
+        "program", "registry", "asking", "signals", "restart", "job", "engine", "pace", "orders", "monitoring",
+        "checkpointing", "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt", "coordinator",
+        "control", "client", "descriptors",
     ),
     "datastream": (
         "_settings", "functions", "state", "output_tag", "timerservice", "time_domain", "time_characteristic",

@@ -29,7 +29,7 @@ from flintstream.common import Configuration, Encoder, SimpleStringSchema, Types
 from flintstream.connectors.kafka import client, offsets, transactions, writing
 from flintstream.connectors.kafka.dynamic import DynamicSplit
 from flintstream.connectors.kafka.reader import KafkaSplit
-from flintstream.coordinator import control
+from flintstream.coordinator.monitoring.descriptions import checkpoints_of, metrics_of, status_of
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors import DeliveryGuarantee
 from flintstream.datastream.connectors.data_frame import DataFrameSink
@@ -193,7 +193,7 @@ def test_a_connector_that_finds_no_server_does_not_show_the_password(build, capl
     out, err = capfd.readouterr()
     told = "".join(traceback.format_exception(raised.value)) + "".join(map(repr, causes(raised.value)))
     running = job._handle._job
-    answers = json.dumps([control.status_of(running), control.checkpoints_of(running), control.metrics_of(running)])
+    answers = json.dumps([status_of(running), checkpoints_of(running), metrics_of(running)])
     assert "127.0.0.1" in told + caplog.text, "it says which server"
     assert MARK not in told + caplog.text + out + err + answers
     assert not secrets_in(tmp_path)

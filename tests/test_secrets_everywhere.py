@@ -20,8 +20,9 @@ from flintstream.cli import main
 from flintstream.common import Configuration
 from flintstream.common._text.secrets import SECRET_KEYS, SECRETS_OF_URLS, is_secret, shown, shown_path, without_secrets
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
-from flintstream.coordinator.coordinator import described
-from flintstream.coordinator.monitoring import history, recent_log
+from flintstream.coordinator.monitoring import recent_log
+from flintstream.coordinator.monitoring.descriptions import record_of
+from flintstream.coordinator.monitoring.error_text import describe
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.connectors.jdbc import JdbcConnectionOptions
 from flintstream.errors import MissingDependencyError, PlanError
@@ -263,10 +264,10 @@ def test_a_record_a_reply_of_the_rest_interface_and_a_log_do_not_show_the_secret
     with pytest.raises(Exception, match="jdbc"):
         client.get_job_execution_result().result()
     running: Any = vars(client._handle)["_job"]
-    record = wait_for(lambda: history.record_of(running))
+    record = wait_for(lambda: record_of(running))
     replies = [record, jobs.config(record), jobs.settings(record), jobs.exceptions(record, None)]
     assert "my.sasl.password" in json.dumps(replies)
-    assert hides(json.dumps(replies) + described(running.result.exception()), secret)
+    assert hides(json.dumps(replies) + describe(running.result.exception()), secret)
     recent_log.keep()
     log = logging.getLogger("flintstream.test")
     for url in URLS:

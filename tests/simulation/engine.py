@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.simulation.world import World
 
-    from flintstream.coordinator.checkpointing.materializer import Folding
+    from flintstream.coordinator.engine import Materialization
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
@@ -30,7 +30,7 @@ class SimEngine:
         self.world = world
         self.zombies: list[Callable[[], Any]] = []
         """Remaining work of abandoned attempts."""
-        self.foldings: list[tuple[Folding, Future[StateHandle]]] = []
+        self.foldings: list[tuple[Materialization, Future[StateHandle]]] = []
         self.moving = world.rng.random() < 0.5
 
     def check(self, plan: JobPlan) -> None:
@@ -117,14 +117,14 @@ class SimEngine:
             self._others()
         return results
 
-    def materialize(self, folding: Folding) -> Future[StateHandle]:
+    def materialize(self, folding: Materialization) -> Future[StateHandle]:
         future: Future[StateHandle] = Future()
         self.foldings.append((folding, future))
         if self.world.rng.random() < 0.3:
             self._fold(*self.foldings.pop())
         return future
 
-    def _fold(self, folding: Folding, future: Future[StateHandle]) -> None:
+    def _fold(self, folding: Materialization, future: Future[StateHandle]) -> None:
         world = self.world
         try:
             world.interrupt("fold")
@@ -136,7 +136,7 @@ class SimEngine:
             world.log(f"folded {[handle.name for handle in folding.handles]} to {handle.name}")
             future.set_result(handle)
 
-    def _fold_late(self, folding: Folding, worker: JobRuntime) -> None:
+    def _fold_late(self, folding: Materialization, worker: JobRuntime) -> None:
         worker.materialize(folding.chain, folding.subtask, folding.handles)
         self.world.happened.append("zombie")  # the base is there, and there is no job any more that would delete it
 

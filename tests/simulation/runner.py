@@ -26,8 +26,8 @@ from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.attempt import Attempt
 from flintstream.coordinator.checkpointing import recovery
 from flintstream.coordinator.coordinator import Coordinator
-from flintstream.coordinator.orders import SavepointRequest
-from flintstream.coordinator.rescaling import RescaleRequest, rescaled
+from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
+from flintstream.coordinator.rescaling import rescaled
 from flintstream.coordinator.restart import FixedDelay, NoRestart
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.state_log import pieces as log_pieces

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.coordinator.rescaling import RescaleRequest, default_parallelism, rescaled
+from flintstream.coordinator.orders import RescaleRequest
+from flintstream.coordinator.rescaling import default_parallelism, rescaled
 from flintstream.errors import PlanError
 from flintstream.options import autoscaler as options
 from flintstream.runtime.operators.source import PENDING_RECORDS

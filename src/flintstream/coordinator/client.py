@@ -14,8 +14,8 @@ from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.descriptors import raise_limit
-from flintstream.coordinator.orders import SavepointRequest
-from flintstream.coordinator.rescaling import RescaleRequest, parallelisms, rescaled, with_vertices
+from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
+from flintstream.coordinator.rescaling import parallelisms, rescaled, with_vertices
 from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY

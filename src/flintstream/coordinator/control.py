@@ -10,7 +10,7 @@ request           arguments                        result
                                                    path of the file that standard error goes to (or null)
 ``checkpoints``                                    number of checkpoints, and those that are kept
 ``metrics``                                        name of the job, metrics of it, its tasks and its operators
-``record``                                         what there is to tell of the job; see ``history.record_of``
+``record``                                         what there is to tell of the job; see ``record_of``
 ``curves``         ``since`` (ms since the epoch)  samples of its totals that are later; see ``curves``
 ``log``                                            the last lines of the log of its process
 ``prometheus``                                     the same metrics in the text format of Prometheus
@@ -33,27 +33,27 @@ import os
 import tempfile
 import threading
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.channels.channel import new_key
 from flintstream.channels.listener import Listener
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import registry
-from flintstream.coordinator.coordinator import described
-from flintstream.coordinator.monitoring import output_file, recent_log
-from flintstream.coordinator.monitoring.checkpoint_history import state_of
-from flintstream.coordinator.monitoring.measured import families, of_job, of_operators, of_tasks, vertex_id
-from flintstream.coordinator.rescaling import told
+from flintstream.coordinator.monitoring import recent_log
+from flintstream.coordinator.monitoring.descriptions import checkpoints_of, metrics_of, record_of, status_of
+from flintstream.coordinator.monitoring.error_text import describe
+from flintstream.coordinator.monitoring.measured import families
+from flintstream.coordinator.monitoring.observed import ObservedJob
+from flintstream.coordinator.rescaling import describe_change
 from flintstream.errors import FlintstreamError, message_of, shorten
 from flintstream.metrics.families import prometheus_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
 
     from flintstream.channels.channel import Channel
-    from flintstream.coordinator.client import RunningJob
 
 LARGEST_PARALLELISM = 1 << 15
 LONGEST_REQUEST = 1 << 16
@@ -73,10 +73,27 @@ _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
 _log = logging.getLogger(__name__)
 
 
+class ControlledJob(ObservedJob, Protocol):
+    """A job that others can stop and change."""
+
+    @property
+    def finished(self) -> threading.Event:
+        """Set when it has ended."""
+
+    def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False) -> Future[str]:
+        """Take a savepoint."""
+
+    def rescale(self, parallelism: int | None = None, vertices: Mapping[str, int] | None = None) -> Future[None]:
+        """Change its parallelism."""
+
+    def cancel(self) -> None:
+        """Stop it."""
+
+
 class Control:
     """Answers the requests for one job, in daemon threads."""
 
-    def __init__(self, job: RunningJob) -> None:
+    def __init__(self, job: ControlledJob) -> None:
         """Prepare to answer for ``job``."""
         self._job = job
         self._pid = os.getpid()
@@ -89,7 +106,7 @@ class Control:
             "status": lambda: status_of(job),
             "checkpoints": lambda: checkpoints_of(job),
             "metrics": lambda: metrics_of(job),
-            "record": lambda: _record_of(job),
+            "record": lambda: record_of(job),
             "curves": lambda since=0: job.coordinator.tally.curves.since(since),
             "log": recent_log.lines,
             "prometheus": lambda: prometheus_text(families(job)),
@@ -180,7 +197,7 @@ class Control:
         result = self._job.rescale(parallelism, vertices)
         if wait or result.done():
             result.result()
-        return told(before, self._job.job.plan)
+        return describe_change(before, self._job.job.plan)
 
     def _cancel(self) -> str:
         self._job.cancel()
@@ -190,7 +207,7 @@ class Control:
     def _wait(self) -> dict[str, str | None]:
         self._job.finished.wait()
         error = self._job.result.exception()
-        return {"state": self._job.status().name, "error": None if error is None else described(error)}
+        return {"state": self._job.status().name, "error": None if error is None else describe(error)}
 
 
 def _parsed(data: bytes | bytearray) -> tuple[str, dict[str, Any]]:
@@ -202,84 +219,6 @@ def _parsed(data: bytes | bytearray) -> tuple[str, dict[str, Any]]:
     if not isinstance(content, dict) or not isinstance(content.get("request"), str):
         raise FlintstreamError("a request must be a JSON object with the member 'request'")
     return content.pop("request"), content
-
-
-def status_of(job: RunningJob) -> dict[str, Any]:
-    """Return the progress of a job, as JSON."""
-    progress = job.coordinator.tally.progress
-    return {
-        "state": job.status().name,
-        "epochs": progress.epochs,
-        "restarts": progress.restarts,
-        "checkpoints": progress.checkpoints,
-        "failed_checkpoints": job.coordinator.checkpoints.failed,
-        "records_in": progress.records_in,
-        "records_out": progress.records_out,
-        "watermark": None if progress.watermark == -(2**63) else progress.watermark,
-        "log_file": output_file.own(),
-    }
-
-
-def checkpoints_of(job: RunningJob) -> dict[str, Any]:
-    """Return the checkpoints of a job, as JSON. The job would go back to the last one in ``kept``."""
-    checkpoints = job.coordinator.checkpoints
-    settings, latest = checkpoints.settings, checkpoints.latest
-    return {
-        "interval_ms": settings.interval_ms,
-        "completed": job.coordinator.tally.progress.checkpoints,
-        "failed": checkpoints.failed,
-        "last_duration_ms": checkpoints.duration_ms,
-        "started_from": settings.restore_path,
-        "settings": {
-            "min_pause_ms": settings.min_pause_ms,
-            "timeout_ms": settings.timeout_ms,
-            "tolerable_failures": settings.tolerable_failures,
-            "retained": settings.retained,
-            "exactly_once": settings.exactly_once,
-            "incremental": settings.incremental,
-            "keep_when_cancelled": settings.keep_when_cancelled,
-            "keep_when_failed": settings.keep_when_failed,
-            "directory": None if checkpoints.store is None else checkpoints.store.uri(""),
-            "savepoint_directory": settings.savepoint_directory,
-            "backend": job.job.plan.settings.state.backend,
-            "changelog": checkpoints.logged,
-            "materialize_interval_ms": settings.materialize_interval_ms,
-        },
-        "history": checkpoints.history.told(),
-        "state": [] if latest is None else state_of(latest.metadata),
-        "kept": [
-            {
-                "number": each.metadata.number,
-                "kind": each.metadata.purpose,
-                "path": each.where,
-                "created_ms": each.metadata.created_ms,
-                "bytes": each.metadata.size(),
-            }
-            for each in tuple(checkpoints.completed)
-        ],
-    }
-
-
-def metrics_of(job: RunningJob) -> dict[str, Any]:
-    """Return the metrics of a job, its tasks and its operators, as JSON."""
-    vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
-    operators = [{**asdict(each), "vertex": vertices[each.operator_id]} for each in of_operators(job)]
-    load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
-    chains = {chain.id: chain for chain in load.plan.chains}
-    lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
-    tasks = []
-    for (chain, subtask), values in of_tasks(load, clock.now_ms()).items():
-        _, _, busy, held = (each[subtask] for each in totals[chain])
-        spent = {"busy": busy, "held": held, "idle": max(0, lived_ms - busy - held)}
-        place = {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask}
-        tasks.append({**place, "values": values, "spent_ms": spent})
-    return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
-
-
-def _record_of(job: RunningJob) -> dict[str, Any]:
-    from flintstream.coordinator.monitoring.history import record_of  # noqa: PLC0415 - it uses this module
-
-    return record_of(job)
 
 
 def _new_address() -> str:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.secrets import without_secrets
 from flintstream.coordinator import program
 from flintstream.coordinator.attempt import Attempt, Lasting
 from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
@@ -23,6 +22,7 @@ from flintstream.coordinator.checkpointing.recovery import (
     with_key_groups_of,
 )
 from flintstream.coordinator.job import Clock
+from flintstream.coordinator.monitoring.error_text import describe
 from flintstream.coordinator.monitoring.tally import Tally
 from flintstream.coordinator.orders import Orders
 from flintstream.coordinator.pace import Pace
@@ -34,7 +34,6 @@ from flintstream.errors import (
     UserCodeError,
     as_exception,
     is_interrupt,
-    message_of,
 )
 
 if TYPE_CHECKING:
@@ -42,21 +41,13 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
-    from flintstream.coordinator.orders import SavepointRequest
-    from flintstream.coordinator.rescaling import RescaleRequest
+    from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
     from flintstream.runtime.plan import JobPlan
 
-KEPT_FAILURES, LONGEST_FAILURE = 16, 10_000
-"""How many errors are kept, as in Flink, and how many characters of each."""
+KEPT_FAILURES = 16
+"""How many errors are kept, as in Flink."""
 
 _log = logging.getLogger(__name__)
-
-
-def described(error: BaseException) -> str:
-    """Return type and message of an error, and for one of user code operator, record and frames; without secrets."""
-    cause = error.__cause__
-    text = f"{type(error).__name__}: {message_of(error)}" + (f"\n{cause}" if isinstance(cause, UserCodeError) else "")
-    return without_secrets(text)[:LONGEST_FAILURE]
 
 
 class Coordinator:
@@ -246,7 +237,7 @@ class Coordinator:
                 {
                     "at_ms": at_ms,
                     "type": type(error).__name__,
-                    "text": described(error),
+                    "text": describe(error),
                     "operator": None if user is None else user.operator,
                     "record": None if user is None else user.record,
                     "restart_ms": None,

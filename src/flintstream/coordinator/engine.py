@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
-    from flintstream.coordinator.checkpointing.materializer import Folding
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
 
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Materialization:
+    """The log of one subtask up to an epoch."""
+
+    chain: int
+    subtask: int
+    handles: tuple[StateHandle, ...]
 
 
 class Engine(Protocol):
@@ -37,7 +46,7 @@ class Engine(Protocol):
             JobCancelledError: :meth:`cancel` was called.
         """
 
-    def materialize(self, folding: Folding) -> Future[StateHandle]:
+    def materialize(self, folding: Materialization) -> Future[StateHandle]:
         """Fold the changelog of a subtask in the background, while epochs run."""
 
     def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:

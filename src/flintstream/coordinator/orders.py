@@ -14,7 +14,7 @@ from flintstream.errors import CheckpointError
 if TYPE_CHECKING:
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock
-    from flintstream.coordinator.rescaling import RescaleRequest
+    from flintstream.runtime.plan import JobPlan
     from flintstream.storage.file_store import FileStore
 
 
@@ -29,6 +29,15 @@ class SavepointRequest:
     """Whether all event time passes before the savepoint."""
     result: Future[str] = field(default_factory=Future)
     """The path of the savepoint, or the reason why it failed."""
+
+
+@dataclass
+class RescaleRequest:
+    """A request to go on with another plan of the same program."""
+
+    plan: JobPlan
+    result: Future[None] = field(default_factory=Future)
+    """Done when the first epoch with the plan has ended; or the reason why the job goes on without it."""
 
 
 class Orders:

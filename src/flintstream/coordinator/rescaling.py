@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator.checkpointing.recovery import with_key_groups
-from flintstream.coordinator.monitoring.measured import vertex_id
+from flintstream.coordinator.monitoring.vertices import vertex_id
 from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.job import Job
     from flintstream.runtime.plan import JobPlan
-
-
-@dataclass
-class RescaleRequest:
-    """A request to go on with another plan of the same program."""
-
-    plan: JobPlan
-    result: Future[None] = field(default_factory=Future)
-    """Done when the first epoch with the plan has ended; or the reason why the job goes on without it."""
 
 
 def rescaled(job: Job, parallelism: int) -> JobPlan:
@@ -64,7 +54,7 @@ def parallelisms(plan: JobPlan) -> dict[str, int]:
     return {node.uid: chain.parallelism for chain in plan.chains for node in chain.nodes}
 
 
-def told(before: JobPlan, after: JobPlan) -> list[dict[str, Any]]:
+def describe_change(before: JobPlan, after: JobPlan) -> list[dict[str, Any]]:
     """Return the operators with their parallelism in two plans of a program, as JSON."""
     old = parallelisms(before)
     return [

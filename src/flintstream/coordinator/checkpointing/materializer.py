@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from flintstream.coordinator.engine import Materialization
 from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import StateHandle
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Folding:
-    """The log of one subtask up to an epoch."""
-
-    chain: int
-    subtask: int
-    handles: tuple[StateHandle, ...]
 
 
 class Materializer:
@@ -50,7 +42,7 @@ class Materializer:
         self.started_ms = now_ms
         self.failures = 0
         self.queue: list[tuple[int, int]] = []
-        self.running: tuple[Folding, Future[StateHandle]] | None = None
+        self.running: tuple[Materialization, Future[StateHandle]] | None = None
         self.completed = 0
 
     def poll(self, subtasks: Mapping[tuple[int, int], SubtaskProgress], now_ms: int) -> Iterator[str]:
@@ -73,7 +65,7 @@ class Materializer:
             report = subtasks[place].report
             if report is None or report.finished or len(report.handles) < 2:
                 continue
-            folding = Folding(*place, report.handles)
+            folding = Materialization(*place, report.handles)
             self.running = folding, self.engine.materialize(folding)
             if self.running[1].done():
                 yield from self._take_over(subtasks)

@@ -15,13 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import flintstream
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator import registry
-from flintstream.coordinator.control import checkpoints_of, metrics_of, status_of
-from flintstream.coordinator.coordinator import described
 from flintstream.coordinator.monitoring import recent_log
-from flintstream.coordinator.monitoring.measured import described_plan
+from flintstream.coordinator.monitoring.descriptions import FORMAT, record_of
+from flintstream.coordinator.monitoring.error_text import describe
 from flintstream.coordinator.monitoring.record_shape import fault_of
 from flintstream.errors import FlintstreamError
 from flintstream.storage.private import make_private
@@ -29,10 +27,9 @@ from flintstream.storage.private import make_private
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.coordinator.client import RunningJob
+    from flintstream.coordinator.monitoring.observed import ObservedJob
 
 DIRECTORY = "FLINTSTREAM_HISTORY_DIR"
-FORMAT = 1
 LOST = "LOST"
 """The state of a job whose process ended without a word."""
 LONGEST_RECORD = 1 << 28
@@ -53,7 +50,7 @@ def directory() -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "flintstream" / "history"
 
 
-def keeper(max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[], None]]:
+def keeper(max_age_ms: int, max_jobs: int) -> Callable[[ObservedJob], Callable[[], None]]:
     """Return a function that takes a job which starts, keeps its record, and returns what to call at its end.
 
     Args:
@@ -61,20 +58,20 @@ def keeper(max_age_ms: int, max_jobs: int) -> Callable[[RunningJob], Callable[[]
         max_jobs: if there are more records, the oldest are deleted.
     """
 
-    def begin(job: RunningJob) -> Callable[[], None]:
+    def begin(job: ObservedJob) -> Callable[[], None]:
         started_ms = time.time_ns() // 1_000_000
         _write(job, started_ms, None)
         job.listen(_renewal(job, started_ms))
         return partial(end, job, started_ms)
 
-    def end(job: RunningJob, started_ms: int) -> None:
+    def end(job: ObservedJob, started_ms: int) -> None:
         _write(job, started_ms, time.time_ns() // 1_000_000)
         _prune(max_age_ms, max_jobs, job.job.plan.job_id)
 
     return begin
 
 
-def _renewal(job: RunningJob, started_ms: int) -> Callable[[object], None]:
+def _renewal(job: ObservedJob, started_ms: int) -> Callable[[object], None]:
     """Return what to call after each epoch, to write the record now and then."""
     due_ms = 1000
 
@@ -91,7 +88,7 @@ def _renewal(job: RunningJob, started_ms: int) -> Callable[[object], None]:
     return renew
 
 
-def _write(job: RunningJob, started_ms: int, ended_ms: int | None, *, warns: bool = True) -> None:
+def _write(job: ObservedJob, started_ms: int, ended_ms: int | None, *, warns: bool = True) -> None:
     plan = job.job.plan
     record = {
         **record_of(job),
@@ -120,28 +117,9 @@ def _write(job: RunningJob, started_ms: int, ended_ms: int | None, *, warns: boo
         )
 
 
-def record_of(job: RunningJob) -> dict[str, Any]:
-    """Return what there is to tell of a job that runs, as JSON."""
-    plan = job.job.plan
-    return {
-        "format": FORMAT,
-        "release": flintstream.__version__,
-        "job_id": plan.job_id,
-        "name": plan.job_name,
-        "host": registry.host(),
-        "pid": os.getpid(),
-        "plan": described_plan(plan),
-        "status": status_of(job),
-        "checkpoints": checkpoints_of(job),
-        "metrics": metrics_of(job),
-        "exceptions": [dict(each) for each in tuple(job.coordinator.failures)],
-        "configuration": job.configuration,
-    }
-
-
-def _text_of_error(job: RunningJob) -> str | None:
+def _text_of_error(job: ObservedJob) -> str | None:
     error = job.result.exception()
-    return None if error is None else described(error)
+    return None if error is None else describe(error)
 
 
 def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:

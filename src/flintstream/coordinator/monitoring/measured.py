@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring.vertices import flink_id, vertex_id
 from flintstream.metrics.families import JOB, OPERATOR, TASK, Families
 from flintstream.metrics.subtask import SubtaskMetrics
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
@@ -13,30 +13,16 @@ from flintstream.runtime.operators.base import MAX_TIMESTAMP
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flintstream.coordinator.client import RunningJob
     from flintstream.coordinator.monitoring.load import Load
-    from flintstream.runtime.plan import ChainPlan, JobPlan
+    from flintstream.coordinator.monitoring.observed import ObservedJob
+    from flintstream.runtime.plan import ChainPlan
 
 
 WATERMARKS = "Timestamps/Watermarks"
 """The name of an operator that assigns watermarks."""
 
 
-def flink_id(uid: str) -> str:
-    """Return an id of the form that Flink gives to operators: 32 hexadecimal digits.
-
-    >>> flink_id("counts")
-    '5734be6acd4b538a4450d2f7de5cdecd'
-    """
-    return hashlib.blake2b(uid.encode(), digest_size=16).hexdigest()
-
-
-def vertex_id(chain: ChainPlan) -> str:
-    """Return the id of a chain, which is that of its first operator."""
-    return flink_id(chain.nodes[0].uid)
-
-
-def of_job(job: RunningJob) -> dict[str, Any]:
+def of_job(job: ObservedJob) -> dict[str, Any]:
     """Return the metrics of the whole job by name; without those of checkpoints before the first one."""
     coordinator = job.coordinator
     progress, checkpoints = coordinator.tally.progress, coordinator.checkpoints
@@ -70,7 +56,7 @@ def of_tasks(load: Load, now_ms: int) -> dict[tuple[int, int], dict[str, float]]
     }
 
 
-def of_operators(job: RunningJob) -> list[SubtaskMetrics]:
+def of_operators(job: ObservedJob) -> list[SubtaskMetrics]:
     """Return the metrics of the operators by subtask, with rates and the lag of sources."""
     clock, tally = job.coordinator.lasting.clock, job.coordinator.tally
     rates, wall_ms = tally.load.rates(clock.now_ms()), clock.wall_ms()
@@ -90,7 +76,7 @@ def of_operators(job: RunningJob) -> list[SubtaskMetrics]:
     return complete
 
 
-def families(job: RunningJob) -> Families:
+def families(job: ObservedJob) -> Families:
     """Return all metrics of a job for reporters."""
     plan, found = job.job.plan, Families()
     host = {"host": registry.host(), "job_id": plan.job_id, "job_name": plan.job_name}
@@ -126,27 +112,4 @@ def _labels(chain: ChainPlan, subtask: int, attempt: str) -> Mapping[str, str]:
         "task_name": chain.name,
         "task_attempt_num": attempt,
         "subtask_index": str(subtask),
-    }
-
-
-def described_plan(plan: JobPlan) -> dict[str, Any]:
-    """Return the chains of a plan as JSON, under Flink's ids, with their operators and where their input comes from."""
-    homes = {node.id: chain for chain in plan.chains for node in chain.nodes}
-    return {
-        "batch": plan.batch,
-        "vertices": [
-            {
-                "id": vertex_id(chain),
-                "name": chain.name,
-                "parallelism": chain.parallelism,
-                "max_parallelism": chain.max_parallelism,
-                "superstep": chain.level,
-                "operators": [{"id": flink_id(node.uid), "name": node.name, "uid": node.uid} for node in chain.nodes],
-                "inputs": [
-                    {"id": vertex_id(homes[edge.source]), "ship_strategy": edge.partitioner.name}
-                    for edge in chain.inputs
-                ],
-            }
-            for chain in plan.chains
-        ],
     }

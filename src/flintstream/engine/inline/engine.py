@@ -13,8 +13,7 @@ from flintstream.runtime.task.stage import JobRuntime
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.coordinator.checkpointing.materializer import Folding
-    from flintstream.coordinator.engine import Result
+    from flintstream.coordinator.engine import Materialization, Result
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
@@ -50,7 +49,7 @@ class InlineEngine:
             current = [i for i in current if i.level > level] + following
         return current
 
-    def materialize(self, folding: Folding) -> Future[StateHandle]:
+    def materialize(self, folding: Materialization) -> Future[StateHandle]:
         """Fold the changelog of a subtask immediately."""
         future: Future[StateHandle] = Future()
         try:

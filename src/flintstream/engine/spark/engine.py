@@ -42,8 +42,7 @@ from flintstream.storage.file_store import file_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flintstream.coordinator.checkpointing.materializer import Folding
-    from flintstream.coordinator.engine import Result
+    from flintstream.coordinator.engine import Materialization, Result
     from flintstream.engine.spark.resident import ResidentTask
     from flintstream.engine.spark.shipping import Shipment, ShippedJob
     from flintstream.runtime.plan import JobPlan
@@ -233,7 +232,7 @@ class SparkEngine:
         self.homes.ran(receipts, time.monotonic())
         return [item for item in results if item.edge != RECEIPT]
 
-    def materialize(self, folding: Folding) -> Future[StateHandle]:
+    def materialize(self, folding: Materialization) -> Future[StateHandle]:
         """Fold the changelog of a subtask in a separate Spark job, which takes one slot."""
         future: Future[StateHandle] = Future()
         assert self.shipment is not None  # noqa: S101 - the job runs

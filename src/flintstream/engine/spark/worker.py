@@ -24,7 +24,7 @@ from flintstream.runtime.task.stage import JobRuntime
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flintstream.coordinator.checkpointing.materializer import Folding
+    from flintstream.coordinator.engine import Materialization
     from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.protocol import StateHandle
 
@@ -202,7 +202,7 @@ def _packed(waiting: dict[int, list[Any]], run: int) -> Iterator[bytes]:
 class MaterializeTask:
     """Folds the changelog of a subtask."""
 
-    def __init__(self, job: ShippedJob, folding: Folding) -> None:
+    def __init__(self, job: ShippedJob, folding: Materialization) -> None:
         """Fold a log of a job."""
         self.job = job
         self.folding = folding

@@ -1,0 +1,110 @@
+"""What there is to tell of a job that runs, as JSON: its status, checkpoints, metrics and record."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import flintstream
+from flintstream.coordinator import registry
+from flintstream.coordinator.monitoring import output_file
+from flintstream.coordinator.monitoring.checkpoint_history import state_of
+from flintstream.coordinator.monitoring.measured import of_job, of_operators, of_tasks
+from flintstream.coordinator.monitoring.vertices import describe_plan, vertex_id
+
+if TYPE_CHECKING:
+    from flintstream.coordinator.monitoring.observed import ObservedJob
+
+FORMAT = 1
+
+
+def status_of(job: ObservedJob) -> dict[str, Any]:
+    """Return the progress of a job, as JSON."""
+    progress = job.coordinator.tally.progress
+    return {
+        "state": job.status().name,
+        "epochs": progress.epochs,
+        "restarts": progress.restarts,
+        "checkpoints": progress.checkpoints,
+        "failed_checkpoints": job.coordinator.checkpoints.failed,
+        "records_in": progress.records_in,
+        "records_out": progress.records_out,
+        "watermark": None if progress.watermark == -(2**63) else progress.watermark,
+        "log_file": output_file.own(),
+    }
+
+
+def checkpoints_of(job: ObservedJob) -> dict[str, Any]:
+    """Return the checkpoints of a job, as JSON. The job would go back to the last one in ``kept``."""
+    checkpoints = job.coordinator.checkpoints
+    settings, latest = checkpoints.settings, checkpoints.latest
+    return {
+        "interval_ms": settings.interval_ms,
+        "completed": job.coordinator.tally.progress.checkpoints,
+        "failed": checkpoints.failed,
+        "last_duration_ms": checkpoints.duration_ms,
+        "started_from": settings.restore_path,
+        "settings": {
+            "min_pause_ms": settings.min_pause_ms,
+            "timeout_ms": settings.timeout_ms,
+            "tolerable_failures": settings.tolerable_failures,
+            "retained": settings.retained,
+            "exactly_once": settings.exactly_once,
+            "incremental": settings.incremental,
+            "keep_when_cancelled": settings.keep_when_cancelled,
+            "keep_when_failed": settings.keep_when_failed,
+            "directory": None if checkpoints.store is None else checkpoints.store.uri(""),
+            "savepoint_directory": settings.savepoint_directory,
+            "backend": job.job.plan.settings.state.backend,
+            "changelog": checkpoints.logged,
+            "materialize_interval_ms": settings.materialize_interval_ms,
+        },
+        "history": checkpoints.history.told(),
+        "state": [] if latest is None else state_of(latest.metadata),
+        "kept": [
+            {
+                "number": each.metadata.number,
+                "kind": each.metadata.purpose,
+                "path": each.where,
+                "created_ms": each.metadata.created_ms,
+                "bytes": each.metadata.size(),
+            }
+            for each in tuple(checkpoints.completed)
+        ],
+    }
+
+
+def metrics_of(job: ObservedJob) -> dict[str, Any]:
+    """Return the metrics of a job, its tasks and its operators, as JSON."""
+    vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
+    operators = [{**asdict(each), "vertex": vertices[each.operator_id]} for each in of_operators(job)]
+    load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
+    chains = {chain.id: chain for chain in load.plan.chains}
+    lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
+    tasks = []
+    for (chain, subtask), values in of_tasks(load, clock.now_ms()).items():
+        _, _, busy, held = (each[subtask] for each in totals[chain])
+        spent = {"busy": busy, "held": held, "idle": max(0, lived_ms - busy - held)}
+        place = {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask}
+        tasks.append({**place, "values": values, "spent_ms": spent})
+    return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
+
+
+def record_of(job: ObservedJob) -> dict[str, Any]:
+    """Return what there is to tell of a job that runs, as JSON."""
+    plan = job.job.plan
+    return {
+        "format": FORMAT,
+        "release": flintstream.__version__,
+        "job_id": plan.job_id,
+        "name": plan.job_name,
+        "host": registry.host(),
+        "pid": os.getpid(),
+        "plan": describe_plan(plan),
+        "status": status_of(job),
+        "checkpoints": checkpoints_of(job),
+        "metrics": metrics_of(job),
+        "exceptions": [dict(each) for each in tuple(job.coordinator.failures)],
+        "configuration": job.configuration,
+    }
