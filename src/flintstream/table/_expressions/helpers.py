@@ -271,6 +271,20 @@ def zone_of(name: str) -> Any:
     return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
 
 
+def known_zone(name: str) -> str:
+    """Return a time zone; UTC for one that there is not, and for an offset without GMT, as Java takes them."""
+    return name if not name.startswith(("+", "-")) and is_zone(name) else "UTC"
+
+
+def is_zone(name: str) -> bool:
+    """Return whether there is a time zone."""
+    try:
+        zone_of(name)
+    except (KeyError, ValueError, OSError):  # the name of a directory of zones is an OSError
+        return False
+    return True
+
+
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::(\d\d))?")
 """A zone without a name: ``+08:00`` or ``GMT-3``."""
 

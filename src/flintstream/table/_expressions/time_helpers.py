@@ -15,6 +15,8 @@ from flintstream.common.time import Instant
 from flintstream.table._expressions.helpers import (
     divide,
     edge,
+    is_zone,
+    known_zone,
     parse_date,
     parse_timestamp,
     unzoned,
@@ -124,7 +126,7 @@ def convert_zone(text: str, source: str, target: str) -> str | None:
     found = read_timestamp(text)
     if found is None:
         return None
-    moved = zoned(unzoned(found, source), target)
+    moved = zoned(unzoned(found, known_zone(source)), known_zone(target))
     return f"{moved.year:04d}-{moved:%m-%d %H:%M:%S}"
 
 
@@ -152,6 +154,10 @@ def _field(value: datetime, letter: str, width: int) -> str:
         return f"{value:%b}" if width == 3 else f"{value:%B}"
     if letter == "E":
         return f"{value:%a}" if width < 4 else f"{value:%A}"
+    if letter == "G":
+        return "AD"
+    if letter == "Q" and width > 2:
+        return f"Q{(value.month + 2) // 3}"
     if letter == "a":
         return "AM" if value.hour < 12 else "PM"
     if letter == "S":
@@ -167,6 +173,13 @@ def _field(value: datetime, letter: str, width: int) -> str:
         "s": value.second,
         "D": value.timetuple().tm_yday,
         "w": _week(value),
+        "K": value.hour % 12,
+        "Q": (value.month + 2) // 3,
+        "e": value.isoweekday() % 7 + 1,
+        "c": value.isoweekday() % 7 + 1,
+        "W": (value.day + value.replace(day=1).isoweekday() % 7 + 6) // 7,
+        "n": value.microsecond * 1000,
+        "A": (value.hour * 3600 + value.minute * 60 + value.second) * 1000 + value.microsecond // 1000,
     }
     if letter not in numbers:
         raise ValueError(f"DATE_FORMAT does not know the letter {letter}")
@@ -182,6 +195,9 @@ def _week(value: datetime) -> int:
     return (sunday - (first - datetime.fromordinal(first).isoweekday() % 7)) // 7 + 1
 
 
+_NOTHING = re.compile("(?!)")
+
+
 @lru_cache(_PATTERNS)
 def _reading(pattern: str) -> re.Pattern[str]:
     names = {"y": "year", "u": "year", "M": "month", "d": "day", "H": "hour", "h": "hour", "m": "minute", "s": "second"}
@@ -195,7 +211,7 @@ def _reading(pattern: str) -> re.Pattern[str]:
         elif letter == "S":
             parts.append(rf"(?P<fraction>\d{{{len(text)}}})")
         else:
-            raise ValueError(f"TO_TIMESTAMP does not know the letter {letter}")
+            return _NOTHING
     return re.compile("".join(parts))
 
 
@@ -335,7 +351,8 @@ def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
     """Return the point in time of seconds (0 digits) or ms (3 digits) since the epoch, or of a text and its pattern."""
     if isinstance(given, str):
         found = read_timestamp(given, more if isinstance(more, str) else "yyyy-MM-dd HH:mm:ss")
-        return None if found is None else unzoned(found, named)
+        named = "UTC" if named == "Z" else named
+        return None if found is None or not is_zone(named) else unzoned(found, named)
     if not 0 <= more <= _DIGITS:
         return None
     if isinstance(given, float):

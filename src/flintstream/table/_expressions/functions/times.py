@@ -125,7 +125,7 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
             for each, there in zip(moments, local, strict=True)
         ]
     kind = with_null(INT, any(is_nullable(each.type) for each in moments))
-    return Call(kind, name, (unit, *moments), template("timestamp_diff({0}, {1}, {2})"))
+    return Call(kind, name, (unit, *moments), template("wrap(timestamp_diff({0}, {1}, {2}), 32)"))
 
 
 for _name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
