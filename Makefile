@@ -86,6 +86,7 @@ changelog-draft: setup ## print what the fragments in changes/ will add to the c
 
 changelog: setup ## move the fragments into CHANGELOG.md as the section of VERSION, before its tag is set
 	$(if $(VERSION),,$(error say which: make changelog VERSION=1.2.3))
+	@! grep "^## $(VERSION) (" CHANGELOG.md || { echo "CHANGELOG.md has this section already: CONTRIBUTING.md says how to release 0.1.0"; exit 1; }
 	$(BIN)/towncrier build --yes --version $(VERSION)
 
 constraints: ## renew the pins, also of what builds and publishes, with their hashes (needs uv)

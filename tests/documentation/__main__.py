@@ -13,14 +13,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(page: str = "first-job") -> None:
-    """Follow the page; only ``pip install`` installs this checkout instead of a release."""
+    """Follow the page; ``pip install`` installs this checkout for ``CLONE``, with the pinned versions."""
     with tempfile.TemporaryDirectory() as directory:
         reader = Reader(Path(directory), {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"})
         try:
             path = ROOT / "docs" / "tutorials" / f"{page}.md"
             for step in steps(path):
                 if isinstance(step, Command):
-                    step.line = step.line.replace("'flintstream[java]'", f"'{ROOT}[java]' -c {ROOT}/constraints.txt")
+                    step.line = step.line.replace("'CLONE[java]'", f"'{ROOT}[java]' -c {ROOT}/constraints.txt")
                     print("$", step.line)
                     reader.do(step)
                     if step.line.startswith("mkdir"):
