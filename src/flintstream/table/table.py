@@ -198,7 +198,7 @@ class Table:
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
         condition = resolve(syntax_of(predicate), self._scope())
-        node, rest = with_condition(self._t_env._session, self._node, condition)  # noqa: SLF001 - one layer
+        node, rest = with_condition(self._t_env._session.settings, self._node, condition)  # noqa: SLF001 - one layer
         return self._with(node if rest is None else filtered(node, rest))
 
     where = filter  # noqa: A003 - the method
@@ -281,7 +281,7 @@ class Table:
     @deep
     def _combined(self, right: Table, operation: str) -> Table:
         session = self._t_env._session  # noqa: SLF001 - one layer
-        return self._with(combined(session, self._node, right._node, operation, None))
+        return self._with(combined(session.settings, self._node, right._node, operation, None))
 
     @deep
     def order_by(self, *fields: Expression) -> Table:
@@ -297,7 +297,7 @@ class Table:
                 word, (syntax,) = syntax.function, syntax.arguments
             descending = word == "DESC"
             keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
-        return self._with(ordered(self._t_env._session, self._node, keys))  # noqa: SLF001 - one layer
+        return self._with(ordered(self._t_env._session.settings, self._node, keys))  # noqa: SLF001 - one layer
 
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones of the order.
@@ -305,7 +305,7 @@ class Table:
         Raises:
             SqlError: The number is negative, or there is an offset or limit already.
         """
-        return self._with(a_part(self._t_env._session, self._node, offset, None))  # noqa: SLF001 - one layer
+        return self._with(a_part(self._t_env._session.settings, self._node, offset, None))  # noqa: SLF001 - one layer
 
     def fetch(self, fetch: int) -> Table:
         """Return the first rows of the order.
@@ -313,7 +313,7 @@ class Table:
         Raises:
             SqlError: The number is negative, or there is a limit already.
         """
-        return self._with(a_part(self._t_env._session, self._node, None, fetch))  # noqa: SLF001 - one layer
+        return self._with(a_part(self._t_env._session.settings, self._node, None, fetch))  # noqa: SLF001 - one layer
 
     def limit(self, fetch: int, offset: int = 0) -> Table:
         """Return ``fetch`` rows of the order after the first ``offset``."""
@@ -350,7 +350,7 @@ class Table:
         session = self._t_env._session  # noqa: SLF001 - one layer
         scope = session.scope((*self._node.columns, *right._node.columns))
         condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
-        return self._with(joined(session, self._node, right._node, kind, condition))
+        return self._with(joined(session.settings, self._node, right._node, kind, condition))
 
     def join_lateral(self, table_function_call: Any) -> Table:
         """Return each row joined with the rows that a table function returns for it.

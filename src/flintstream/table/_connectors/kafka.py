@@ -35,13 +35,18 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
     from flintstream.connectors.kafka.records import KafkaRecord
+    from flintstream.datastream.connectors.kafka import (
+        KafkaSourceBuilder,
+    )
     from flintstream.table._connectors.contract import ConnectorTable
-    from flintstream.table._connectors.formats import Decoder, Encoder
+    from flintstream.table._connectors.formats import Decode, Decoder, Encode, Encoder
     from flintstream.table._connectors.options import Options
     from flintstream.table._expressions.expr import Column
 
+    Row = tuple[object, ...]
+
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
-_METADATA: dict[str, Callable[[KafkaRecord], Any]] = {
+_METADATA: dict[str, Callable[[KafkaRecord], object]] = {
     "topic": lambda record: record.topic,
     "partition": lambda record: record.partition,
     "offset": lambda record: record.offset,
@@ -53,25 +58,25 @@ _METADATA: dict[str, Callable[[KafkaRecord], Any]] = {
 _STARTS = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 
 
-class RecordReader(KafkaRecordDeserializationSchema[Any]):
+class RecordReader(KafkaRecordDeserializationSchema["Row"]):
     """Makes the tuple of a table's columns."""
 
     def __init__(self, value: Decoder, key: Decoder | None, order: Sequence[tuple[str, Any]]) -> None:
         """Take where each column comes from: (value, position), (key, position) or (metadata, its name)."""
         self.value, self.key, self.order = value, key, tuple(order)
-        self._ready: Any = None
+        self._ready: tuple[Decode, Decode | None, bool] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_ready": None}
 
-    def ready(self) -> Any:
+    def ready(self) -> tuple[Decode, Decode | None, bool]:
         """Return the functions for the value and the key, and whether the value is all."""
         if self._ready is None:
             plain = self.order == tuple(("value", i) for i in range(len(self.order)))
             self._ready = (self.value.decode(), None if self.key is None else self.key.decode(), plain)
         return self._ready
 
-    def deserialize(self, record: Any) -> Any:
+    def deserialize(self, record: Any) -> Row | None:
         """Return the tuple; None to skip a record."""
         value_of, key_of, plain = self.ready()
         if record.value is None:
@@ -81,7 +86,7 @@ class RecordReader(KafkaRecordDeserializationSchema[Any]):
             return value
         return self.assembled(record, value, key_of)
 
-    def assembled(self, record: Any, value: Any, key_of: Any) -> tuple[Any, ...]:
+    def assembled(self, record: KafkaRecord, value: Row, key_of: Decode | None) -> Row:
         """Return the columns of value, key and metadata in their order."""
         key = () if key_of is None or record.key is None else key_of(record.key)
         return tuple(
@@ -95,15 +100,14 @@ class RecordReader(KafkaRecordDeserializationSchema[Any]):
             ]
         )
 
-    def get_produced_type(self) -> Any:
+    def get_produced_type(self) -> None:
         """Return None: records are tuples of the table."""
-        return None
 
 
 class _ChangeReader(RecordReader):
     """Makes tuples of the changes of a message, each with its kind, as one record."""
 
-    def deserialize(self, record: Any) -> Any:
+    def deserialize(self, record: Any) -> Row | None:
         """Return a tuple of them; None to skip a record."""
         value_of, key_of, plain = self.ready()
         if record.value is None:
@@ -289,13 +293,13 @@ def places(
     return key, order
 
 
-def _topics(builder: Any, options: Options) -> None:
+def _topics(builder: KafkaSourceBuilder[Row], options: Options) -> None:
     topics, pattern = options.text("topic"), options.text("topic-pattern")
     if (topics is None) == (pattern is None):
         raise SqlError(f"table '{options.table}': give one of the options 'topic' and 'topic-pattern'")
     if topics is not None:
         builder.set_topics(*[each.strip() for each in topics.split(";") if each.strip()])
-    else:
+    elif pattern is not None:
         builder.set_topic_pattern(pattern)
 
 
@@ -324,7 +328,7 @@ def _position(mode: str, prefix: str, options: Options) -> KafkaOffsetsInitializ
     return KafkaOffsetsInitializer.committed_offsets(reset.get(given, KafkaOffsetResetStrategy.NONE))
 
 
-def _ends(builder: Any, options: Options) -> None:
+def _ends(builder: KafkaSourceBuilder[Row], options: Options) -> None:
     mode = options.text("scan.bounded.mode", "unbounded") or ""
     known = ("unbounded", *_STARTS[1:])
     if mode not in known:
@@ -333,21 +337,20 @@ def _ends(builder: Any, options: Options) -> None:
         builder.set_bounded(_position(mode, "scan.bounded.", options))
 
 
-class _Part(SerializationSchema[Any]):
+class _Part(SerializationSchema["Row"]):
     """Serializes some columns of a tuple; with ``kinds``, a deleted row has no value."""
 
     def __init__(self, encoded: Encoder, positions: Sequence[int], *, kinds: bool = False) -> None:
         self.encoded, self.positions, self.kinds = encoded, tuple(positions), kinds
-        self._ready: Any = None
+        self._ready: Encode | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_ready": None}
 
-    def serialize(self, value: Any) -> bytes | None:
+    def serialize(self, value: Row) -> bytes | None:
         """Return the message."""
         if self.kinds and value[-1] == DELETE:
             return None
         if self._ready is None:
             self._ready = self.encoded.encode()
-        found: bytes = self._ready([value[i] for i in self.positions])
-        return found
+        return self._ready([value[i] for i in self.positions])

@@ -56,7 +56,7 @@ class UpsertKafka(Kafka):
 class _NewestRows(RecordReader):
     """Makes the tuple of the newest row of a key, or of a key that is deleted, each with a kind of change."""
 
-    def deserialize(self, record: Any) -> Any:
+    def deserialize(self, record: Any) -> tuple[object, ...] | None:
         """Return the tuple; None to skip a record."""
         value_of, key_of, _ = self.ready()
         if record.value is None:

@@ -17,8 +17,6 @@ from flintstream.datastream.window import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from flintstream.options.execution import RUNTIME_MODE
-from flintstream.options.units import parse_nanos
 from flintstream.table._errors import unsupported
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Const
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column
     from flintstream.table._expressions.syntax import Place
+    from flintstream.table._plan.settings import PlannerSettings
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ def _as_record(pair: Any) -> tuple[Any, ...]:
 
 
 def grouped(
-    session: Any,
+    settings: PlannerSettings,
     node: Node,
     keys: int,
     calls: tuple[AggregateCall, ...],
@@ -215,9 +214,5 @@ def grouped(
     window: WindowSpec | None,
 ) -> Grouped:
     """Return a grouping with the settings of the session."""
-    configuration = session.env._configuration  # noqa: SLF001 - a layer of this package
-    ttl = configuration.to_dict().get("table.exec.state.ttl")
-    final = configuration.get(RUNTIME_MODE) == "BATCH"
-    by_block = configuration.to_dict().get("table.exec.mini-batch.enabled", "false").lower() == "true" or final
-    ttl_ms = 0 if ttl is None else parse_nanos(ttl) // 1_000_000
-    return Grouped(columns, node, keys, calls, window, ttl_ms, final, by_block)
+    by_block = settings.by_block or settings.batch
+    return Grouped(columns, node, keys, calls, window, settings.state_ttl_ms, settings.batch, by_block)

@@ -20,7 +20,6 @@ from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
 from flintstream.table._plan.nodes import Calc, Node, shown
-from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
 from flintstream.table._plan.window_columns import window_columns
 
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.conditions import Bounds, Parts
+    from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._plan.window_columns import WindowColumns
-    from flintstream.table._session.session import Session
 
 CURRENT = -1
 """The position of the time in a version that holds as long as no other one has come."""
@@ -119,7 +118,7 @@ def _(node: Join) -> WindowColumns | None:
 
 
 def joined(
-    session: Session,
+    settings: PlannerSettings,
     left: Node,
     right: Node,
     kind: str,
@@ -132,7 +131,7 @@ def joined(
         first = [_nullable(each) if kind in {RIGHT, FULL} else each for each in left.columns]
         second = [_nullable(each) if kind in {LEFT, FULL} else each for each in right.columns]
         columns = (*first, *second)
-    made = Join(columns, left, right, kind, condition, session.zone, state_ttl_ms(session), is_batch(session), version)
+    made = Join(columns, left, right, kind, condition, settings.zone, settings.state_ttl_ms, settings.batch, version)
     return _with_times(made)
 
 
@@ -156,7 +155,7 @@ def _with_times(join: Join) -> Join:
     return replace(join, columns=tuple(columns))
 
 
-def with_condition(session: Session, node: Node, condition: Expr | None) -> tuple[Node, Expr | None]:
+def with_condition(settings: PlannerSettings, node: Node, condition: Expr | None) -> tuple[Node, Expr | None]:
     """Return a table with the parts of a filter that belong in its joins, and the rest of the filter."""
     if condition is None or not isinstance(node, Join) or node.version is not None:
         return node, condition
@@ -176,7 +175,7 @@ def with_condition(session: Session, node: Node, condition: Expr | None) -> tupl
             above.append(each)
     left: Node = node.left
     if below:
-        left, rest = with_condition(session, left, both(below, session.zone))
+        left, rest = with_condition(settings, left, both(below, settings.zone))
         if rest is not None:
             left = Calc(left.columns, left, None, rest)
     if not below and not here:
@@ -184,14 +183,20 @@ def with_condition(session: Session, node: Node, condition: Expr | None) -> tupl
     right = node.right
     own = [each for each in here if sides(each, width) == {1}]
     if own:
-        condition_ = both([moved(each, -width) for each in own], session.zone)
+        condition_ = both([moved(each, -width) for each in own], settings.zone)
         right = Calc(right.columns, right, None, condition_)
-    condition = both([*conjuncts(node.condition), *(each for each in here if each not in own)], session.zone)
-    return joined(session, left, right, node.kind, condition), both(above, session.zone)
+    condition = both([*conjuncts(node.condition), *(each for each in here if each not in own)], settings.zone)
+    return joined(settings, left, right, node.kind, condition), both(above, settings.zone)
 
 
 def versioned(
-    session: Session, left: Node, right: Node, kind: str, condition: Expr | None, time: Expr, place: Place | None
+    settings: PlannerSettings,
+    left: Node,
+    right: Node,
+    kind: str,
+    condition: Expr | None,
+    time: Expr,
+    place: Place | None,
 ) -> Node:
     """Return a join of each left row with the right row of its time.
 
@@ -208,18 +213,18 @@ def versioned(
         )
     if attribute == "PROCTIME":
         if can_be_looked_up(right):
-            return looked_up(session, left, right, condition, place, outer=kind == LEFT)
-        if is_batch(session):
+            return looked_up(settings, left, right, condition, place, outer=kind == LEFT)
+        if settings.batch:
             what = "FOR SYSTEM_TIME AS OF a processing time, of a table that is no lookup table,"
             raise unsupported(f"{what} in BATCH mode", place, "join with a rowtime")
-        return _by_key(joined(session, left, right, kind, condition, (time.index, CURRENT)), place)
+        return _by_key(joined(settings, left, right, kind, condition, (time.index, CURRENT)), place)
     times = [i for i, each in enumerate(right.columns) if each.time == "ROWTIME"]
     if not times:
         raise SqlError(
             f"FOR SYSTEM_TIME AS OF{at(place)}: the versioned table has no rowtime: declare a WATERMARK in it, and a "
             "PRIMARY KEY or a query with ROW_NUMBER() that keeps the last row of each key"
         )
-    return _by_key(joined(session, left, right, kind, condition, (time.index, times[0])), place)
+    return _by_key(joined(settings, left, right, kind, condition, (time.index, times[0])), place)
 
 
 def _by_key(made: Join, place: Place | None) -> Join:

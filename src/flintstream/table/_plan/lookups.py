@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.lookups import Lookup
-    from flintstream.table._session.session import Session
+    from flintstream.table._plan.settings import PlannerSettings
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def can_be_looked_up(node: Node) -> bool:
 
 
 def looked_up(
-    session: Session, left: Node, right: Node, condition: Expr | None, place: Place | None, *, outer: bool
+    settings: PlannerSettings, left: Node, right: Node, condition: Expr | None, place: Place | None, *, outer: bool
 ) -> Node:
     """Return a join of each left row with the rows that the right table has for it.
 
@@ -83,7 +83,7 @@ def looked_up(
     columns = [replace(each, time="") for each in columns]
     found = scan.lookup(positions)
     own_keys = tuple(keys[i] for i in positions)
-    return LookupJoin((*left.columns, *columns), left, right, found, own_keys, both(rest, session.zone), outer)
+    return LookupJoin((*left.columns, *columns), left, right, found, own_keys, both(rest, settings.zone), outer)
 
 
 def _scanned(node: Node) -> tuple[Scan, list[Calc]]:

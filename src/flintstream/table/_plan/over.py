@@ -18,7 +18,6 @@ from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
 from flintstream.table._plan.joins import timed
 from flintstream.table._plan.nodes import Calc, Node
-from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import translated, translation
 from flintstream.table._plan.window_columns import window_columns
 
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.over import Frame, Position
+    from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._plan.window_columns import WindowColumns
-    from flintstream.table._session.session import Session
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def _ordered(order: tuple[Sorted, ...], names: list[str]) -> str:
 
 
 def over(
-    session: Session,
+    settings: PlannerSettings,
     node: Node,
     extra: int,
     window: tuple[tuple[int, ...], tuple[Sorted, ...], Frame],
@@ -129,8 +128,7 @@ def over(
 ) -> OverWindow:
     """Return the functions of a window with the settings of the session."""
     columns = (*node.columns[: len(node.columns) - extra], *results)
-    settings = is_batch(session), state_ttl_ms(session)
-    return OverWindow(columns, node, extra, *window, calls, positions, *settings, place)
+    return OverWindow(columns, node, extra, *window, calls, positions, settings.batch, settings.state_ttl_ms, place)
 
 
 # -- numbered rows with a limit --------------------------------------------------------------------------------------

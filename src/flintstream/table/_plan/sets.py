@@ -11,13 +11,12 @@ from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.sets import CountedRows
 from flintstream.table._plan.build import union_all
 from flintstream.table._plan.nodes import Node
-from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import translated, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.syntax import Place
-    from flintstream.table._session.session import Session
+    from flintstream.table._plan.settings import PlannerSettings
 
 
 @dataclass(frozen=True)
@@ -45,15 +44,15 @@ class SetOperation(Node):
         return f"SetOperation(operation=[{self.operation}])"
 
 
-def combined(session: Session, left: Node, right: Node, operation: str, place: Place | None) -> Node:
+def combined(settings: PlannerSettings, left: Node, right: Node, operation: str, place: Place | None) -> Node:
     """Return a set operation.
 
     Raises:
         SqlError: The tables have different numbers or types of columns.
     """
-    both: Any = union_all([left, right], session.zone, place)
+    both: Any = union_all([left, right], settings.zone, place)
     columns = tuple(type(each)(each.name, each.type) for each in both.columns)
-    return SetOperation(columns, both.parts[0], both.parts[1], operation, is_batch(session), state_ttl_ms(session))
+    return SetOperation(columns, both.parts[0], both.parts[1], operation, settings.batch, settings.state_ttl_ms)
 
 
 @translation.register(SetOperation)

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flintstream.options.execution import RUNTIME_MODE
-from flintstream.options.units import parse_nanos
+from flintstream.table._errors import SqlError, nearest
 
 if TYPE_CHECKING:
-    from flintstream.table._session.session import Session
+    from collections.abc import Mapping, Sequence
 
 
-def state_ttl_ms(session: Session) -> int:
-    """Return how long state of unbounded operators stays, 0 for ever."""
-    return parse_nanos(session.setting("table.exec.state.ttl", "0 ms")) // 1_000_000
+@dataclass(frozen=True)
+class PlannerSettings:
+    """What a plan depends on beside the statement."""
 
+    zone: str
+    """The time zone of the session."""
+    batch: bool
+    """Whether only final results count."""
+    by_block: bool
+    """Whether groups emit changes once for a block of records."""
+    state_ttl_ms: int
+    """How long state of unbounded operators stays, 0 for ever."""
+    options: Mapping[str, str]
+    """All options of the session."""
 
-def is_batch(session: Session) -> bool:
-    """Return whether only final results count."""
-    return session.env._configuration.get(RUNTIME_MODE) == "BATCH"  # noqa: SLF001 - a layer of this package
+    def choice(self, key: str, known: Sequence[str]) -> str:
+        """Return which of some words an option is, the first one by default.
+
+        Raises:
+            SqlError: It is another word.
+        """
+        found = self.options.get(key, known[0]).upper()
+        if found not in known:
+            raise SqlError(f"the option '{key}' has no value '{found}'{nearest(found, known)}")
+        return found

@@ -15,7 +15,6 @@ from flintstream.table._operators.ranks import Ranked
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan import edges
 from flintstream.table._plan.nodes import Calc, Node
-from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.syntax import Place
-    from flintstream.table._session.session import Session
+    from flintstream.table._plan.settings import PlannerSettings
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Sort(Node):
 
 
 def ordered(
-    session: Session,
+    settings: PlannerSettings,
     node: Node,
     order: Sequence[tuple[Expr, bool, bool]],
     part: tuple[int, int | None] = (0, None),
@@ -84,7 +83,7 @@ def ordered(
     """Return a table in an order, or a part of it.
 
     Args:
-        session: Its settings count.
+        settings: Those of the session.
         node: The table.
         order: Expressions on its columns, whether they are descending, and whether None comes first.
         part: How many rows are skipped, and how many follow at most.
@@ -104,10 +103,10 @@ def ordered(
         own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
         hidden = tuple(Column(f"$o{i}", each.type) for i, each in enumerate(more))
         node = Calc((*node.columns, *hidden), node, (*own, *more))
-    return Sort(visible, node, tuple(listed), *part, is_batch(session), state_ttl_ms(session), place)
+    return Sort(visible, node, tuple(listed), *part, settings.batch, settings.state_ttl_ms, place)
 
 
-def a_part(session: Session, node: Node, skipped: int | None, limit: int | None) -> Sort:
+def a_part(settings: PlannerSettings, node: Node, skipped: int | None, limit: int | None) -> Sort:
     """Return a part of a table, which ``offset()`` and ``fetch()`` describe one after the other.
 
     Raises:
@@ -116,7 +115,7 @@ def a_part(session: Session, node: Node, skipped: int | None, limit: int | None)
     for name, number in (("offset", skipped), ("fetch", limit)):
         if number is not None and (not isinstance(number, int) or number < 0):
             raise SqlError(f"{name}() needs a number of at least 0, but got {number!r}")
-    whole = node if isinstance(node, Sort) else ordered(session, node, ())
+    whole = node if isinstance(node, Sort) else ordered(settings, node, ())
     if whole.limit is not None:
         raise SqlError("fetch() is the last part of an order: neither offset() nor fetch() can follow it")
     if skipped is not None and whole.skipped:

@@ -10,7 +10,6 @@ from flintstream.table._expressions.expr import Column
 from flintstream.table._operators.grouping import FirstColumns
 from flintstream.table._operators.table_aggregates import TableAggregate
 from flintstream.table._plan.nodes import Calc, Node
-from flintstream.table._plan.settings import is_batch, state_ttl_ms
 from flintstream.table._plan.translate import Produced, translated, translation
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._session.session import Session
+    from flintstream.table._plan.settings import PlannerSettings
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class FlatGrouped(Node):
 
 
 def flat_grouped(
-    session: Session,
+    settings: PlannerSettings,
     node: Node,
     keys: Sequence[tuple[str, Expr]],
     function: Any,
@@ -60,8 +59,7 @@ def flat_grouped(
     parts = (*(expression for _, expression in keys), *arguments)
     below = Calc(tuple(Column(f"$i{i}", each.type) for i, each in enumerate(parts)), node, parts)
     made = [Column(name, kind.nullable()) for name, kind in zip(names, function.result_types, strict=True)]
-    settings = is_batch(session), state_ttl_ms(session)
-    return FlatGrouped((*own, *made), below, len(own), function, *settings)
+    return FlatGrouped((*own, *made), below, len(own), function, settings.batch, settings.state_ttl_ms)
 
 
 @translation.register(FlatGrouped)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.datastream._environment.job import client_of
+from flintstream.options.execution import RUNTIME_MODE
+from flintstream.options.units import parse_nanos
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog.catalog import Catalog, Declared, View
 from flintstream.table._connectors.registry import find
@@ -20,18 +22,22 @@ from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_n
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.nodes import Scan
+from flintstream.table._plan.settings import PlannerSettings
 from flintstream.table._plan.translate import then, translated
 from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import following, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flintstream.common.job_client import JobClient
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._expressions.syntax import Place
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._plan.nodes import Node, Opener
+
+T = TypeVar("T")
 
 
 class Session:
@@ -44,12 +50,21 @@ class Session:
     @property
     def zone(self) -> str:
         """The time zone of the session."""
-        found = self.setting("table.local-time-zone", "default")
+        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")  # noqa: SLF001
         return "UTC" if found == "default" else found
 
-    def setting(self, key: str, default: str) -> str:
-        """Return the text of an option."""
-        return self.env._configuration.to_dict().get(key, default)  # noqa: SLF001 - a layer of this package
+    @property
+    def settings(self) -> PlannerSettings:
+        """What plans depend on, as it is set now."""
+        configuration = self.env._configuration  # noqa: SLF001 - a layer of this package
+        options = configuration.to_dict()
+        return PlannerSettings(
+            self.zone,
+            batch=configuration.get(RUNTIME_MODE) == "BATCH",
+            by_block=options.get("table.exec.mini-batch.enabled", "false").lower() == "true",
+            state_ttl_ms=parse_nanos(options.get("table.exec.state.ttl", "0 ms")) // 1_000_000,
+            options=options,
+        )
 
     def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
         """Return the names for expressions on columns."""
@@ -130,7 +145,7 @@ class Session:
         columns = [replace(each, time="ROWTIME") if i == position else each for i, each in enumerate(node.columns)]
         return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, 0))
 
-    def _declared_item(self, declared: Any, scope: Scope) -> Item:
+    def _declared_item(self, declared: Declared, scope: Scope) -> Item:
         if declared.expression is None:
             index, _ = scope.find(s.Name(None, (declared.name,)))
             return Item(declared.name, Ref(scope.columns[index].type, index))
@@ -185,7 +200,7 @@ class Session:
             node = self._arranged(node, name, columns, chosen)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
-        write(self, node, ready, name[-1], found, columns)
+        write(self.env, self.settings, node, ready, name[-1], found, columns)
 
     def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for each in chosen:
@@ -202,7 +217,7 @@ class Session:
                 items.append(Item(column.name, Const(column.type.nullable(), None)))
         return calc(node, items)
 
-    def alone(self, build: Any, job_name: str, *, lasts: bool = False) -> Any:
+    def alone(self, build: Callable[[], T], job_name: str, *, lasts: bool = False) -> tuple[T, JobClient]:
         """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``.
 
         If it ``lasts``, ``flintstream run`` waits for it when the program has ended.
@@ -235,7 +250,7 @@ def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
     raise TypeError(f"this table is only described, not read in {env!r}")
 
 
-def _narrowed_with_watermarks(node: Node, position: int, delay: int, need: frozenset[int]) -> Any:
+def _narrowed_with_watermarks(node: Node, position: int, delay: int, need: frozenset[int]) -> Opener:
     return partial(_with_watermarks, narrowed(node, need | {position}), position, delay)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
 from flintstream.table._connectors.registry import sink_of
-from flintstream.table._errors import SqlError, nearest
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.types import is_nullable
@@ -14,7 +14,6 @@ from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.upserts import NullCheck, SinkMaterializer
 from flintstream.table._plan import edges
 from flintstream.table._plan.narrowing import narrowed
-from flintstream.table._plan.settings import state_ttl_ms
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
 from flintstream.table._plan.upsert_keys import upsert_keys
 from flintstream.table._session.sources import connector_table
@@ -22,24 +21,31 @@ from flintstream.table._session.sources import connector_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.datastream import DataStream
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._connectors.contract import ConnectorTable, TableSink
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.nodes import Node
-    from flintstream.table._session.session import Session
+    from flintstream.table._plan.settings import PlannerSettings
 
 MATERIALIZE = "table.exec.sink.upsert-materialize"
 NOT_NULL = "table.exec.sink.not-null-enforcer"
 
 
 def write(
-    session: Session, query: Node, ready: Node, name: str, table: DeclaredTable, columns: Sequence[Column]
+    env: StreamExecutionEnvironment,
+    settings: PlannerSettings,
+    query: Node,
+    ready: Node,
+    name: str,
+    table: DeclaredTable,
+    columns: Sequence[Column],
 ) -> None:
     """Add the sink of a table to the program.
 
     Args:
-        session: Its settings count.
+        env: The program.
+        settings: Those of the session.
         query: What is written.
         ready: The same in the types of the sink.
         name: The name of the table.
@@ -61,9 +67,9 @@ def write(
             f"table '{name}': please declare primary key for sink table when query contains update/delete record: "
             "PRIMARY KEY (...) NOT ENFORCED"
         )
-    stream = _without_nulls(session, translated(narrowed(ready), session.env), query, seen)
+    stream = _without_nulls(settings, translated(narrowed(ready), env), query, seen)
     if changelog and made.changes == UPSERTS:
-        stream = _in_order(session, stream, ready, seen, made.parallelism)
+        stream = _in_order(settings, stream, ready, seen, made.parallelism)
     records = stream
     if made.records is not Records.ANY:
         replaced = "r[-1] != 1" if changelog and made.changes == UPSERTS else ""
@@ -86,14 +92,7 @@ def _record(made: TableSink, columns: Sequence[Column], changelog: bool) -> str:
     return "r" if changelog or made.changes == INSERTIONS else "r + (0,)"
 
 
-def _setting(session: Session, key: str, known: Sequence[str]) -> str:
-    found = session.setting(key, known[0]).upper()
-    if found not in known:
-        raise SqlError(f"the option '{key}' has no value '{found}'{nearest(found, known)}")
-    return found
-
-
-def _without_nulls(session: Session, stream: DataStream, query: Node, table: ConnectorTable) -> DataStream:
+def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, table: ConnectorTable) -> DataStream:
     """Return the rows of a query that a sink takes.
 
     A row with None in a column that is NOT NULL fails the job, or is left out, as an option says.
@@ -105,7 +104,7 @@ def _without_nulls(session: Session, stream: DataStream, query: Node, table: Con
     ]
     if not strict:
         return stream
-    drops = _setting(session, NOT_NULL, ("ERROR", "DROP")) == "DROP"
+    drops = settings.choice(NOT_NULL, ("ERROR", "DROP")) == "DROP"
     check = NullCheck(table.name, table.names, strict)
     condition = " or ".join(f"r[{i}] is None" for i in strict)
     codes = []
@@ -122,7 +121,7 @@ def _without_nulls(session: Session, stream: DataStream, query: Node, table: Con
 
 
 def _in_order(
-    session: Session, stream: DataStream, node: Node, table: ConnectorTable, parallelism: int | None
+    settings: PlannerSettings, stream: DataStream, node: Node, table: ConnectorTable, parallelism: int | None
 ) -> DataStream:
     """Return the changes of a query for a sink that keeps the newest row of each primary key.
 
@@ -130,9 +129,9 @@ def _in_order(
     """
     key = [table.names.index(name) for name in table.primary_key]
     of_key = RowFunction([Ref(table.columns[i].type, i) for i in key])
-    mode = _setting(session, MATERIALIZE, ("AUTO", "NONE", "FORCE"))
+    mode = settings.choice(MATERIALIZE, ("AUTO", "NONE", "FORCE"))
     ordered = any(each <= set(key) for each in upsert_keys(node))
     if mode == "NONE" or (mode == "AUTO" and ordered):
         return stream if parallelism is None else stream.key_by(of_key)
-    made = stream.key_by(of_key).process(SinkMaterializer(state_ttl_ms(session))).name("SinkMaterializer")
+    made = stream.key_by(of_key).process(SinkMaterializer(settings.state_ttl_ms)).name("SinkMaterializer")
     return made if parallelism is None else made.set_parallelism(parallelism)

@@ -89,7 +89,7 @@ def inner_rows(
             across.append(made)
         else:
             own.append(moved(made, -len(outer.columns)))
-    node, rest = with_condition(planner.session, node, both(own, scope.zone))
+    node, rest = with_condition(planner.session.settings, node, both(own, scope.zone))
     return node if rest is None else filtered(node, rest), scope, across
 
 
@@ -139,7 +139,7 @@ def with_value(
     right = [Column(name, each.type.nullable()) for name, each in zip(names, grouped.columns, strict=True)]
     renamed = Calc(tuple(right), grouped, tuple(Ref(each.type, i) for i, each in enumerate(grouped.columns)))
     equal = [_equal(a, Ref(right[i].type, width + i), session.zone, strict=strict) for i, a in enumerate(outer_keys)]
-    made: Node = joined(session, node, renamed, LEFT, both(equal, session.zone))
+    made: Node = joined(session.settings, node, renamed, LEFT, both(equal, session.zone))
     tables = (*scope.tables, *([HIDDEN] * len(right))) if scope.tables else ()
     wide = session.scope(made.columns, tables)
     values = _values(aggregates, names[len(outer_keys) :])
@@ -186,7 +186,7 @@ def _with_outer(
     different = Grouping(session, chosen, session.scope(columns), names).plan(names, None, "")
     places = {i: len(inner.columns) + at for at, i in enumerate(read)}
     conditions = [_replaced(each, places, width) for each in across]
-    made = joined(session, inner, different, INNER, both(conditions, session.zone))
+    made = joined(session.settings, inner, different, INNER, both(conditions, session.zone))
     tables = (*own.tables, *([HIDDEN] * len(read))) if own.tables else ()
     return made, session.scope(made.columns, tables), read
 

@@ -229,9 +229,11 @@ class Grouping:
             calls = [each.after(len(numbers)) for each in calls]
             columns += numbers
         if self.window is None:
-            return grouped(self.session, input_, len(columns), tuple(calls), (*columns, *results), None)
+            return grouped(self.session.settings, input_, len(columns), tuple(calls), (*columns, *results), None)
         times = self.window.columns[-3:]
-        return grouped(self.session, input_, len(columns), tuple(calls), (*columns, *results, *times), self.window.spec)
+        return grouped(
+            self.session.settings, input_, len(columns), tuple(calls), (*columns, *results, *times), self.window.spec
+        )
 
     def _key(self, index: int, key: Expr) -> Column:
         name = f"$k{index}"

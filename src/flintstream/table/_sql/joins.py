@@ -54,9 +54,9 @@ def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mappi
         condition = _using(node, right, using, planner.session, place)
     if version is not None:
         time = resolve(planner.reader.read(version.expression), scope)
-        made = versioned(planner.session, node, right, kind, condition, time, place)
+        made = versioned(planner.session.settings, node, right, kind, condition, time, place)
         return made, planner.session.scope(made.columns, both)
-    found = joined(planner.session, node, right, kind, condition)
+    found = joined(planner.session.settings, node, right, kind, condition)
     if using:
         return _merged(found, len(node.columns), using, both, planner.session)
     return found, planner.session.scope(found.columns, both)

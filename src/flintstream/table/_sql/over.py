@@ -16,7 +16,6 @@ from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
 from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import over
-from flintstream.table._plan.settings import is_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +108,7 @@ def _with_window(
     session: Session, node: Node, scope: Scope, calls: list[s.Over], names: dict[int, str]
 ) -> tuple[Node, Scope]:
     first = calls[0]
-    batch = is_batch(session)
+    batch = session.settings.batch
     width = len(node.columns)
     extra: list[Expr] = []
 
@@ -150,7 +149,7 @@ def _with_window(
     frame = _frame(first, bool(order))
     columns = tuple(column for _, column, _ in ordered)
     window = (partition, order, frame)
-    made = over(session, below, len(extra), window, tuple(aggregates), tuple(positions), columns, first.place)
+    made = over(session.settings, below, len(extra), window, tuple(aggregates), tuple(positions), columns, first.place)
     tables = (*scope.tables, *([HIDDEN] * len(columns))) if scope.tables else ()
     return made, session.scope(made.columns, tables)
 

@@ -73,7 +73,7 @@ class QueryPlanner:
         if kind in {"Intersect", "Except"} or (kind == "Union" and tree.args.get("distinct")):
             operation = kind.upper() + ("" if tree.args.get("distinct") else " ALL")
             left, right = self.plan(tree.this, named), self.plan(tree.expression, named)
-            return combined(self.session, left, right, operation, self.parsed.place(tree.expression))
+            return combined(self.session.settings, left, right, operation, self.parsed.place(tree.expression))
         if kind == "Values":
             return self._values(tree)
         if kind == "Union":
@@ -102,7 +102,7 @@ class QueryPlanner:
                 raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: there are {width}")
             listed.append((Ref(node.columns[index].type, index), descending, none))
         skipped, most = (None if each is None else self._count(each) for each in (offset, limit))
-        return ordered(self.session, node, listed, (skipped or 0, most), width=width, place=place).checked()
+        return ordered(self.session.settings, node, listed, (skipped or 0, most), width=width, place=place).checked()
 
     def _count(self, tree: Any) -> int:
         given = tree.args.get("count") if type(tree).__name__ == "Fetch" else tree.expression

@@ -56,7 +56,7 @@ def filtered_by(
         node, scope, each_ = with_values(planner, node, scope, each, named)
         resolved.append((each, each_))
     parts = [boolean(planner.reader.read(b), scope, "WHERE", planner.parsed.place(a)) for a, b in resolved]
-    node, condition = with_condition(planner.session, node, both(parts, planner.session.zone))
+    node, condition = with_condition(planner.session.settings, node, both(parts, planner.session.zone))
     if queries and condition is not None:
         node, condition = filtered(node, condition), None
     for negated, each in queries:
@@ -87,7 +87,7 @@ def with_values(
         single = value if constant else _single(planner.session, value)
         name = f"{HIDDEN}{len(scope.columns)}"
         right = type(single.columns[0])(name, single.columns[0].type.nullable())
-        node = joined(planner.session, node, _renamed(single, right), INNER if constant else LEFT, None)
+        node = joined(planner.session.settings, node, _renamed(single, right), INNER if constant else LEFT, None)
         tables = (*scope.tables, HIDDEN) if scope.tables else ()
         scope = planner.session.scope(node.columns, tables)
         tree = _replaced(each, tree, expressions.column(name))
@@ -181,7 +181,7 @@ def _member(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[st
         for each, column in zip(wanted, columns, strict=True):
             pair = resolve(planner.reader.read(each), scope), moved(column, len(scope.columns))
             conditions.append(_compared(sign, pair, session.zone, place, negated=negated))
-    return joined(session, node, right, ANTI if negated else SEMI, both(conditions, session.zone))
+    return joined(session.settings, node, right, ANTI if negated else SEMI, both(conditions, session.zone))
 
 
 def _compared(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None, *, negated: bool) -> Expr:

@@ -17,7 +17,6 @@ from flintstream.table._expressions.resolver import Item, fields_of, resolve, re
 from flintstream.table._expressions.types import TIMESTAMPS
 from flintstream.table._functions.udfs import arguments_of
 from flintstream.table._plan.build import calc
-from flintstream.table._plan.settings import is_batch
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.over import HIDDEN
@@ -234,7 +233,7 @@ class GroupedTable:
             raise SqlError(f"{function.name} has no method retract(), but the rows that it reads can be taken back")
         keys = [(each.name, each.expression) for each in items]
         names = call.named(function.names)
-        return FlatAggregateTable(self._table._with(flat_grouped(session, node, keys, function, given, names)))  # noqa: SLF001
+        return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))  # noqa: SLF001
 
 
 class AggregatedTable:
@@ -390,7 +389,7 @@ class WindowGroupedTable:
         timed, scope = table._node, table._scope()  # noqa: SLF001
         position = scope.find(call.arguments[0])[0]
         if (
-            is_batch(session)
+            session.settings.batch
             and not timed.columns[position].time
             and isinstance(timed.columns[position].type, TIMESTAMPS)
         ):

@@ -11,7 +11,6 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.types import RowsType
 from flintstream.table._plan.build import calc
-from flintstream.table._plan.settings import is_batch
 from flintstream.table._sql.over import with_windows
 from flintstream.table._steps.grouped import changed, listed
 from flintstream.table.expression import syntax_of
@@ -68,7 +67,7 @@ class OverWindowedTable:
             raise SqlError(f"over() needs the name of a window, but got {name!r}{nearest(name, self._windows)}")
         by = resolve(syntax_of(window._order), self._table._scope())  # noqa: SLF001
         timely = isinstance(by, Ref) and self._table._node.columns[by.index].time  # noqa: SLF001
-        if not timely and not is_batch(self._table._t_env._session):  # noqa: SLF001
+        if not timely and not self._table._t_env._session.settings.batch:  # noqa: SLF001
             raise SqlError(
                 f"the window '{name}': Ordering must be defined on a time attribute: declare a watermark for the column"
             )
