@@ -67,6 +67,10 @@ LOCAL_DEFAULTS = {
 }
 """Further defaults of a local context."""
 
+AUTHENTICATE = "spark.authenticate"
+"""Without it, Spark's JVM deserializes what any user of the machine sends to its ports. In a context of one process,
+Spark makes the secret itself."""
+
 
 EXECUTORS_SECONDS = 30.0
 """How long to wait for the executors of a new context when their cores determine the parallelism."""
@@ -264,7 +268,14 @@ def start_early(configuration: Mapping[str, str]) -> None:
 
 def _is_plain(own: Mapping[str, str], outside: Mapping[str, str]) -> bool:
     """Tell whether the settings that were given matter to the context alone, and not to how its JVM starts."""
-    known = {*DEFAULTS, *LOCAL_DEFAULTS, "spark.master", "spark.driver.memory", "spark.driver.extraJavaOptions"}
+    known = {
+        *DEFAULTS,
+        *LOCAL_DEFAULTS,
+        AUTHENTICATE,
+        "spark.master",
+        "spark.driver.memory",
+        "spark.driver.extraJavaOptions",
+    }
     return {*own, *outside} <= known
 
 
@@ -338,6 +349,8 @@ def resolved(
     master = said.get("spark.master") or MASTER.default
     local = master.startswith("local")
     conf = {**DEFAULTS, **(LOCAL_DEFAULTS if local else {})}
+    if _LOCAL.fullmatch(master):
+        conf[AUTHENTICATE] = "true"
     if name:
         conf["spark.app.name"] = name
     # On a cluster, the executors' Python may not find our module until a task ships it.
