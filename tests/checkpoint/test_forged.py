@@ -13,11 +13,12 @@ from tests.fuzz.forging import META, changelog, signed
 
 from flintstream.checkpoint import metadata
 from flintstream.checkpoint.changes import Change, TableInfo
-from flintstream.checkpoint.codec import decode, encode
+from flintstream.checkpoint.codec import Opaque, decode, decode_one, encode, encode_one
 from flintstream.checkpoint.json_text import to_json
 from flintstream.checkpoint.metadata import ChainState, Metadata, OperatorInfo, StatePiece
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter, to_bytes
 from flintstream.cli import main
+from flintstream.common.types import _make_row
 from flintstream.errors import CorruptCheckpointError, CorruptDataError
 from flintstream.savepoint import Savepoint
 
@@ -176,6 +177,12 @@ def test_a_few_bytes_that_stand_for_very_many_values_are_refused(data):
 def test_many_equal_values_are_read():
     values = [("a", None, 5)] * 500_000
     assert decode(encode(values)) == values
+
+
+@pytest.mark.parametrize("names", [5, [1], {"a": 1}, Opaque(9, b"x"), "a"])
+def test_a_row_whose_names_are_something_else_is_refused(names):
+    with pytest.raises(CorruptDataError):
+        decode_one(encode_one(_make_row(names, [1])), allow_pickle=False)
 
 
 def test_large_integers_are_shown(tmp_path):

@@ -24,6 +24,8 @@ _NUMBERS = {row_kind: row_kind.value for row_kind in RowKind}
 
 def _row(plain: tuple[tuple[str, ...] | None, tuple[Any, ...], int]) -> Row:
     fields, values, row_kind = plain
+    if fields is not None and type(fields) is not tuple:
+        raise TypeError("the names of the fields of a row must be a tuple")
     return _make_row(fields, list(values), _ROW_KINDS[row_kind])
 
 
