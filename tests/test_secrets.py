@@ -665,3 +665,10 @@ def test_settings_of_spark_are_on_no_command_line_in_no_log_of_events_and_not_in
     shown = done.stdout + done.stderr
     assert [shown[max(0, at.start() - 200) : at.end()] for at in re.finditer(MARK, shown)] == []
     assert not secrets_in(events)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ["9" * 1_000_000, "file://host/x" + "a" * 1_000_000, "key " + "%" * 1_000_000])
+def test_a_text_with_a_very_long_word_is_read_once(text):
+    assert without_secrets(text) == text
+    assert without_secrets(f"{text} password=abc") == f"{text} password=***"

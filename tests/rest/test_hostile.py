@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -119,6 +120,17 @@ def test_a_job_with_odd_names_and_gauges_that_has_ended_is_not_lost(server):  # 
     (told,) = read_strictly(server.get("/flintstream/jobs").content)
     assert told["status"]["state"] == "FINISHED"
     assert "(FINISHED)" in CliRunner().invoke(main, ["list", "-a"]).output
+
+
+def test_a_value_that_is_nested_deeply_takes_no_reply_down(server, job, monkeypatch):  # noqa: F811
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    metrics = job._handle._job.coordinator.tally.metrics
+    (told, *others) = metrics.by_subtask()
+    monkeypatch.setattr(metrics, "by_subtask", lambda: [replace(told, values={"deep": deep}), *others])
+    (shown,) = read_strictly(server.get("/flintstream/jobs").content)
+    assert shown["name"] == "recorded"
 
 
 def test_an_error_with_half_of_a_pair_is_shown(server):  # noqa: F811

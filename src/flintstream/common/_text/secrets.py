@@ -66,7 +66,8 @@ _USERS = tuple(
 
 _TOKEN_AS_USER = re.compile(r"((?i:https?)://)[^/?#:@\s]+@")
 
-_KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[\w.$%-]+)(?P=quote)(?P<sign>\s*=>?\s*|\s*:\s*)""")
+# It begins where a word does: from each character of a long word, the rest would be read again.
+_KEY = re.compile(r"""(?P<quote>["']?)(?<![\w.$%-])(?P<key>[\w.$%-]+)(?P=quote)(?P<sign>\s*=>?\s*|\s*:\s*)""")
 _QUOTED = r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\{[^}\n]*\}"""
 _IN_URL = re.compile(rf"{_QUOTED}|[^&;\n]*")
 _IN_TEXT = re.compile(rf"{_QUOTED}|(?:(?i:basic|bearer|digest|negotiate)\s+)?[^\s&;]*?(?=[\"',)\]}}]*(?:[\s&;]|$))")

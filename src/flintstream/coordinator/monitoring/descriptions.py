@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import flintstream
@@ -78,7 +77,16 @@ def checkpoints_of(job: ObservedJob) -> dict[str, Any]:
 def metrics_of(job: ObservedJob) -> dict[str, Any]:
     """Return the metrics of a job, its tasks and its operators, as JSON."""
     vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
-    operators = [{**asdict(each), "vertex": vertices[each.operator_id]} for each in of_operators(job)]
+    operators = [
+        {
+            "operator": each.operator,
+            "operator_id": each.operator_id,
+            "subtask": each.subtask,
+            "values": dict(each.values),
+            "vertex": vertices[each.operator_id],
+        }
+        for each in of_operators(job)
+    ]
     load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
     chains = {chain.id: chain for chain in load.plan.chains}
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
