@@ -26,6 +26,7 @@ from tests.waiting import wait_for
 from flintstream.checkpoint.codec import decode_one, encode_one
 from flintstream.checkpoint.metadata import from_bytes
 from flintstream.common import Configuration, Encoder, SimpleStringSchema, Types, WatermarkStrategy
+from flintstream.common._text.secrets import without_secrets
 from flintstream.connectors.kafka import client, offsets, transactions, writing
 from flintstream.connectors.kafka.dynamic import DynamicSplit
 from flintstream.connectors.kafka.reader import KafkaSplit
@@ -668,7 +669,9 @@ def test_settings_of_spark_are_on_no_command_line_in_no_log_of_events_and_not_in
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("text", ["9" * 1_000_000, "file://host/x" + "a" * 1_000_000, "key " + "%" * 1_000_000])
-def test_a_text_with_a_very_long_word_is_read_once(text):
-    assert without_secrets(text) == text
-    assert without_secrets(f"{text} password=abc") == f"{text} password=***"
+@pytest.mark.parametrize(("before", "letter"), [("", "9"), ("see ", "a"), ("key ", "%")])
+def test_a_text_with_a_very_long_word_is_read_once(before, letter):
+    text = before + letter * 1_000_000
+    hidden = without_secrets(f"{text} password=abc")
+    assert len(hidden) == len(text) + len(" password=***")
+    assert hidden.endswith(" password=***")
