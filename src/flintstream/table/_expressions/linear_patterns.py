@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 try:
-    from re import _parser as sre  # type: ignore[attr-defined]
+    from re import _parser as sre  # type: ignore[attr-defined,unused-ignore]
 except ImportError:  # Python 3.10
     import sre_parse as sre
 
