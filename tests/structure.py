@@ -60,10 +60,10 @@ ROOMS = {
         "_streams", "data_stream", "async_data_stream", "_environment", "stream_execution_environment",
     ),
     "engine.spark": (
-        "packing", "homes", "receipts", "versions", "columns", "sockets", "worker_lines", "log_place", "submitted",
-        "connect", "python_path", "losses", "failures", "shipping", "jvm", "early_daemon", "slots", "executors",
-        "dependencies", "worker", "daemon", "early_daemon_process", "resident", "residency", "session", "tasks",
-        "engine", "frames", "ahead",
+        "packing", "homes", "receipts", "versions", "columns", "sockets", "ends", "worker_lines", "log_place",
+        "submitted", "connect", "python_path", "losses", "failures", "shipping", "jvm", "early_daemon", "slots",
+        "executors", "dependencies", "worker", "daemon", "early_daemon_process", "resident", "residency", "session",
+        "tasks", "engine", "frames", "ahead",
     ),
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (

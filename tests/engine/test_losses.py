@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import faulthandler
 import os
+import re
 import signal
 
 import pytest
 
+from flintstream.common._user_code.tracebacks import shorten_tracebacks, steps_of
 from flintstream.engine.spark.failures import plainly
+from flintstream.engine.spark.tasks import _collected
 from flintstream.errors import ExecutorError, FlintstreamError
 
 LOST = (
@@ -81,7 +86,7 @@ CASES = {
 
 @pytest.mark.parametrize(("said", "cause", "remedy"), CASES.values(), ids=CASES)
 def test_a_lost_process_is_explained_in_one_line(said, cause, remedy):
-    with pytest.raises(FlintstreamError) as caught, plainly(lambda: "epoch 3 failed: "):
+    with pytest.raises(FlintstreamError) as caught, plainly(lambda _: "epoch 3 failed: "):
         raise RuntimeError(LOST + said)
     text = str(caught.value)
     assert text.startswith(f"epoch 3 failed: {cause}")
@@ -98,21 +103,80 @@ def test_other_errors_of_spark_remain_as_they_are():
     assert caught.value is error
 
 
+ENDED = {
+    "exit": (3, "exited with code 3: a function, or a library that it uses, called os._exit"),
+    "kill": (-9, "was killed by signal 9 (SIGKILL), most likely by the kernel because memory ran out"),
+    "crash": (-11, "crashed with signal 11 (SIGSEGV) in native code"),
+    "end": (-15, "was killed by signal 15 (SIGTERM), which another process or a limit of the machine sent"),
+}
+
+
+@pytest.mark.parametrize(("code", "how"), ENDED.values(), ids=ENDED)
+def test_the_sentence_says_how_a_worker_ended_if_its_daemon_has_reported_it(code, how):
+    with (
+        pytest.raises(FlintstreamError) as caught,
+        plainly(lambda task: f"{task}: ", lambda task: {7: code}[task.number]),
+    ):
+        raise RuntimeError(f"{LOST}{SPARK}{END}{JAVA}")
+    assert str(caught.value).startswith(f"FailedTask(stage=3, number=7): a Python worker {how}")
+
+
+def test_no_worker_is_asked_about_if_an_executor_was_lost():
+    with pytest.raises(FlintstreamError, match=r"^an executor was lost"), plainly(exit_code=lambda _: -9):
+        raise RuntimeError(f"{LOST}{EXECUTOR}Command exited with code 137")
+
+
+class LostData:
+    """An RDD whose worker dies."""
+
+    def collect(self):
+        raise RuntimeError(f"{LOST}{SPARK}{END}{JAVA}")
+
+
+def test_the_traceback_of_a_lost_worker_has_lines_of_the_program_only():
+    with pytest.raises(FlintstreamError) as caught:
+        _collected(LostData())
+    shorten_tracebacks(caught.value)
+    assert [step.tb_frame.f_code.co_filename for step in steps_of(caught.value.__traceback__)] == [__file__]
+
+
+def leave(_):
+    os._exit(3)
+
+
 def kill(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def crash(_):
+    faulthandler.disable()
+    ctypes.string_at(0)
+
+
 @pytest.mark.spark
 @pytest.mark.kills
-@pytest.mark.parametrize("end", [lambda _: os._exit(7), kill], ids=["exit", "kill"])
-def test_a_worker_that_dies_each_time_ends_the_job_with_the_cause_and_the_operators(make_spark_env, end):
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        (leave, "exited with code 3: "),
+        (kill, "was killed by signal 9 (SIGKILL), most likely by the kernel"),
+        (crash, "crashed with signal 11 (SIGSEGV) in native code"),
+    ],
+    ids=["exit", "kill", "crash"],
+)
+def test_a_worker_that_dies_each_time_ends_the_job_with_its_signal_and_the_operators_of_its_task(
+    make_spark_env, end, how
+):
     env = make_spark_env(1)
-    env.from_collection([1]).map(end).name("deadly").print()
+    numbers = env.from_collection([1]).map(lambda number: number).name("lively")
+    numbers.key_by(lambda number: number).map(end).name("deadly").print()
     with pytest.raises(FlintstreamError) as caught:
         env.execute("short-lived")
     text = str(caught.value)
-    assert text.startswith("epoch ")
-    assert " of 'short-lived' (" in text
-    assert "deadly" in text
-    assert "a Python worker ended without a word" in text
+    assert re.match(r"epoch \d+ of 'short-lived' \(deadly -> [^;]*\) failed: a Python worker ", text)
+    assert how in text
+    assert "lively" not in text
     assert "\tat " not in text
+    shorten_tracebacks(caught.value)
+    frames = [step.tb_frame.f_code.co_filename for step in steps_of(caught.value.__traceback__)]
+    assert frames == [__file__]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import importlib
 import os
 import sys
@@ -57,7 +58,7 @@ class _Machinery:
     def __init__(self) -> None:
         self.own = (_OWN, "<frozen ", *_directories("pyspark", "py4j", "cloudpickle"))
         # Calls by the program itself stay visible.
-        self.helpers = _directories(concurrent.futures.__name__, importlib.__name__)
+        self.helpers = (*_directories(concurrent.futures.__name__, importlib.__name__), contextlib.__file__)
 
     def without(self, trace: TracebackType | None) -> list[TracebackType]:
         shown: list[TracebackType] = []

@@ -40,6 +40,7 @@ if __name__ == "__main__":
 import pyspark.daemon  # isort: skip
 
 from flintstream.common._user_code.forks import only_one_returns
+from flintstream.engine.spark.ends import NO_NUMBER, NUMBER, REPORTS, Children, note_task
 from flintstream.engine.spark.slots import SLOT_OF, WORKERS, slot_name
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.versions import task_of
@@ -47,6 +48,8 @@ from flintstream.state.rocksdb.directories import PREFIX, remove_abandoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from flintstream.engine.spark.versions import Task
 
 KEEP = -1000
 """Asks a newly forked process to keep a slot; in the position of Spark's own small negative numbers."""
@@ -86,6 +89,7 @@ def main() -> None:
         pyspark.daemon.manager()
     pyspark.daemon.worker = _serve
     atexit.register(_tidy)
+    Children(_directory, os.environ.get(REPORTS)).watch()
     gc.freeze()  # the daemon collects garbage after every task; skip the objects that exist now
     pyspark.daemon.manager()
 
@@ -108,8 +112,8 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
     if not _connections:
         os.register_at_fork(after_in_child=_disconnect)
     _connections.add(sock)
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    for inherited in (signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(inherited, signal.SIG_DFL)
     if not authenticated and not _authenticate(sock):
         return 1
     head = _Head(sock)
@@ -118,21 +122,25 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
         return 1
     if kind == KEEP:
         _keep(sock, head.text())
+    task = task_of(kind, head)
+    number = NO_NUMBER if task is None else task.number
     # Without reuse, Spark is configured to use a new process for every task.
-    if "SPARK_REUSE_WORKER" in os.environ:
-        slot = _slot_of(kind, head)
-        if slot is not None:
-            with _locked(slot) as mine:
-                if mine:
-                    with contextlib.suppress(_NoKeeperError, OSError):
-                        return _pass_on(sock, slot)
-    return _run(sock)
+    slot = _slot_of(task) if "SPARK_REUSE_WORKER" in os.environ else None
+    if slot is not None:
+        with _locked(slot) as mine:
+            if mine:
+                with contextlib.suppress(_NoKeeperError, OSError):
+                    return _pass_on(sock, slot, number)
+    return _run(sock, number)
 
 
-def _run(sock: socket.socket) -> int:
-    """Run the task of a connection in this process."""
+def _run(sock: socket.socket, number: int) -> int:
+    """Run the task of a connection in this process. If it ends without returning from here, the driver is told."""
+    note_task(_directory, number)
     with only_one_returns():
-        return int(_run_task(sock, True))
+        code = int(_run_task(sock, True))
+    note_task(_directory, NO_NUMBER)
+    return code
 
 
 _connections: set[socket.socket] = set()
@@ -187,13 +195,9 @@ class _Head:
         return self.bytes(self.integer() or 0).decode()
 
 
-def _slot_of(kind: int | None, head: _Head) -> str | None:
-    task = task_of(kind, head)
-    if task is None:
-        return None
-    properties, partition = task
-    template = properties.get(SLOT_OF)
-    return None if template is None else slot_name(template, partition)
+def _slot_of(task: Task | None) -> str | None:
+    template = None if task is None else task.properties.get(SLOT_OF)
+    return None if task is None or template is None else slot_name(template, task.partition)
 
 
 # -- passing tasks to keepers -----------------------------------------------------------------------------------------
@@ -221,19 +225,19 @@ def _locked(slot: str) -> Iterator[bool]:
             return
 
 
-def _pass_on(sock: socket.socket, slot: str) -> int:
+def _pass_on(sock: socket.socket, slot: str, number: int) -> int:
     """Run the task of a connection in the keeper of a slot, while the slot is locked."""
     try:
-        return _ask(sock, slot)
+        return _ask(sock, slot, number)
     except (_NoKeeperError, FileNotFoundError, ConnectionError):
         _start_keeper(sock, slot)
-        return _ask(sock, slot)
+        return _ask(sock, slot, number)
 
 
-def _ask(sock: socket.socket, slot: str) -> int:
+def _ask(sock: socket.socket, slot: str, number: int) -> int:
     with socket.socket(socket.AF_UNIX) as keeper:
         keeper.connect(_path(slot))
-        socket.send_fds(keeper, [b"t"], [sock.fileno()])
+        socket.send_fds(keeper, [NUMBER.pack(number)], [sock.fileno()])
         if not keeper.recv(1):
             raise _NoKeeperError
         # From here on, the keeper reads from Spark, so no other process can run this attempt.
@@ -321,8 +325,8 @@ def _keep(asked: socket.socket, slot: str) -> NoReturn:
 
 
 def _run_for(front: socket.socket) -> None:
-    _, received, _, _ = socket.recv_fds(front, 1, 1)
-    if not received:
+    number, received, _, _ = socket.recv_fds(front, NUMBER.size, 1)
+    if not received or len(number) < NUMBER.size:
         front.close()
         return
     running = threading.Event()
@@ -332,12 +336,13 @@ def _run_for(front: socket.socket) -> None:
     def watch() -> None:
         with front:
             if not front.recv(1) and running.is_set():
+                note_task(_directory, NO_NUMBER)
                 os._exit(1)  # Spark killed the process it knows to stop this task
 
     threading.Thread(target=watch, name="flintstream-watch", daemon=True).start()
     with socket.socket(fileno=received[0]) as sock:
         _connections.update((front, sock))
-        code = _run(sock)
+        code = _run(sock, *NUMBER.unpack(number))
     _connections.difference_update((front, sock))
     running.clear()
     with contextlib.suppress(OSError):

@@ -18,10 +18,11 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common._user_code import by_value
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
+from flintstream.engine.spark.ends import directory_of_reports, exit_code_in
 from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.homes import Homes
 from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
-from flintstream.engine.spark.jvm.stages import StageChain
+from flintstream.engine.spark.jvm.stages import StageChain, level_of
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
 from flintstream.engine.spark.residency import Residency, fits, is_encrypted
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flintstream.coordinator.engine import Materialization, Result
+    from flintstream.engine.spark.losses import FailedTask
     from flintstream.engine.spark.resident import ResidentTask
     from flintstream.engine.spark.shipping import Shipment, ShippedJob
     from flintstream.runtime.plan import JobPlan
@@ -70,6 +72,8 @@ class SparkEngine:
         self.directory: str | None = None
         self.lane: int | None = None
         self.slots: str | None = None
+        self.reports: str | None = None
+        """The directory in which the daemons of this machine report the ends of Python workers."""
         self.groups: tuple[str, ...] = ()
         """The groups of Spark jobs that end with this job: its epochs, the folds of its changelog, resident tasks."""
         self.residency: Residency | None = None
@@ -143,14 +147,19 @@ class SparkEngine:
         """Run a task for each partition, in a thread of its own."""
         self.context.setJobGroup(self.groups[2], f"{self.plan.job_name}: resident tasks", interruptOnCancel=True)
         self.context.setLocalProperty(SLOT_OF, self.slots)
-        self.context.parallelize(range(count), count).mapPartitionsWithIndex(task).collect()
+        with plainly(exit_code=self._exit_code):
+            self.context.parallelize(range(count), count).mapPartitionsWithIndex(task).collect()
 
     def _connected(self, group: str, description: str) -> Any:
         """Return the Spark context, with the program's dependencies and, for keepers, a separate pool of workers."""
         context = self.context = spark_context(self.configuration)
         context.setJobGroup(group, description, interruptOnCancel=True)
         context = with_dependencies(context, self.configuration)
-        return with_own_workers(context) if self._has_keepers(context) else context
+        if not self._has_keepers(context):
+            return context
+        if one_machine(context.master):
+            self.reports = directory_of_reports(context.applicationId)
+        return with_own_workers(context, self.reports)
 
     @staticmethod
     def _has_keepers(context: Any) -> bool:
@@ -214,12 +223,23 @@ class SparkEngine:
     def _errors(self, items: Sequence[Item]) -> Iterator[None]:
         """Say what an error of Spark means in an epoch, if it is known."""
         try:
-            with plainly(lambda: _begin_of_error(self.plan, items)):
+            with plainly(lambda task: self._begin_of_error(items, task), self._exit_code):
                 yield
         except Exception as error:
             if self.cancelled:
                 raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled") from error
             raise
+
+    def _begin_of_error(self, items: Sequence[Item], task: FailedTask | None) -> str:
+        """Return what an error of an epoch begins with: its number, the job, and the operators of the task."""
+        number = _epoch_of(items)
+        what = "the start" if number is None else f"epoch {number}"
+        level = None if task is None else level_of(self.context, self.plan.job_id, task.stage)
+        chains = self.plan.chains if level is None else self.plan.supersteps[level].chains
+        return f"{what} of '{self.plan.job_name}' ({'; '.join(chain.name for chain in chains)}) failed: "
+
+    def _exit_code(self, task: FailedTask) -> int | None:
+        return None if self.reports is None else exit_code_in(self.reports, task.number)
 
     def _checked(self, results: list[Item]) -> list[Item]:
         """Return the results of an epoch without the receipts, which show that the epoch counts."""
@@ -306,14 +326,6 @@ class SparkEngine:
 def _epoch_of(items: Sequence[Item]) -> int | None:
     """Return the number of the epoch that has these items."""
     return next((pickle.loads(item.payload).epoch for item in items if item.edge == INSTRUCTION), None)
-
-
-def _begin_of_error(plan: JobPlan, items: Sequence[Item]) -> str:
-    """Return what an error of an epoch begins with: its number, the job, and the operators of each task."""
-    number = _epoch_of(items)
-    what = "the start" if number is None else f"epoch {number}"
-    operators = "; ".join(" -> ".join(node.name for node in chain.nodes) for chain in plan.chains)
-    return f"{what} of '{plan.job_name}' ({operators}) failed: "
 
 
 def needs_log(plan: JobPlan) -> bool:

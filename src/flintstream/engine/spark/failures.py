@@ -7,11 +7,13 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flintstream.engine.spark.losses import explain_loss
+from flintstream.engine.spark.losses import explain_loss, failed_task
 from flintstream.errors import ExecutorError, FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from flintstream.engine.spark.losses import FailedTask
 
 __all__ = ["explain", "failing_files", "java_message", "plainly"]
 
@@ -119,13 +121,18 @@ def java_message(error: BaseException) -> str | None:
 
 
 @contextmanager
-def plainly(where: Callable[[], str] = str) -> Iterator[None]:
+def plainly(
+    where: Callable[[FailedTask | None], str] = lambda _: "",
+    exit_code: Callable[[FailedTask], int | None] | None = None,
+) -> Iterator[None]:
     """Replace errors of Spark by one sentence if they say that executors cannot run jobs, are lost, or lack files.
 
     Spark's own words, with the stack traces of Java, are logged at the level DEBUG.
 
     Args:
-        where: What ran, for errors of lost processes: the beginning of a sentence, or nothing.
+        where: What ran, for errors of lost processes: the beginning of a sentence, or nothing. It gets the task that
+            failed, if Spark names it.
+        exit_code: Returns how the Python worker of a task ended; see :func:`explain_loss`.
 
     Raises:
         ExecutorError: No job can run.
@@ -139,10 +146,10 @@ def plainly(where: Callable[[], str] = str) -> Iterator[None]:
         explained = explain(error)
         if explained is not None:
             raise explained from None
-        loss = None if isinstance(error, FlintstreamError) else explain_loss(error)
+        loss = None if isinstance(error, FlintstreamError) else explain_loss(error, exit_code)
         if loss is not None:
             _log.debug("Spark's error", exc_info=True)
-            raise FlintstreamError(f"{where()}{loss}") from None
+            raise FlintstreamError(f"{where(failed_task(error))}{loss}") from None
         files = failing_files(error)
         if files is not None:
             raise FlintstreamError(f"tasks cannot read or write the job's files: {files}") from None

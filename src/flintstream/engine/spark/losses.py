@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from flintstream.engine.spark.ends import CRASHES, words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["explain_loss"]
+__all__ = ["FailedTask", "explain_loss", "failed_task"]
 
 _LESS_STATE = "more subtasks (parallelism) or 'state.backend.type: rocksdb' also lower what each of them needs"
 _MEMORY_OF_WORKERS = f"raise 'spark.executor.memoryOverhead' or the limit of the container; {_LESS_STATE}"
 _HEAP = "raise 'spark.driver.memory' on a local master and 'spark.executor.memory' on a cluster"
+_FAULTHANDLER = "for the place of the crash, set 'spark.python.worker.faulthandler.enabled' to true"
 _WORD = re.compile(r"Fatal Python error: ([^\n]+)")
 _EXIT = re.compile(r"(?:[Ee]xit(?:ed with)? (?:code|status)|exited with code)(?: is)?:? (\d+)")
 
@@ -61,9 +64,24 @@ def _crashed_worker(found: re.Match[str]) -> str:
         )
     return (
         "a Python worker ended without a word: it was killed for lack of memory (SIGKILL), a native library crashed, "
-        f"or a function called os._exit. Against lack of memory, "
-        f"{_MEMORY_OF_WORKERS}. For the place of a crash, set 'spark.python.worker.faulthandler.enabled' to true"
+        "or a function called os._exit. The log of the executor may say which. Against lack of memory, "
+        f"{_MEMORY_OF_WORKERS}; {_FAULTHANDLER}"
     )
+
+
+def _ended_worker(code: int) -> str:
+    """Return why a Python worker ended, given its exit code, or its signal as a negative number."""
+    how = f"a Python worker {words_for(code)}"
+    if code >= 0:
+        return f"{how}: a function, or a library that it uses, called os._exit or ended the process in another way"
+    if -code in CRASHES:
+        return f"{how} in native code: a library that the functions use is probably to blame; {_FAULTHANDLER}"
+    if -code == signal.SIGKILL:
+        return (
+            f"{how}, most likely by the kernel because memory ran out, or at the limit of a container: "
+            f"{_MEMORY_OF_WORKERS}"
+        )
+    return f"{how}, which another process or a limit of the machine sent"
 
 
 def _unconnected_worker(found: re.Match[str]) -> str:  # noqa: ARG001 - as all of these are called
@@ -105,8 +123,34 @@ _CAUSES: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
 ]
 
 
-def explain_loss(error: BaseException) -> str | None:
+class FailedTask(NamedTuple):
+    """The task that an error of Spark names."""
+
+    stage: int
+    number: int
+    """That of its last attempt (TID)."""
+
+
+_FAILED = re.compile(r"Lost task \S+ in stage (\d+)\.\d+ \(TID (\d+)\)")
+
+
+def failed_task(error: BaseException) -> FailedTask | None:
+    """Return the task whose failure made a Spark job fail; None if the error names none.
+
+    >>> failed_task(RuntimeError("most recent failure: Lost task 0.3 in stage 5.0 (TID 7) (host executor 1): ..."))
+    FailedTask(stage=5, number=7)
+    """
+    found = _FAILED.search(str(error))
+    return None if found is None else FailedTask(int(found[1]), int(found[2]))
+
+
+def explain_loss(error: BaseException, exit_code: Callable[[FailedTask], int | None] | None = None) -> str | None:
     r"""Return what an error of Spark says about a process that was lost; None if it is of another kind.
+
+    Args:
+        error: The error.
+        exit_code: Returns the exit code of the Python worker that ended in a task, or its signal as a negative number;
+            None if not known.
 
     >>> print(explain_loss(RuntimeError("Lost task 0.3: java.lang.OutOfMemoryError: Java heap space\n\tat a.B.c()")))
     Spark's JVM ran out of memory (OutOfMemoryError: Java heap space): raise 'spark.driver.memory' on a local master and
@@ -117,5 +161,10 @@ def explain_loss(error: BaseException) -> str | None:
     for pattern, sentence in _CAUSES:
         found = pattern.search(text)
         if found is not None:
+            task = failed_task(error)
+            if sentence is _crashed_worker and not _WORD.search(text) and task and exit_code:
+                code = exit_code(task)
+                if code is not None:
+                    return _ended_worker(code)
             return sentence(found)
     return None

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from flintstream.engine.spark.early_daemon import place
+from flintstream.engine.spark.ends import REPORTS
 
 DAEMON = "flintstream.engine.spark.daemon"
 """The module that starts Spark's Python workers (``spark.python.daemon.module``)."""
@@ -56,13 +57,18 @@ def release_lane(lane: int) -> None:
         _lanes.discard(lane)
 
 
-def with_own_workers(context: Any) -> Any:
+def with_own_workers(context: Any, reports: str | None) -> Any:
     """Return the Spark context with RDDs that run in a separate pool of workers.
 
     Spark keeps a pool of Python workers per environment. In our pool, connections carry no state from one task to the
     next, so tasks may run in any process. Other jobs keep broadcast variables in theirs.
+
+    Args:
+        context: The Spark context.
+        reports: The directory in which daemons report how workers end, if they run on this machine.
     """
-    return variant(context, environment={**context.environment, WORKERS: "1", **place()})
+    variables = {} if reports is None else {REPORTS: reports}
+    return variant(context, environment={**context.environment, WORKERS: "1", **variables, **place()})
 
 
 def variant(original: Any, **changes: Any) -> Any:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OLDEST",
     "Head",
+    "Task",
     "arrow_schema",
     "has_unix_sockets",
     "home",
@@ -113,8 +114,18 @@ def schema_of_text(text: str) -> Any:
     return types.StructType.fromDDL(text) if release() >= (4, 0) else types._parse_datatype_string(text)  # noqa: SLF001
 
 
-def task_of(first: int | None, head: Head) -> tuple[Mapping[str, str], int] | None:
-    """Return the local properties and the partition that the head of a task names; None if it is not such a head.
+class Task(NamedTuple):
+    """What the head of a task names."""
+
+    properties: Mapping[str, str]
+    """Spark's local properties."""
+    partition: int
+    number: int
+    """What Spark calls the TID: it belongs to one attempt of the task."""
+
+
+def task_of(first: int | None, head: Head) -> Task | None:
+    """Return what the head of a task names; None if it is not such a head.
 
     4.3 begins with a marker and the length of the head; before that, a task begins with its number. From 4.2 on, JSON
     describes the task. 3.5 to 4.1 send its fields one after the other, and 3.5 and 4.0 always send where the tasks of a
@@ -136,17 +147,19 @@ def task_of(first: int | None, head: Head) -> tuple[Mapping[str, str], int] | No
     if release() >= (4, 2):
         context = head.text()
         task = json.loads(context) if context else None
-        return None if task is None else (task["localProperties"], task["partitionId"])
+        return None if task is None else Task(task["localProperties"], task["partitionId"], task["taskAttemptId"])
     return _task_in_fields(head)
 
 
-def _task_in_fields(head: Head) -> tuple[Mapping[str, str], int] | None:
+def _task_in_fields(head: Head) -> Task | None:
     if head.bytes(1) != b"\0" or release() <= (4, 0):
         head.integer()  # port
         head.text()  # secret; without a port, the path of a socket
     head.integer()  # stage
     partition = head.integer()
-    head.bytes(16)  # attempt, task, cores
+    head.integer()  # attempt
+    number = head.bytes(8)
+    head.integer()  # cores
     for _ in range(head.integer() or 0):
         head.text(), head.text()
         for _ in range(head.integer() or 0):
@@ -154,4 +167,4 @@ def _task_in_fields(head: Head) -> tuple[Mapping[str, str], int] | None:
     count = head.integer()
     if partition is None or count is None:
         return None
-    return {head.text(): head.text() for _ in range(count)}, partition
+    return Task({head.text(): head.text() for _ in range(count)}, partition, int.from_bytes(number, "big"))

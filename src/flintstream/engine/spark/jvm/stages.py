@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -14,7 +14,9 @@ from flintstream.engine.spark.versions import wrap_function
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["StageChain"]
+    from pyspark import SparkContext
+
+__all__ = ["StageChain", "level_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -165,6 +167,16 @@ class StageChain:
             return results.collect()
         with _kept_name(self._context):
             return results.collect()
+
+
+def level_of(context: SparkContext, group: str, stage: int) -> int | None:
+    """Return the position of a stage in the latest run of a :class:`StageChain`, in a job group; None if not known."""
+    tracker = context.statusTracker()
+    with suppress(Exception):  # Spark has ended
+        job = tracker.getJobInfo(max(tracker.getJobIdsForGroup(group)))
+        if job is not None and stage in job.stageIds:
+            return sorted(job.stageIds).index(stage)  # Spark numbers a stage after those that it needs
+    return None
 
 
 FEW_PARTITIONS = 200
