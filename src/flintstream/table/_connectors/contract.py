@@ -23,7 +23,11 @@ INSERTIONS, UPSERTS, CHANGES = ChangelogMode.insert_only(), ChangelogMode.upsert
 
 
 class Records(Enum):
-    """What a record of a source or sink is."""
+    """What a record of a source or sink is.
+
+    >>> [form.name for form in Records]
+    ['TUPLES', 'ROWS', 'LISTS', 'TEXTS', 'ANY']
+    """
 
     TUPLES = auto()
     """A tuple of the columns. Unless there are insertions only, the kind of change follows: 0 for an insertion, 1 and 2
@@ -41,7 +45,16 @@ class Records(Enum):
 
 @dataclass(frozen=True)
 class ConnectorTable:
-    """A table as its connector sees it: the columns that are read or written, and what the program declares."""
+    """A table as its connector sees it: the columns that are read or written, and what the program declares.
+
+    >>> from flintstream.table import DataTypes
+    >>> from flintstream.table._expressions.expr import Column
+    >>> from flintstream.table.connectors import Options
+    >>> options = Options("prices", {"connector": "shop"})
+    >>> table = ConnectorTable("prices", [Column("item", DataTypes.STRING())], options, primary_key=["item"])
+    >>> table.names, [str(kind) for kind in table.types]
+    (['item'], ['VARCHAR'])
+    """
 
     name: str
     columns: Sequence[Column]
@@ -67,7 +80,12 @@ class ConnectorTable:
 
 @dataclass(frozen=True)
 class TableSource:
-    """How a table is read. What is left out, the connector does not do."""
+    """How a table is read. What is left out, the connector does not do.
+
+    >>> from flintstream.connectors.collection import CollectionSource
+    >>> TableSource(CollectionSource([("tea", 3)])).changes == INSERTIONS
+    True
+    """
 
     source: Source | None
     """Reads all rows; None for a table that only a lookup join can read."""
@@ -82,7 +100,12 @@ class TableSource:
 
 @dataclass(frozen=True)
 class TableSink:
-    """How a table is written."""
+    """How a table is written.
+
+    >>> from flintstream.testing import CollectSink
+    >>> TableSink(CollectSink(), changes=UPSERTS).records
+    <Records.TUPLES: 1>
+    """
 
     sink: Sink
     records: Records = Records.TUPLES
@@ -95,14 +118,29 @@ class TableSink:
 
 
 class TableConnector:
-    """What ``'connector' = '...'`` names; a subclass is made without arguments."""
+    """What ``'connector' = '...'`` names; a subclass is made without arguments.
+
+    >>> class Nothing(TableConnector):
+    ...     pass
+    >>> Nothing().looks_at_data
+    False
+    """
 
     looks_at_data: ClassVar[bool] = False
     """Whether the data must be there to say how it is read, so that ``flintstream check`` does not ask."""
 
 
 class SourceConnector(TableConnector, ABC):
-    """A connector of tables that can be read."""
+    """A connector of tables that can be read.
+
+    >>> from flintstream.connectors.collection import CollectionSource
+    >>> from flintstream.table.connectors import Options
+    >>> class Letters(SourceConnector):
+    ...     def source(self, table):
+    ...         return TableSource(CollectionSource([(letter,) for letter in table.options.required("text")]))
+    >>> Letters().source(ConnectorTable("letters", [], Options("letters", {"text": "ab"}))).records
+    <Records.TUPLES: 1>
+    """
 
     reads_metadata: ClassVar[bool] = False
     """Whether there are metadata columns; :meth:`source` checks their keys."""
@@ -117,7 +155,16 @@ class SourceConnector(TableConnector, ABC):
 
 
 class SinkConnector(TableConnector, ABC):
-    """A connector of tables that can be written."""
+    """A connector of tables that can be written.
+
+    >>> from flintstream.table.connectors import Options
+    >>> from flintstream.testing import CollectSink
+    >>> class Collected(SinkConnector):
+    ...     def sink(self, table):
+    ...         return TableSink(CollectSink())
+    >>> Collected().sink(ConnectorTable("out", [], Options("out", {}))).parallelism is None
+    True
+    """
 
     @abstractmethod
     def sink(self, table: ConnectorTable) -> TableSink:

@@ -12,7 +12,19 @@ if TYPE_CHECKING:
 
 
 class Options:
-    """Options by key; :meth:`check` finds those that nothing has read."""
+    """Options by key; :meth:`check` finds those that nothing has read.
+
+    >>> options = Options("prices", {"connector": "shop", "url": "a", "rows": "3", "wait": "2 s", "http.agent": "me"})
+    >>> options.required("url"), options.integer("rows"), options.millis("wait"), options.text("user", "none")
+    ('a', 3, 2000, 'none')
+    >>> options.has("user"), options.flag("fast"), options.starting_with("http.")
+    (False, False, {'agent': 'me'})
+    >>> options.known("retries")
+    >>> options.not_yet("mode", "plain")
+    >>> options.check()
+    >>> options.read
+    ['connector', 'fast', 'http.agent', 'mode', 'retries', 'rows', 'url', 'user', 'wait']
+    """
 
     def __init__(self, table: str, values: Mapping[str, str]) -> None:
         self.table = table

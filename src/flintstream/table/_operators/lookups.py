@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 
 class Lookup(Protocol):
-    """Finds rows by key. It travels to the workers."""
+    """Finds rows by key. It travels to the workers.
+
+    >>> class Prices:
+    ...     def find(self, keys):
+    ...         return {(name,): [(name, 3)] for (name,) in keys if name == "tea"}
+    ...
+    ...     def close(self):
+    ...         pass
+    >>> lookup: Lookup = Prices()
+    >>> lookup.find([("tea",), ("gold",)])
+    {('tea',): [('tea', 3)]}
+    >>> lookup.close()
+    """
 
     def find(self, keys: Sequence[Key]) -> Mapping[Key, Rows]:
         """Return the rows of the keys that have some."""
