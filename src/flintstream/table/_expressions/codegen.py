@@ -180,11 +180,12 @@ def compiled(code: Source) -> Any:
         text_helpers,
         time_helpers,
         time_parts,
+        time_patterns,
     )
 
     rooms = (
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_parts),
-        collection_helpers,
+        *(collection_helpers, time_patterns),
     )
     scope: dict[str, Any] = {}
     for room in rooms:

@@ -239,6 +239,17 @@ def unzoned(value: datetime, zone: str) -> datetime:
     return value if zone in {"UTC", "GMT"} else _moved(value, zone_of(zone), zone_of("UTC"))
 
 
+def zoned_clock(value: datetime, zone: str) -> datetime:
+    """Return the local time of a point in time, with its time zone."""
+    if zone in {"UTC", "GMT"}:
+        return value.replace(tzinfo=timezone.utc)
+    target = zone_of(zone)
+    try:
+        return value.replace(tzinfo=timezone.utc).astimezone(target)
+    except OverflowError:
+        return edge(value, later=value.year > 1).replace(tzinfo=target)
+
+
 def _moved(value: datetime, source: Any, target: Any) -> datetime:
     try:
         return value.replace(tzinfo=source).astimezone(target).replace(tzinfo=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from calendar import isleap, monthrange
+from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, datetime, time, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,9 @@ from flintstream.table._expressions.helpers import (
     whole,
     wrap,
     zoned,
+    zoned_clock,
 )
+from flintstream.table._expressions.time_patterns import DATE_PATTERN, PATTERNS, format_unix, lenient_timestamp
 
 if TYPE_CHECKING:
     from datetime import date
@@ -130,85 +132,25 @@ def convert_zone(text: str, source: str, target: str) -> str | None:
     return f"{moved.year:04d}-{moved:%m-%d %H:%M:%S}"
 
 
-_PATTERNS = 512
-"""The patterns that a process keeps at most; they may come from records."""
-_JAVA_PATTERN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
-
-
-def format_date(value: datetime, pattern: str) -> str:
-    """Format with a pattern of Java's, such as ``yyyy-MM-dd HH:mm``."""
-    parts = []
-    for found in _JAVA_PATTERN.finditer(pattern):
-        text, letter = found.group(), found.group(2)
-        if letter is None:
-            parts.append((found.group(1) or "'").replace("''", "'") if text.startswith("'") else text)
-        else:
-            parts.append(_field(value, letter, len(text)))
-    return "".join(parts)
-
-
-def _field(value: datetime, letter: str, width: int) -> str:
-    if letter in "yu":
-        return f"{value.year % 100:02d}" if width == 2 else f"{value.year:0{width}d}"
-    if letter in "ML" and width > 2:
-        return f"{value:%b}" if width == 3 else f"{value:%B}"
-    if letter == "E":
-        return f"{value:%a}" if width < 4 else f"{value:%A}"
-    if letter == "G":
-        return "AD"
-    if letter == "Q" and width > 2:
-        return f"Q{(value.month + 2) // 3}"
-    if letter == "a":
-        return "AM" if value.hour < 12 else "PM"
-    if letter == "S":
-        return f"{value.microsecond:06d}".ljust(9, "0")[:width]
-    numbers = {
-        "M": value.month,
-        "L": value.month,
-        "d": value.day,
-        "H": value.hour,
-        "h": value.hour % 12 or 12,
-        "k": value.hour or 24,
-        "m": value.minute,
-        "s": value.second,
-        "D": value.timetuple().tm_yday,
-        "w": _week(value),
-        "K": value.hour % 12,
-        "Q": (value.month + 2) // 3,
-        "e": value.isoweekday() % 7 + 1,
-        "c": value.isoweekday() % 7 + 1,
-        "W": (value.day + value.replace(day=1).isoweekday() % 7 + 6) // 7,
-        "n": value.microsecond * 1000,
-        "A": (value.hour * 3600 + value.minute * 60 + value.second) * 1000 + value.microsecond // 1000,
-    }
-    if letter not in numbers:
-        raise ValueError(f"DATE_FORMAT does not know the letter {letter}")
-    return f"{numbers[letter]:0{width}d}"
-
-
-def _week(value: datetime) -> int:
-    """Return the week as the United States count: from Sunday, and that with 1 January is the first."""
-    sunday = value.toordinal() - value.isoweekday() % 7
-    first = value.toordinal() - value.timetuple().tm_yday + 1
-    if sunday + 7 > first + 365 + isleap(value.year):
-        return 1
-    return (sunday - (first - datetime.fromordinal(first).isoweekday() % 7)) // 7 + 1
-
-
 _NOTHING = re.compile("(?!)")
 
 
-@lru_cache(_PATTERNS)
+@lru_cache(PATTERNS)
 def _reading(pattern: str) -> re.Pattern[str]:
     names = {"y": "year", "u": "year", "M": "month", "d": "day", "H": "hour", "h": "hour", "m": "minute", "s": "second"}
-    parts = []
-    for found in _JAVA_PATTERN.finditer(pattern):
+    parts: list[str] = []
+    read: set[str] = set()
+    for found in DATE_PATTERN.finditer(pattern):
         text, letter = found.group(), found.group(2)
         if letter is None:
             parts.append(re.escape((found.group(1) or "'") if text.startswith("'") else text))
+        elif names.get(letter) in read:
+            parts.append(f"(?P={names[letter]})")
         elif letter in names:
+            read.add(names[letter])
             parts.append(rf"(?P<{names[letter]}>\d{{1,{max(len(text), 2)}}})")
-        elif letter == "S":
+        elif letter == "S" and "fraction" not in read:
+            read.add("fraction")
             parts.append(rf"(?P<fraction>\d{{{len(text)}}})")
         else:
             return _NOTHING
@@ -225,9 +167,9 @@ def read_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime 
     found = _reading(pattern).fullmatch(text)
     if found is None:
         return None
-    parts = {name: int(value) for name, value in found.groupdict().items() if value and name != "fraction"}
     fraction = (found.groupdict().get("fraction") or "").ljust(6, "0")[:6]
     try:
+        parts = {name: int(value) for name, value in found.groupdict().items() if value and name != "fraction"}
         return datetime(  # noqa: DTZ001 - values of SQL have no zone
             parts.get("year", 1970),
             parts.get("month", 1),
@@ -237,7 +179,7 @@ def read_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime 
             parts.get("second", 0),
             int(fraction),
         )
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -367,7 +309,8 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
     """Return seconds since the epoch, now or of a local time; the least integer if the text is no time."""
     if text is None:
         return wall_clock() // 1000
-    found = read_timestamp(text, pattern)
+    usual = pattern == "yyyy-MM-dd HH:mm:ss"
+    found = lenient_timestamp(text) if usual else read_timestamp(text, pattern)
     if found is None:
         return -(1 << 63)
     # Of the two moments with a time that clocks show twice, Flink takes the second one.
@@ -376,7 +319,7 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
 
 def from_unixtime(zone: str, seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
     """Format the local time of seconds since the epoch."""
-    return format_date(zoned(from_millis(wrap(seconds * 1000, 64)), zone), pattern)
+    return format_unix(zoned_clock(from_millis(wrap(seconds * 1000, 64)), zone), pattern)
 
 
 def to_instant(value: datetime | None) -> Instant | None:

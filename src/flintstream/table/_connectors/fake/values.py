@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._connectors.fake.patterns import matching
 from flintstream.table._connectors.fake.words import WORDS
 from flintstream.table._errors import SqlError, nearest
-from flintstream.table._expressions import helpers, time_helpers
+from flintstream.table._expressions import helpers, time_helpers, time_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -174,7 +174,7 @@ def _near(sign: int) -> Callable[[list[str], Any], Make]:
 
         def moment() -> Any:
             found = _millis(time_helpers.now()) + timedelta(milliseconds=sign * round(random.uniform(least, most)))  # noqa: S311
-            return found if pattern is None else time_helpers.format_date(found, pattern)
+            return found if pattern is None else time_patterns.format_date(found, pattern)
 
         return moment
 

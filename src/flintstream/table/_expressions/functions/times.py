@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
+from flintstream.table._expressions.time_patterns import date_writers, unix_writers
 from flintstream.table._expressions.types import INTEGERS, TEXTS, TIMESTAMPS, IntervalType, is_nullable, with_null
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Expr
@@ -89,15 +91,39 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _format(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-    """Return ``DATE_FORMAT(moment, pattern)``; a text is read first."""
+    """Return ``DATE_FORMAT(moment, pattern)``; that of a text has the patterns of FROM_UNIXTIME, as in Flink."""
     if len(arguments) != 2 or not isinstance(arguments[1].type, (*TEXTS, t.NullType)):
         return None
     moment, pattern = arguments
-    if isinstance(moment.type, (*TEXTS, t.DateType, t.LocalZonedTimestampType)):
+    if isinstance(moment.type, TEXTS):
+        _check_pattern(pattern, unix_writers)
+        return Call(STRING, name, (moment, pattern), template("format_text({0}, {1})"))
+    _check_pattern(pattern, date_writers)
+    if isinstance(moment.type, (t.DateType, t.LocalZonedTimestampType)):
         moment = cast(moment, t.TimestampType(3), zone) or moment
     if not isinstance(moment.type, (t.TimestampType, t.NullType)):
         return None
     return Call(STRING, name, (moment, pattern), template("format_date({0}, {1})"))
+
+
+def _from_unix(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``FROM_UNIXTIME(seconds)``, with or without a pattern."""
+    if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0].type, (*INTEGERS, t.NullType)):
+        return None
+    if not all(isinstance(each.type, (*TEXTS, t.NullType)) for each in arguments[1:]):
+        return None
+    for pattern in arguments[1:]:
+        _check_pattern(pattern, unix_writers)
+    return Call(STRING, name, tuple(arguments), template(f"from_unixtime({zone!r}, {{all}})"))
+
+
+def _check_pattern(pattern: Expr, read: Callable[[str], object]) -> None:
+    """Refuse a constant that is no pattern: it would fail for the first record."""
+    if isinstance(pattern, Const) and isinstance(pattern.value, str):
+        try:
+            read(pattern.value)
+        except ValueError as error:
+            raise SqlError(str(error)) from None
 
 
 def _difference(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -150,7 +176,7 @@ FUNCTIONS["TIMESTAMPDIFF"] = Function(
     "TIMESTAMPDIFF", (), _units_between, "(unit, DATE or TIMESTAMP, DATE or TIMESTAMP)"
 )
 define("UNIX_TIMESTAMP", " S SS", BIGINT, "unix_timestamp({zone}, {all})")
-define("FROM_UNIXTIME", "I IS", STRING, "from_unixtime({zone}, {all})", may_be_null=True)
+add("FROM_UNIXTIME", ("I", "IS"), _from_unix)
 define("CONVERT_TZ", "SSS", STRING, "convert_zone({all})", may_be_null=True)
 define("CURRENT_TIMESTAMP | NOW | CURRENT_ROW_TIMESTAMP | PROCTIME", "", _LTZ3, "now()")
 define("LOCALTIMESTAMP", "", t.TimestampType(3, False), "zoned(now(), {zone})")

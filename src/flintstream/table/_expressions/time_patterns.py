@@ -1,0 +1,351 @@
+"""Times as texts, by patterns of Java: DATE_FORMAT has those of DateTimeFormatter, FROM_UNIXTIME of SimpleDateFormat.
+
+A pattern is read once, into functions that write its parts.
+
+>>> format_date(datetime(2020, 2, 29, 13, 14), "[d. MMM]ppH")
+'29. Feb13'
+>>> format_unix(datetime(2020, 2, 29, 13, 14, tzinfo=timezone(timedelta(hours=8))), "H:mm XXX")
+'13:14 +08:00'
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import isleap
+from collections.abc import Callable
+from datetime import MAXYEAR, MINYEAR, datetime, timedelta, timezone
+from functools import lru_cache
+
+from flintstream.table._expressions.helpers import edge
+
+PATTERNS = 512
+"""The patterns that a process keeps at most; they may come from records."""
+DATE_PATTERN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[\[\]{}#]|[^A-Za-z'\[\]{}#]+|'")
+_UNIX_PATTERN = re.compile(r"'(|[^'](?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'")
+_TIMESTAMP = re.compile("-".join([r"[ \t]*(\d{1,9})"] * 3) + " " + ":".join([r"[ \t]*(\d{1,9})"] * 3))
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_WIDEST = 19
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
+
+Write = Callable[[datetime], str]
+"""Writes a part of a time."""
+
+
+def format_date(value: datetime, pattern: str) -> str:
+    """Format with a pattern of Java's DateTimeFormatter, such as ``yyyy-MM-dd HH:mm``.
+
+    Raises:
+        ValueError: It is no pattern, or a number is wider than the pattern pads it.
+    """
+    return "".join([write(value) for write in date_writers(pattern)])
+
+
+def format_unix(value: datetime, pattern: str) -> str:
+    """Format with a pattern of Java's SimpleDateFormat; the value has a time zone.
+
+    Raises:
+        ValueError: It is no pattern.
+    """
+    return "".join([write(value) for write in unix_writers(pattern)])
+
+
+def format_text(text: str, pattern: str) -> str | None:
+    """Format a time that is a text such as ``2020-01-31 10:11:12``; None if it is none."""
+    value = lenient_timestamp(text)
+    return None if value is None else format_unix(value.replace(tzinfo=timezone.utc), pattern)
+
+
+def lenient_timestamp(text: str) -> datetime | None:
+    """Read a timestamp as Java's SimpleDateFormat does: a 13th month is January, and what comes after it is ignored.
+
+    >>> lenient_timestamp("2020-02-30 24:00:00 or so")
+    datetime.datetime(2020, 3, 2, 0, 0)
+    """
+    found = _TIMESTAMP.match(text)
+    if found is None:
+        return None
+    years, months, days, hours, minutes, seconds = map(int, found.groups())
+    year, month = divmod(years * 12 + months - 1, 12)
+    if not MINYEAR <= year <= MAXYEAR:
+        return edge(_EPOCH, later=year > MAXYEAR)
+    try:
+        first = _EPOCH.replace(year=year, month=month + 1)
+        return first + timedelta(days=days - 1, hours=hours, minutes=minutes, seconds=seconds)
+    except OverflowError:
+        return edge(_EPOCH, later=days > 0)
+
+
+@lru_cache(PATTERNS)
+def date_writers(pattern: str) -> tuple[Write, ...]:
+    """Return what writes the parts of a pattern of DateTimeFormatter.
+
+    Raises:
+        ValueError: It is no pattern.
+    """
+    sections: list[list[Write]] = [[]]
+    lacking: list[bool] = [False]
+    pad = 0
+    for found in DATE_PATTERN.finditer(pattern):
+        text, letter = found.group(), found.group(2)
+        if pad and letter is None:
+            break
+        if letter == "p" and not pad:
+            pad = len(text)
+        elif letter is not None:
+            write = _date_letter(letter, len(text), pattern)
+            if write is None and len(sections) == 1:
+                raise ValueError(
+                    f"DATE_FORMAT: TIMESTAMP has no time zone, which the letter {letter} of '{pattern}' needs"
+                )
+            lacking[-1] |= write is None
+            sections[-1].append(_padded(write, pad) if pad and write else write or str)
+            pad = 0
+        elif text == "[":
+            sections.append([])
+            lacking.append(False)
+        elif text == "]":
+            if len(sections) == 1:
+                raise ValueError(f"DATE_FORMAT: '{pattern}' has ] without [")
+            _close(sections, lacking)
+        elif text in {"{", "}", "#"}:
+            raise ValueError(f"DATE_FORMAT: '{pattern}' has {text}, which is reserved: quote it")
+        else:
+            sections[-1].append(_literal(found, pattern))
+    if pad:
+        raise ValueError(f"DATE_FORMAT: no letter follows the p of '{pattern}'")
+    while len(sections) > 1:
+        _close(sections, lacking)
+    return tuple(sections[0])
+
+
+def _close(sections: list[list[Write]], lacking: list[bool]) -> None:
+    """End an optional section: one with a letter that a value lacks is left out."""
+    section = sections.pop()
+    if not lacking.pop():
+        sections[-1] += section
+
+
+def _padded(write: Write, width: int) -> Write:
+    def padded(value: datetime) -> str:
+        text = write(value)
+        if len(text) > width:
+            raise ValueError(f"DATE_FORMAT cannot pad '{text}' to {width} characters")
+        return text.rjust(width)
+
+    return padded
+
+
+def _literal(found: re.Match[str], pattern: str) -> Write:
+    if found.group() == "'":
+        raise ValueError(f"'{pattern}' has a quote without its end")
+    text = (found.group(1) or "'").replace("''", "'") if found.group(1) is not None else found.group()
+    return lambda _: text
+
+
+@lru_cache(PATTERNS)
+def unix_writers(pattern: str) -> tuple[Write, ...]:
+    """Return what writes the parts of a pattern of SimpleDateFormat.
+
+    Raises:
+        ValueError: It is no pattern.
+    """
+    return tuple(
+        _unix_letter(found.group(2), len(found.group()), pattern) if found.group(2) else _literal(found, pattern)
+        for found in _UNIX_PATTERN.finditer(pattern)
+    )
+
+
+# -- letters -----------------------------------------------------------------------------------------------------------
+
+
+def _second_of_day(value: datetime) -> int:
+    return value.hour * 3600 + value.minute * 60 + value.second
+
+
+def _week(value: datetime) -> int:
+    """Return the week as the United States count: from Sunday, and that with 1 January is the first."""
+    sunday = value.toordinal() - value.isoweekday() % 7
+    first = value.toordinal() - value.timetuple().tm_yday + 1
+    if sunday + 7 > first + 365 + isleap(value.year):
+        return 1
+    return (sunday - (first - datetime.fromordinal(first).isoweekday() % 7)) // 7 + 1
+
+
+def _week_year(value: datetime) -> int:
+    return value.year + (value.month == 12 and _week(value) == 1)
+
+
+def _quarter(value: datetime) -> int:
+    return (value.month + 2) // 3
+
+
+def _day_of_week(value: datetime) -> int:
+    return value.isoweekday() % 7 + 1
+
+
+_NUMBERS: dict[str, Callable[[datetime], int]] = {
+    "y": lambda value: value.year,
+    "Y": _week_year,
+    "M": lambda value: value.month,
+    "d": lambda value: value.day,
+    "D": lambda value: value.timetuple().tm_yday,
+    "H": lambda value: value.hour,
+    "k": lambda value: value.hour or 24,
+    "K": lambda value: value.hour % 12,
+    "h": lambda value: value.hour % 12 or 12,
+    "m": lambda value: value.minute,
+    "s": lambda value: value.second,
+    "w": _week,
+    "W": lambda value: (value.day + value.replace(day=1).isoweekday() % 7 + 6) // 7,
+}
+"""The letters that both kinds of patterns have as numbers."""
+_DATE_NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
+    **{letter: (2, _NUMBERS[letter]) for letter in "dHkKhmsw"},
+    "D": (3, _NUMBERS["D"]),
+    "W": (1, _NUMBERS["W"]),
+    "F": (1, lambda value: (value.day - 1) % 7 + 1),
+    "n": (_WIDEST, lambda value: value.microsecond * 1000),
+    "A": (_WIDEST, lambda value: _second_of_day(value) * 1000 + value.microsecond // 1000),
+    "N": (_WIDEST, lambda value: _second_of_day(value) * 10**9 + value.microsecond * 1000),
+    "g": (_WIDEST, lambda value: (value - _EPOCH).days + 40_587),
+}
+"""Those of DateTimeFormatter, with the widest number that each may have."""
+_DATE_TEXTS: dict[str, tuple[int, Callable[[datetime], int], tuple[str, ...]]] = {
+    "M": (2, _NUMBERS["M"], _MONTHS),
+    "L": (2, _NUMBERS["M"], _MONTHS),
+    "E": (0, _day_of_week, _DAYS),
+    "e": (2, _day_of_week, _DAYS),
+    "c": (1, _day_of_week, _DAYS),
+}
+"""Letters that are texts from the third on: short, long, narrow."""
+_UNIX_NUMBERS: dict[str, Callable[[datetime], int]] = {
+    **_NUMBERS,
+    "S": lambda value: value.microsecond // 1000,
+    "u": lambda value: value.isoweekday(),
+    "F": lambda value: (value.day - 1) // 7 + 1,
+    "L": _NUMBERS["M"],
+}
+_ZONE_COUNTS = {
+    **dict.fromkeys("XxZ", (1, 2, 3, 4, 5)),
+    "z": (1, 2, 3, 4),
+    "V": (2,),
+    "v": (1, 4),
+    "O": (1, 4),
+}
+"""Letters that need a time zone, and how often they may come."""
+
+
+def _date_letter(letter: str, count: int, pattern: str) -> Write | None:
+    """Return what writes a letter of DateTimeFormatter; None if it needs a time zone."""
+    if letter in _ZONE_COUNTS and count in _ZONE_COUNTS[letter]:
+        return None
+    if letter == "Y" or (letter in "yu" and count <= _WIDEST):
+        return _year(_NUMBERS["Y" if letter == "Y" else "y"], count)
+    if letter in _DATE_NUMBERS and count <= _DATE_NUMBERS[letter][0]:
+        return _number(_DATE_NUMBERS[letter][1], count)
+    if letter in _DATE_TEXTS and count <= 5:
+        widest, number, names = _DATE_TEXTS[letter]
+        if count <= widest:
+            return _number(number, count)
+        if count > 2 or letter == "E":
+            return _name(number, names, (None, 1)[count - 4] if count > 3 else 3)
+    if letter in "Qq" and count <= 5:
+        return _quarter_text(count)
+    if letter == "G" and count <= 5:
+        return _constant("Anno Domini" if count == 4 else "A" if count == 5 else "AD")
+    if letter == "a" and count == 1:
+        return _half
+    if letter == "B" and count in {1, 4, 5}:
+        return _narrow_period if count == 5 else _period
+    if letter == "S" and count <= 9:
+        return lambda value: f"{value.microsecond:06d}000"[:count]
+    raise ValueError(f"DATE_FORMAT does not know {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
+
+
+def _unix_letter(letter: str, count: int, pattern: str) -> Write:
+    """Return what writes a letter of SimpleDateFormat."""
+    if letter in "yY" and count == 2:
+        return lambda value: f"{_NUMBERS[letter](value) % 100:02d}"
+    if letter in "ML" and count > 2:
+        return _name(_NUMBERS["M"], _MONTHS, None if count > 3 else 3)
+    if letter in _UNIX_NUMBERS:
+        return _number(_UNIX_NUMBERS[letter], count)
+    if letter == "E":
+        return _name(_day_of_week, _DAYS, None if count > 3 else 3)
+    if letter == "G":
+        return _constant("AD")
+    if letter == "a":
+        return _half
+    if letter == "z":
+        return _long_zone if count > 3 else _zone
+    if letter == "Z":
+        return lambda value: _offset(value, "")
+    if letter == "X" and count <= 3:
+        return lambda value: (
+            _offset(value, ":" if count == 3 else "")[: 6 if count > 1 else 3] if value.utcoffset() else "Z"
+        )
+    raise ValueError(f"FROM_UNIXTIME does not know {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
+
+
+def _constant(text: str) -> Write:
+    return lambda _: text
+
+
+def _number(number: Callable[[datetime], int], width: int) -> Write:
+    return lambda value: f"{number(value):0{width}d}"
+
+
+def _year(number: Callable[[datetime], int], count: int) -> Write:
+    if count == 2:
+        return lambda value: f"{number(value) % 100:02d}"
+    most = 10**count if count > 3 else 10**_WIDEST
+    return lambda value: f"{'+' if number(value) >= most else ''}{number(value):0{count}d}"
+
+
+def _name(number: Callable[[datetime], int], names: tuple[str, ...], length: int | None) -> Write:
+    return lambda value: names[number(value) - 1][:length]
+
+
+def _quarter_text(count: int) -> Write:
+    if count in {1, 2, 5}:
+        return _number(_quarter, count % 5 or 1)
+    ends = ("1st", "2nd", "3rd", "4th")
+    return lambda value: f"Q{_quarter(value)}" if count == 3 else f"{ends[_quarter(value) - 1]} quarter"
+
+
+def _half(value: datetime) -> str:
+    return "AM" if value.hour < 12 else "PM"
+
+
+def _period(value: datetime) -> str:
+    """Return the part of the day, as English has it."""
+    if value.minute == 0 and value.hour in {0, 12}:
+        return "noon" if value.hour else "midnight"
+    if not 6 <= value.hour < 21:
+        return "at night"
+    part = "morning" if value.hour < 12 else "afternoon" if value.hour < 18 else "evening"
+    return f"in the {part}"
+
+
+def _narrow_period(value: datetime) -> str:
+    text = _period(value)
+    return {"noon": "n", "midnight": "mi"}.get(text, text)
+
+
+def _offset(value: datetime, colon: str) -> str:
+    minutes = (value.utcoffset() or timedelta()) // timedelta(minutes=1)
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}{colon}{abs(minutes) % 60:02d}"
+
+
+def _zone(value: datetime) -> str:
+    name = value.tzname() or "UTC"
+    return f"GMT{_offset(value, ':')}" if name.startswith(("+", "-", "UTC+", "UTC-")) else name
+
+
+def _long_zone(value: datetime) -> str:
+    name = _zone(value)
+    return {"UTC": "Coordinated Universal Time", "GMT": "Greenwich Mean Time"}.get(name, name)
