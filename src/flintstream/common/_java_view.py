@@ -51,7 +51,7 @@ class Wrapper(ABCMeta):
 
     if not TYPE_CHECKING:  # a type checker goes by the class's own constructor
 
-        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        def __call__(cls, *args: object, **kwargs: object) -> Any:
             """Create an object, or return the target of a view that is the only argument."""
             given = (*args, *kwargs.values())
             if len(given) == 1 and isinstance(given[0], JavaView) and isinstance(behind(given[0]), cls):
@@ -165,7 +165,7 @@ class JavaView:
         return f"JavaView({self._target!r})"
 
 
-def behind(value: Any) -> Any:
+def behind(value: object) -> Any:
     """Return the target of a view, or any other value unchanged.
 
     >>> behind(JavaView("a")), behind("b")
@@ -174,24 +174,24 @@ def behind(value: Any) -> Any:
     return vars(value)["_target"] if isinstance(value, JavaView) else value
 
 
-def _plain(argument: Any) -> Any:
+def _plain(argument: object) -> Any:
     argument = behind(argument)
     if isinstance(argument, JavaOption):
         return argument.key()
     return argument.key if isinstance(argument, ConfigOption) else argument
 
 
-def _as_java(value: Any) -> Any:
+def _as_java(value: object) -> Any:
     return JavaView(value) if type(value).__module__.startswith("flintstream.") else value
 
 
-def _get(configuration: Any, option: Any, default: Any = None) -> Any:
+def _get(configuration: Any, option: object, default: object = None) -> Any:
     entries: dict[str, Any] = {}
     configuration.add_all_to_dict(entries)
     return entries.get(_plain(option), default)
 
 
-def _get_value(configuration: Any, option: Any) -> Any:
+def _get_value(configuration: Any, option: object) -> Any:
     return configuration.to_dict().get(_plain(option))
 
 

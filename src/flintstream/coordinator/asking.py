@@ -36,7 +36,7 @@ class JobSilentError(FlintstreamError):
         super().__init__(f"the job '{entry.name}' (process {entry.pid}) does not answer")
 
 
-def ask(entry: registry.Entry, request: str, **arguments: Any) -> Any:
+def ask(entry: registry.Entry, request: str, **arguments: object) -> Any:
     """Send a request to a job, wait for the result and return it.
 
     Raises:

@@ -8,7 +8,7 @@ import threading
 import uuid
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.checkpoint.pickles import refusing
 from flintstream.coordinator import program
@@ -140,7 +140,7 @@ class Attempt:
         if not self.checkpoints.stopped and not self.rescales:
             self._finish()
 
-    def _discover(self) -> dict[int, list[Any]]:
+    def _discover(self) -> dict[int, list[object]]:
         """Ask the enumerators for splits. BATCH mode has a single epoch, so it waits until all splits are known."""
         splits = self.sources.discover()
         while self.plan.batch and not self.sources.all_finished and not self.orders.cancelled:
@@ -186,7 +186,7 @@ class Attempt:
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
-    def _run_epoch(self, splits: dict[int, list[Any]]) -> None:
+    def _run_epoch(self, splits: dict[int, list[object]]) -> None:
         # Leftover input is in flight, and a checkpoint must not leave anything in flight.
         savepoint = None if self.subtasks.left else self.orders.next_savepoint()
         rescales = savepoint is None and not self.subtasks.left and self.orders.rescales
@@ -228,7 +228,7 @@ class Attempt:
 
     def _reports(
         self,
-        splits: dict[int, list[Any]],
+        splits: dict[int, list[object]],
         request: SnapshotRequest | None,
         limit: int | None,
         savepoint: SavepointRequest | None,

@@ -169,7 +169,7 @@ class Control:
             finally:
                 self._replying.discard(thread)
 
-    def _reply(self, data: bytes | bytearray) -> dict[str, Any]:
+    def _reply(self, data: bytes | bytearray) -> dict[str, object]:
         try:
             request, arguments = _parsed(data)
             if request not in self._requests:
@@ -189,7 +189,7 @@ class Control:
 
     def _rescale(
         self, parallelism: int | None = None, vertices: dict[str, Any] | None = None, wait: bool = True
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         for value in [parallelism] if vertices is None else vertices.values():
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST_PARALLELISM:
                 raise FlintstreamError(f"a parallelism must be 1 to {LARGEST_PARALLELISM}, but got {shorten(value)}")
@@ -210,7 +210,7 @@ class Control:
         return {"state": self._job.status().name, "error": None if error is None else describe(error)}
 
 
-def _parsed(data: bytes | bytearray) -> tuple[str, dict[str, Any]]:
+def _parsed(data: bytes | bytearray) -> tuple[str, dict[str, object]]:
     """Return the name of a request, and its arguments."""
     try:
         content = json.loads(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.connectors.source import SplitEnumerator
 from flintstream.runtime.failure import noted
@@ -52,12 +52,12 @@ class NamedEnumerator(SplitEnumerator):
         with noted(self._where):
             self._own.epoch_ended(all_read=all_read)
 
-    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
+    def checkpoint_completed(self, progress: Sequence[object]) -> None:
         """Notify that a checkpoint is complete."""
         with noted(self._where):
             self._own.checkpoint_completed(progress)
 
-    def epoch_read(self, progress: Sequence[Any]) -> None:
+    def epoch_read(self, progress: Sequence[object]) -> None:
         """Notify how far the readers have come in an epoch."""
         with noted(self._where):
             self._own.epoch_read(progress)

@@ -54,7 +54,7 @@ def parallelisms(plan: JobPlan) -> dict[str, int]:
     return {node.uid: chain.parallelism for chain in plan.chains for node in chain.nodes}
 
 
-def describe_change(before: JobPlan, after: JobPlan) -> list[dict[str, Any]]:
+def describe_change(before: JobPlan, after: JobPlan) -> list[dict[str, object]]:
     """Return the operators with their parallelism in two plans of a program, as JSON."""
     old = parallelisms(before)
     return [

@@ -6,7 +6,7 @@ import atexit
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def end_in_order(end: Callable[[], None] | None = None) -> None:
         _ends.append(end)
 
 
-def _terminate(number: int, frame: Any) -> None:  # noqa: ARG001 - the signature of handlers
+def _terminate(number: int, frame: object) -> None:  # noqa: ARG001 - the signature of handlers
     if os.getpid() != _owner:  # a fork, which has no jobs to end
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

@@ -71,7 +71,7 @@ class Sources:
 
     # -- splits ------------------------------------------------------------------------------------------------------
 
-    def discover(self) -> dict[int, list[Any]]:
+    def discover(self) -> dict[int, list[object]]:
         """Return the new splits of each source."""
         return {node: list(enumerator.discover()) for node, enumerator in self._enumerators.items()}
 
@@ -84,7 +84,7 @@ class Sources:
         """Whether no source will have more splits."""
         return all(enumerator.is_finished() for enumerator in self._enumerators.values())
 
-    def deal(self, found: Mapping[int, Collection[Any]]) -> Splits:
+    def deal(self, found: Mapping[int, Collection[object]]) -> Splits:
         """Assign splits to the subtasks of their source, in turn."""
         dealt: Splits = {}
         for node, splits in found.items():
@@ -95,7 +95,7 @@ class Sources:
                 dealt.setdefault((chain.id, subtask), {}).setdefault(node, []).append(split)
         return dealt
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, object]:
         """Return the state of each enumerator and the next subtask, by uid of the source."""
         return {
             self._uids[node]: (enumerator.snapshot(), self._turns[node])

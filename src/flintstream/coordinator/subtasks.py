@@ -127,7 +127,7 @@ class Subtasks:
             for subtask in range(chain.parallelism):
                 before = self.states[chain.id, subtask].report
                 if before is None:
-                    start: dict[str, Any] = {"version": None, "restore": self.restore}
+                    start: dict[str, object] = {"version": None, "restore": self.restore}
                 elif before.finished:
                     continue
                 else:

@@ -14,14 +14,13 @@ from flintstream.options.metrics import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from flintstream.coordinator.client import RunningJob
 
 __all__ = ["reporting"]
 
 
-def reporting(settings: Mapping[str, Any]) -> list[Callable[[RunningJob], Callable[[], None]]]:
+def reporting(settings: Mapping[str, object]) -> list[Callable[[RunningJob], Callable[[], None]]]:
     """Return the reporters that the configuration names. Each takes a job, and returns a function that ends it.
 
     Raises:

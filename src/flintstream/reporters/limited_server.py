@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from socketserver import ThreadingMixIn
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LimitedServer(ThreadingMixIn, WSGIServer):
         super().__init__((host, port), _Handler)
         self.set_app(app)
 
-    def get_request(self) -> tuple[socket.socket, Any]:
+    def get_request(self) -> tuple[socket.socket, object]:
         """Accept a connection."""
         try:
             return super().get_request()
@@ -50,7 +50,7 @@ class LimitedServer(ThreadingMixIn, WSGIServer):
             time.sleep(PAUSE_SECONDS)  # the caller would try again at once
             raise
 
-    def process_request(self, request: socket.socket, client_address: Any) -> None:  # type: ignore[override]
+    def process_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
         """Answer in a thread, if need be instead of the oldest connection."""
         pause = 0.0
         while not self._slots.acquire(timeout=pause):

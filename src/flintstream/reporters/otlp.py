@@ -71,7 +71,7 @@ class Otlp:
         sdk, now = self._sdk, time.time_ns()
         metrics = []
         for family in families(job):
-            by_suffix: dict[str, list[Any]] = {}
+            by_suffix: dict[str, list[object]] = {}
             for sample in family.samples:
                 point = sdk.NumberDataPoint(dict(sample.labels), began_ns, now, sample.value)
                 by_suffix.setdefault(sample.suffix, []).append(point)

@@ -77,7 +77,7 @@ class Endpoint:
             if endpoint is self:
                 del _endpoints[place]
 
-    def collect(self) -> Iterator[Any]:
+    def collect(self) -> Iterator[object]:
         """Return all metrics, in the classes of prometheus_client, which calls this for each request."""
         metric_class = _library().Metric
         merged: dict[str, Any] = {}

@@ -88,7 +88,7 @@ class Guard:
             return False
         return hmac.compare_digest(given, self._token)
 
-    def _is_page(self, scope: dict[str, Any], headers: dict[bytes, bytes], port: str) -> bool:
+    def _is_page(self, scope: dict[str, object], headers: dict[bytes, bytes], port: str) -> bool:
         cookies = [part.strip().partition(b"=") for part in headers.get(b"cookie", b"").split(b";")]
         name = f"flintstream-{port}".encode()
         has_cookie = any(own == name and hmac.compare_digest(value, self._cookie) for own, _, value in cookies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from flintstream.common._text.strict_json import json_text
@@ -14,10 +14,7 @@ from flintstream.errors import FlintstreamError, optional_module
 from flintstream.rest import openapi, page
 from flintstream.rest.access import JSON_HEADERS, LOOPBACK, Guard
 from flintstream.rest.records import RefusedError
-from flintstream.rest.routes import Request, routes
-
-if TYPE_CHECKING:
-    from flintstream.rest.routes import Route
+from flintstream.rest.routes import Request, Route, routes
 
 LONGEST_BODY = 1 << 16
 BODY_SECONDS = 10.0
@@ -39,16 +36,16 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     from starlette.responses import HTMLResponse, Response  # noqa: PLC0415
     from starlette.routing import Route as Endpoint  # noqa: PLC0415
 
-    def reply(content: Any, status: int) -> Any:
+    def reply(content: object, status: int) -> Any:
         return Response(json_text(content), status, JSON_HEADERS, "application/json")
 
     def refusal(error: RefusedError) -> Any:
         return reply({"errors": [str(error)]}, error.status)
 
     def endpoint(route: Route) -> Any:
-        async def answer(request: Any) -> Any:
+        async def answer(request: Any) -> object:
             try:
-                body: dict[str, Any] = {}
+                body: dict[str, object] = {}
                 if request.method not in {"GET", "HEAD"}:
                     _check_origin(request)
                 if request.method in {"POST", "PUT"}:
@@ -68,7 +65,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
         return answer
 
     def document(html: str, headers: dict[str, str]) -> Any:
-        async def answer(_: Any) -> Any:
+        async def answer(_: object) -> object:
             return HTMLResponse(html, headers=headers)
 
         return answer
@@ -93,9 +90,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     return Guard(answering, token, hosts, page.refusal())
 
 
-def _description(document: dict[str, Any]) -> Route:
-    from flintstream.rest.routes import Route  # noqa: PLC0415
-
+def _description(document: dict[str, object]) -> Route:
     return Route("GET", "/openapi.json", "This document", lambda _: document)
 
 
@@ -114,7 +109,7 @@ def _place(origin: str) -> str | None:
         return None
 
 
-async def _body(request: Any) -> dict[str, Any]:
+async def _body(request: Any) -> dict[str, object]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise RefusedError(415, "the content must be application/json")  # which a form of another page cannot send
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 NEVER_MS = 2**63 - 1
 """Flink's interval of a job that takes no checkpoints."""
-DEFAULTS: Mapping[str, Any] = {
+DEFAULTS: Mapping[str, object] = {
     "min_pause_ms": 0,
     "timeout_ms": 0,
     "tolerable_failures": 0,
@@ -40,7 +40,7 @@ def history(record: Record) -> list[dict[str, Any]]:
     return sorted(entries, key=lambda each: int(each["id"]), reverse=True)
 
 
-def _from_kept(kept: dict[str, Any]) -> dict[str, Any]:
+def _from_kept(kept: dict[str, object]) -> dict[str, object]:
     return {
         **{name: kept[name] for name in ("number", "kind", "bytes", "path")},
         "status": "COMPLETED",
@@ -52,7 +52,7 @@ def _from_kept(kept: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _checkpoint(record: Record, entry: dict[str, Any], *, discarded: bool) -> dict[str, Any]:
+def _checkpoint(record: Record, entry: dict[str, Any], *, discarded: bool) -> dict[str, object]:
     savepoint, failed = entry["kind"] == "savepoint", entry["status"] == "FAILED"
     ended_ms, number = entry["at_ms"] + entry["duration_ms"], subtasks(record)
     told = {
@@ -79,7 +79,7 @@ def _checkpoint(record: Record, entry: dict[str, Any], *, discarded: bool) -> di
     return {**told, "external_path": entry["path"], "discarded": discarded and not savepoint}
 
 
-def checkpoints(record: Record) -> dict[str, Any]:
+def checkpoints(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/checkpoints``."""
     told, entries = record["checkpoints"], history(record)
     done = [each for each in entries if each["status"] == "COMPLETED"]
@@ -111,7 +111,7 @@ def checkpoints(record: Record) -> dict[str, Any]:
     }
 
 
-def _restored(record: Record) -> dict[str, Any] | None:
+def _restored(record: Record) -> dict[str, object] | None:
     """Return the checkpoint that the job last went back to, or that it started from."""
     paths = {each["number"]: each["path"] for each in record["checkpoints"].get("history", [])}
     for failure in reversed(record["exceptions"]):
@@ -125,7 +125,7 @@ def _restored(record: Record) -> dict[str, Any] | None:
     return {"id": 0, "restore_timestamp": record["started_ms"], "is_savepoint": True, "external_path": path}
 
 
-def config(record: Record) -> dict[str, Any]:
+def config(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/checkpoints/config``."""
     told = record["checkpoints"]
     settings = {**DEFAULTS, **told.get("settings", {})}
@@ -154,7 +154,7 @@ def config(record: Record) -> dict[str, Any]:
     }
 
 
-def details(record: Record, number: int) -> dict[str, Any] | None:
+def details(record: Record, number: int) -> dict[str, object] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid``; None if it is not known."""
     found = next((each for each in history(record) if each["id"] == number), None)
     if found is None:
@@ -169,7 +169,7 @@ def _vertices(record: Record, number: int) -> list[dict[str, Any]]:
     return []
 
 
-def _task(checkpoint: dict[str, Any], vertex: dict[str, Any]) -> dict[str, Any]:
+def _task(checkpoint: dict[str, Any], vertex: dict[str, Any]) -> dict[str, object]:
     slowest = max(vertex["ms"], default=0)
     return {
         "id": checkpoint["id"],
@@ -186,7 +186,7 @@ def _task(checkpoint: dict[str, Any], vertex: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def subtask_details(record: Record, number: int, vertex: str) -> dict[str, Any] | None:
+def subtask_details(record: Record, number: int, vertex: str) -> dict[str, object] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid``; None if it is not known."""
     found = details(record, number)
     told = next((each for each in _vertices(record, number) if each["id"] == vertex), None)
@@ -223,7 +223,7 @@ def subtask_details(record: Record, number: int, vertex: str) -> dict[str, Any] 
     }
 
 
-def _range(values: list[int]) -> dict[str, Any]:
+def _range(values: list[int]) -> dict[str, object]:
     """Return statistics without quantiles, which Flink does not compute for a single checkpoint."""
     known = summary(values)
     return {**summary([]), **{name: known[name] for name in ("min", "max", "avg")}}

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.rest.replies import ENDED, now_ms, state, subtasks
 from flintstream.rest.vertices import manager_id
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flintstream.rest.replies import Record
 
-NO_RESOURCE: Mapping[str, Any] = {
+NO_RESOURCE: Mapping[str, object] = {
     "cpuCores": 0.0,
     "taskHeapMemory": 0,
     "taskOffHeapMemory": 0,
@@ -45,7 +45,7 @@ JVM = (
 """What Flink tells of a task manager, and is not known of the process of a job."""
 
 
-def config(release: str) -> dict[str, Any]:
+def config(release: str) -> dict[str, object]:
     """``/config``."""
     return {
         "refresh-interval": 3000,
@@ -57,7 +57,7 @@ def config(release: str) -> dict[str, Any]:
     }
 
 
-def overview(records: Sequence[Record], release: str) -> dict[str, Any]:
+def overview(records: Sequence[Record], release: str) -> dict[str, object]:
     """``/overview``."""
     states = [state(record) for record in records]
     running = _running(records)
@@ -87,12 +87,12 @@ def _slots(record: Record) -> int:
     return max(widths.values(), default=0)
 
 
-def task_managers(records: Iterable[Record]) -> dict[str, Any]:
+def task_managers(records: Iterable[Record]) -> dict[str, object]:
     """``/taskmanagers``."""
     return {"taskmanagers": [_task_manager(record) for record in _running(records)]}
 
 
-def _task_manager(record: Record) -> dict[str, Any]:
+def _task_manager(record: Record) -> dict[str, object]:
     return {
         "id": manager_id(record),
         "path": f"{record['host']}:{record['pid']}",
@@ -114,7 +114,7 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def task_manager(records: Iterable[Record], wanted: str) -> dict[str, Any] | None:
+def task_manager(records: Iterable[Record], wanted: str) -> dict[str, object] | None:
     """``/taskmanagers/:taskmanagerid``; None if there is none."""
     for record in _running(records):
         if manager_id(record) == wanted:
@@ -128,7 +128,7 @@ def task_manager(records: Iterable[Record], wanted: str) -> dict[str, Any] | Non
     return None
 
 
-def environment() -> dict[str, Any]:
+def environment() -> dict[str, object]:
     """``/jobmanager/environment``: the interpreter in place of a JVM."""
     return {
         "jvm": {

@@ -120,7 +120,7 @@ class AcceptErrors:
         """Log the first one."""
         self._due = 0.0
 
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         """Log what has happened."""
         if "socket" not in context or not isinstance(context.get("exception"), OSError):
             loop.default_exception_handler(context)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from flintstream.rest.replies import Record
 
 
-def jobs(records: Iterable[Record]) -> dict[str, Any]:
+def jobs(records: Iterable[Record]) -> dict[str, object]:
     """``/jobs``."""
     return {"jobs": [{"id": record["job_id"], "status": state(record)} for record in records]}
 
 
-def jobs_overview(records: Iterable[Record]) -> dict[str, Any]:
+def jobs_overview(records: Iterable[Record]) -> dict[str, object]:
     """``/jobs/overview``."""
     return {
         "jobs": [
@@ -69,12 +69,12 @@ def job(record: Record) -> dict[str, Any]:
     }
 
 
-def plan(record: Record) -> dict[str, Any]:
+def plan(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/plan``."""
     nodes = []
     for vertex in record["plan"]["vertices"]:
         first, *others = (html.escape(operator["name"]).replace("\\", "&#92;") for operator in vertex["operators"])
-        node: dict[str, Any] = {
+        node: dict[str, object] = {
             "id": vertex["id"],
             "operator": "",
             "parallelism": vertex["parallelism"],
@@ -91,7 +91,7 @@ def plan(record: Record) -> dict[str, Any]:
     return {"plan": {"jid": record["job_id"], "name": record["name"], "type": job_type(record), "nodes": nodes}}
 
 
-def exceptions(record: Record, longest: int | None = None) -> dict[str, Any]:
+def exceptions(record: Record, longest: int | None = None) -> dict[str, object]:
     """``/jobs/:jobid/exceptions``, the latest first."""
     entries = [
         {
@@ -110,7 +110,7 @@ def exceptions(record: Record, longest: int | None = None) -> dict[str, Any]:
     return {"exceptionHistory": {"entries": shown, "truncated": len(shown) < len(entries)}}
 
 
-def config(record: Record) -> dict[str, Any]:
+def config(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/config``."""
     settings = record.get("configuration", {})
     widest = max((vertex["parallelism"] for vertex in record["plan"]["vertices"]), default=1)
@@ -126,7 +126,7 @@ def config(record: Record) -> dict[str, Any]:
     }
 
 
-def requirements(record: Record) -> dict[str, Any]:
+def requirements(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/resource-requirements``: here a chain gets as many subtasks as it asks for."""
     return {
         vertex["id"]: {"parallelism": {"lowerBound": 1, "upperBound": vertex["parallelism"]}}
@@ -139,12 +139,12 @@ def settings(record: Record) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in sorted(record.get("configuration", {}).items())]
 
 
-def accumulators(record: Record) -> dict[str, Any]:  # noqa: ARG001 - there are none
+def accumulators(record: Record) -> dict[str, object]:  # noqa: ARG001 - there are none
     """``/jobs/:jobid/accumulators``: programs in Python have none."""
     return {"job-accumulators": [], "user-task-accumulators": [], "serialized-user-task-accumulators": {}}
 
 
-def applications(records: Iterable[Record]) -> dict[str, Any]:
+def applications(records: Iterable[Record]) -> dict[str, object]:
     """``/applications/overview``: each job is an application of its own."""
     return {
         "applications": [
@@ -160,7 +160,7 @@ def applications(records: Iterable[Record]) -> dict[str, Any]:
     }
 
 
-def application(record: Record) -> dict[str, Any]:
+def application(record: Record) -> dict[str, object]:
     """``/applications/:applicationid``."""
     status, spans = application_state(record), times(record)
     stamps = dict.fromkeys(("CREATED", "RUNNING", "FAILING", "FAILED", "CANCELING", "CANCELED", "FINISHED"), 0)
@@ -183,6 +183,6 @@ def application_state(record: Record) -> str:
     return {"CANCELLING": "CANCELING", "RESTARTING": "RUNNING", "INITIALIZING": "CREATED"}.get(told, told)
 
 
-def application_exceptions(record: Record) -> dict[str, Any]:
+def application_exceptions(record: Record) -> dict[str, object]:
     """``/applications/:applicationid/exceptions``: those of the job are with the job."""
     return {"exceptionHistory": {"entries": []}} if record else {}

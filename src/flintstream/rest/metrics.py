@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 AGGREGATIONS = ("min", "max", "avg", "sum", "skew")
 
 
-def listed(values: Mapping[str, Any], wanted: str | None) -> list[dict[str, str]]:
+def listed(values: Mapping[str, object], wanted: str | None) -> list[dict[str, str]]:
     """Names of metrics, or the values of those in a list with commas between them."""
     if wanted is None:
         return [{"id": name} for name in values]
     return [{"id": name, "value": _told(values[name])} for name in wanted.split(",") if name in values]
 
 
-def _told(value: Any) -> str:
+def _told(value: object) -> str:
     return "NaN" if value is None else str(value)  # JSON has no NaN
 
 
-def together(groups: Iterable[Mapping[str, Any]], query: Mapping[str, str]) -> list[dict[str, Any]]:
+def together(groups: Iterable[Mapping[str, Any]], query: Mapping[str, str]) -> list[dict[str, object]]:
     """Names of the metrics of several jobs or subtasks, or what those in ``get`` have together.
 
     >>> together([{"numRecordsIn": 1}, {"numRecordsIn": 3}], {"get": "numRecordsIn", "agg": "sum,skew"})
@@ -55,7 +55,7 @@ def _summary(values: list[float]) -> dict[str, float]:
     }
 
 
-def of_vertex(record: Record, vertex: str) -> dict[str, Any]:
+def of_vertex(record: Record, vertex: str) -> dict[str, object]:
     """Return the metrics of a vertex by Flink's names: ``0.busyTimeMsPerSecond``, ``0.Map.numRecordsIn``."""
     found = {}
     for subtask, values in sorted(by_subtask(record, vertex).items()):
@@ -65,11 +65,11 @@ def of_vertex(record: Record, vertex: str) -> dict[str, Any]:
 
 def by_subtask(record: Record, vertex: str) -> dict[int, dict[str, Any]]:
     """Return the metrics of each subtask: those of the task, then ``Map.numRecordsIn`` of its operators."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, dict[str, object]] = {}
     for each in record["metrics"]["tasks"]:
         if each["vertex"] == vertex:
             found.setdefault(each["subtask"], {}).update(each["values"])
-    ends: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+    ends: dict[int, tuple[dict[str, object], dict[str, object]]] = {}
     for each in record["metrics"]["operators"]:
         if each["vertex"] == vertex:
             operator = each["operator"].replace(" ", "_").replace(":", "_").replace(".", "_")

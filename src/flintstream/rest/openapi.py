@@ -68,9 +68,9 @@ def template(path: str) -> str:
     return PARAMETER.sub(r"{\1}", path)
 
 
-def document(routes: Iterable[Route]) -> dict[str, Any]:
+def document(routes: Iterable[Route]) -> dict[str, object]:
     """Return the document."""
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, dict[str, object]] = {}
     for route in routes:
         operations = paths.setdefault("/v1" + template(route.path), {})
         operations[route.method.lower()] = _operation(route)
@@ -99,7 +99,7 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
     }
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _operation(route: Route) -> dict[str, object]:
     names = PARAMETER.findall(route.path)
     query = ("get", "agg") if route.path.endswith("subtasks/metrics") else QUERIES.get(route.path, ())
     if route.method == "GET" and route.path.endswith("/metrics") and not query:
@@ -114,7 +114,7 @@ def _operation(route: Route) -> dict[str, Any]:
     ]
     right = {"application/json": {"schema": reply_schema(route.method, route.path)}}
     wrong = {"application/json": {"schema": {"$ref": "#/components/schemas/Errors"}}}
-    operation: dict[str, Any] = {
+    operation: dict[str, object] = {
         "summary": route.summary,
         "operationId": f"{route.method.lower()}{re.sub('[^a-z]+', '-', route.path.lower())}",
         "parameters": parameters,
@@ -124,7 +124,7 @@ def _operation(route: Route) -> dict[str, Any]:
         },
     }
     if route.method in {"POST", "PUT"}:
-        schema: dict[str, Any] = {"type": "object"}
+        schema: dict[str, object] = {"type": "object"}
         if route.path in MAPS:
             schema["additionalProperties"] = MAPS[route.path]
         else:

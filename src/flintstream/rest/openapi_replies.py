@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["reply_schema"]
 
 # A list begins with []. The names are those of Flink's replies; a reply may have more.
@@ -98,7 +96,7 @@ _NAMES = {
 }
 
 
-def reply_schema(method: str, path: str) -> dict[str, Any]:
+def reply_schema(method: str, path: str) -> dict[str, object]:
     """Return the schema of a reply.
 
     >>> reply_schema("GET", "/jobs")
@@ -110,5 +108,5 @@ def reply_schema(method: str, path: str) -> dict[str, Any]:
     return _object(names)
 
 
-def _object(names: list[str]) -> dict[str, Any]:
+def _object(names: list[str]) -> dict[str, object]:
     return {"type": "object", **({"required": names} if names else {})}

@@ -146,7 +146,7 @@ def cancel(job: str) -> None:
         ask(entry, "cancel")
 
 
-def rescale(job: str, **arguments: Any) -> None:
+def rescale(job: str, **arguments: object) -> None:
     """Ask a job to go on with another parallelism; see ``control``.
 
     Raises:

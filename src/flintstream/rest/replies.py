@@ -60,7 +60,7 @@ def job_type(record: Record) -> str:
     return "BATCH" if record["plan"]["batch"] else "STREAMING"
 
 
-def summary(values: Sequence[int]) -> dict[str, Any]:
+def summary(values: Sequence[int]) -> dict[str, object]:
     """Return what Flink's statistics say of some values."""
     names = ("p50", "p90", "p95", "p99", "p999")
     if not values:

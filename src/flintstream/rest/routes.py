@@ -42,7 +42,7 @@ class Route:
     method: str
     path: str
     summary: str
-    reply: Callable[[Request], Any]
+    reply: Callable[[Request], object]
     status: int = 200
 
 
@@ -71,18 +71,18 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _found(reply: Any, what: str) -> Any:
+def _found(reply: object, what: str) -> Any:
     if reply is None:
         raise RefusedError(404, f"{what} not found")
     return reply
 
 
 def _about_the_server() -> list[Route]:
-    def task_manager(request: Request) -> Any:
+    def task_manager(request: Request) -> object:
         wanted = request.path["taskmanagerid"]
         return _found(cluster.task_manager(records(), wanted), f"Task manager {wanted}")
 
-    def together(request: Request) -> Any:
+    def together(request: Request) -> object:
         wanted = request.query.get("jobs", "").split(",")
         known = [each for each in records() if wanted == [""] or each["job_id"] in wanted]
         return metrics.together([each["metrics"]["totals"] for each in known], request.query)
@@ -105,26 +105,26 @@ def _about_the_server() -> list[Route]:
 
 
 def _about_jobs() -> list[Route]:
-    def on(reply: Callable[[Record], Any]) -> Callable[[Request], Any]:
+    def on(reply: Callable[[Record], object]) -> Callable[[Request], object]:
         return lambda request: reply(_record(request))
 
-    def exceptions(request: Request) -> Any:
+    def exceptions(request: Request) -> object:
         longest = request.query.get("maxExceptions")
         return jobs.exceptions(_record(request), None if longest is None else _number(longest, "maxExceptions"))
 
-    def checkpoint(request: Request) -> Any:
+    def checkpoint(request: Request) -> object:
         number = _number(request.path["checkpointid"], "checkpointid")
         return _found(checkpoints.details(_record(request), number), f"Checkpoint {number}")
 
-    def checkpoint_of_vertex(request: Request) -> Any:
+    def checkpoint_of_vertex(request: Request) -> object:
         record, vertex = _vertex(request)
         number = _number(request.path["checkpointid"], "checkpointid")
         return _found(checkpoints.subtask_details(record, number, vertex["id"]), f"Checkpoint {number}")
 
-    def job_metrics(request: Request) -> Any:
+    def job_metrics(request: Request) -> object:
         return metrics.listed(_record(request)["metrics"]["totals"], request.query.get("get"))
 
-    def application(reply: Callable[[Record], Any]) -> Callable[[Request], Any]:
+    def application(reply: Callable[[Record], object]) -> Callable[[Request], object]:
         return lambda request: reply(record_of(request.path["applicationid"]))
 
     details = "/jobs/:jobid/checkpoints/details/:checkpointid"
@@ -156,11 +156,11 @@ def _about_jobs() -> list[Route]:
 
 
 def _about_vertices() -> list[Route]:
-    def on(reply: Callable[[Record, dict[str, Any]], Any]) -> Callable[[Request], Any]:
+    def on(reply: Callable[[Record, dict[str, object]], object]) -> Callable[[Request], object]:
         return lambda request: reply(*_vertex(request))
 
-    def on_subtask(reply: Callable[[Record, dict[str, Any], int], Any]) -> Callable[[Request], Any]:
-        def answer(request: Request) -> Any:
+    def on_subtask(reply: Callable[[Record, dict[str, object], int], object]) -> Callable[[Request], object]:
+        def answer(request: Request) -> object:
             record, vertex = _vertex(request)
             number = _number(request.path["subtaskindex"], "subtaskindex")
             if number >= vertex["parallelism"]:
@@ -169,15 +169,15 @@ def _about_vertices() -> list[Route]:
 
         return answer
 
-    def vertex_metrics(request: Request) -> Any:
+    def vertex_metrics(request: Request) -> object:
         record, vertex = _vertex(request)
         return metrics.listed(metrics.of_vertex(record, vertex["id"]), request.query.get("get"))
 
-    def together(request: Request) -> Any:
+    def together(request: Request) -> object:
         record, vertex = _vertex(request)
         return metrics.together(metrics.by_subtask(record, vertex["id"]).values(), request.query)
 
-    def subtask_metrics(request: Request) -> Any:
+    def subtask_metrics(request: Request) -> object:
         record, vertex = _vertex(request)
         values = metrics.by_subtask(record, vertex["id"]).get(_number(request.path["subtaskindex"], "subtaskindex"), {})
         return metrics.listed(values, request.query.get("get"))
@@ -207,34 +207,34 @@ def _about_vertices() -> list[Route]:
 
 
 def _actions(triggers: Triggers) -> list[Route]:
-    def savepoint(request: Request) -> Any:
+    def savepoint(request: Request) -> object:
         job, wanted = request.path["jobid"], _trigger(request.body)
         directory = _directory(request, "target-directory")
         if request.body.get("cancel-job"):
             return {"request-id": triggers.start(job, "stop", wanted, directory=directory, drain=False)}
         return {"request-id": triggers.start(job, "savepoint", wanted, directory=directory)}
 
-    def stop(request: Request) -> Any:
+    def stop(request: Request) -> object:
         directory, drain = _directory(request, "targetDirectory"), request.body.get("drain") is True
         wanted = _trigger(request.body)
         return {"request-id": triggers.start(request.path["jobid"], "stop", wanted, directory=directory, drain=drain)}
 
-    def cancelled(request: Request) -> Any:
+    def cancelled(request: Request) -> object:
         mode = request.query.get("mode", "cancel")
         if mode != "cancel":
             raise RefusedError(400, f"the mode '{mode}' is not known: use 'cancel', or POST .../stop")
         cancel(request.path["jobid"])
         return {}
 
-    def application_cancelled(request: Request) -> Any:
+    def application_cancelled(request: Request) -> object:
         cancel(request.path["applicationid"])
         return {}
 
-    def required(request: Request) -> Any:
+    def required(request: Request) -> object:
         rescale(request.path["jobid"], vertices=_upper_bounds(request.body), wait=False)
         return {}
 
-    def told(request: Request) -> Any:
+    def told(request: Request) -> object:
         return triggers.told(request.path["jobid"], request.path["triggerid"])
 
     return [
@@ -247,7 +247,7 @@ def _actions(triggers: Triggers) -> list[Route]:
     ]
 
 
-def _upper_bounds(body: dict[str, Any]) -> dict[str, int]:
+def _upper_bounds(body: dict[str, object]) -> dict[str, int]:
     """Return the parallelism of each vertex: what it asks for at most, as a chain gets as much as it asks for."""
     found = {}
     for vertex, wanted in body.items():
@@ -255,7 +255,7 @@ def _upper_bounds(body: dict[str, Any]) -> dict[str, int]:
         if not isinstance(bounds, dict) or set(bounds) - {"lowerBound", "upperBound"}:
             raise RefusedError(400, f"'{vertex}' must have a 'parallelism' with 'lowerBound' and 'upperBound'")
         upper: Any = bounds.get("upperBound")
-        lower: Any = bounds.get("lowerBound", 1)
+        lower: object = bounds.get("lowerBound", 1)
         if not all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in (lower, upper)):
             raise RefusedError(400, f"the bounds of '{vertex}' must be positive numbers, but got {lower} and {upper}")
         if lower > upper:
@@ -264,7 +264,7 @@ def _upper_bounds(body: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def _trigger(body: dict[str, Any]) -> str | None:
+def _trigger(body: dict[str, object]) -> str | None:
     given = body.get("triggerId")
     if given is not None:
         if not isinstance(given, str):
@@ -283,20 +283,20 @@ def _directory(request: Request, name: str) -> str | None:
 
 
 def _for_the_page() -> list[Route]:
-    def overview(_: Request) -> Any:
+    def overview(_: Request) -> object:
         names = ("job_id", "name", "host", "pid", "started_ms", "ended_ms", "status")
         return [
             {**{name: each[name] for name in names}, "error": each.get("error"), "batch": each["plan"]["batch"]}
             for each in records()
         ]
 
-    def record(request: Request) -> Any:
+    def record(request: Request) -> object:
         return {name: value for name, value in _record(request).items() if name not in {"curves", "log"}}
 
-    def curves(request: Request) -> Any:
+    def curves(request: Request) -> object:
         return curves_of(request.path["jobid"], _number(request.query.get("since", "0"), "since"))
 
-    def changed(request: Request) -> Any:
+    def changed(request: Request) -> object:
         parallelism = request.body.get("parallelism")
         if not isinstance(parallelism, int) or isinstance(parallelism, bool):
             raise RefusedError(400, "'parallelism' must be a number")

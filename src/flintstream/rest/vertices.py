@@ -18,7 +18,7 @@ PHASES = ("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING")
 """The states that a task passes before its end."""
 
 
-def counts(record: Record, vertex: dict[str, Any], subtask: int) -> dict[str, Any]:
+def counts(record: Record, vertex: dict[str, object], subtask: int) -> dict[str, float]:
     """Return what a subtask read and wrote, and its time. Bytes are not known, which Flink calls not complete."""
     operators = [
         each["values"]
@@ -44,12 +44,12 @@ def counts(record: Record, vertex: dict[str, Any], subtask: int) -> dict[str, An
     }
 
 
-def _count(values: dict[str, Any], name: str) -> int:
+def _count(values: dict[str, object], name: str) -> int:
     value = values.get(name, 0)
     return value if isinstance(value, int) else 0  # a gauge of the program may have the name
 
 
-def total(counted: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def total(counted: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the sum of what several subtasks read and wrote."""
     return {
         name: value if name.endswith("complete") else sum(each[name] for each in counted)
@@ -57,7 +57,7 @@ def total(counted: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def in_a_job(record: Record, vertex: dict[str, Any]) -> dict[str, Any]:
+def in_a_job(record: Record, vertex: dict[str, Any]) -> dict[str, object]:
     """Return a vertex as the reply about its job has it."""
     told = replies.task_state(record)
     return {
@@ -73,7 +73,7 @@ def in_a_job(record: Record, vertex: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def vertex(record: Record, found: dict[str, Any]) -> dict[str, Any]:
+def vertex(record: Record, found: dict[str, Any]) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid``."""
     subtasks = [subtask(record, found, number) for number in range(found["parallelism"])]
     return {
@@ -87,7 +87,7 @@ def vertex(record: Record, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def subtask(record: Record, found: dict[str, Any], number: int) -> dict[str, Any]:
+def subtask(record: Record, found: dict[str, object], number: int) -> dict[str, Any]:
     """``/jobs/:jobid/vertices/:vertexid/subtasks/:subtaskindex``, and the same for its attempt."""
     times = replies.times(record)
     return {
@@ -112,8 +112,8 @@ def manager_id(record: Record) -> str:
     return f"{record['host']}-{record['pid']}"
 
 
-def _aggregated(subtasks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    def over(part: str) -> dict[str, Any]:
+def _aggregated(subtasks: Sequence[dict[str, Any]]) -> dict[str, object]:
+    def over(part: str) -> dict[str, object]:
         names = [name for name in subtasks[0][part] if not name.endswith("complete")]
         return {name: _summary([each[part][name] for each in subtasks]) for name in names}
 
@@ -138,7 +138,7 @@ def _summary(values: Sequence[float]) -> dict[str, int]:
     }
 
 
-def subtask_times(record: Record, found: dict[str, Any]) -> dict[str, Any]:
+def subtask_times(record: Record, found: dict[str, Any]) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid/subtasktimes``."""
     times = replies.times(record)
     stamps = {**dict.fromkeys(replies.TASK_STATES, 0), "CREATED": times["start-time"], "RUNNING": times["start-time"]}
@@ -155,7 +155,7 @@ def subtask_times(record: Record, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def task_managers(record: Record, found: dict[str, Any]) -> dict[str, Any]:
+def task_managers(record: Record, found: dict[str, Any]) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid/taskmanagers``."""
     subtasks = [subtask(record, found, number) for number in range(found["parallelism"])]
     told = replies.task_state(record)
@@ -177,12 +177,12 @@ def task_managers(record: Record, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def accumulators(record: Record, found: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - there are none
+def accumulators(record: Record, found: dict[str, object]) -> dict[str, object]:  # noqa: ARG001 - there are none
     """``/jobs/:jobid/vertices/:vertexid/accumulators``: programs in Python have none."""
     return {"id": found["id"], "user-accumulators": []}
 
 
-def subtask_accumulators(record: Record, found: dict[str, Any]) -> dict[str, Any]:
+def subtask_accumulators(record: Record, found: dict[str, Any]) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid/subtasks/accumulators``."""
     return {
         "id": found["id"],
@@ -199,14 +199,14 @@ def subtask_accumulators(record: Record, found: dict[str, Any]) -> dict[str, Any
     }
 
 
-def attempt_accumulators(record: Record, found: dict[str, Any], number: int) -> dict[str, Any]:
+def attempt_accumulators(record: Record, found: dict[str, object], number: int) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid/subtasks/:subtaskindex/attempts/:attempt/accumulators``."""
     attempt = record["status"]["restarts"]
     name = f"{record['job_id']}_{found['id']}_{number}_{attempt}"
     return {"subtask": number, "attempt": attempt, "id": name, "user-accumulators": []}
 
 
-def watermarks(record: Record, found: dict[str, Any]) -> list[dict[str, str]]:
+def watermarks(record: Record, found: dict[str, object]) -> list[dict[str, str]]:
     """``/jobs/:jobid/vertices/:vertexid/watermarks``."""
     known: dict[int, str] = {}
     for each in record["metrics"]["operators"]:
@@ -215,7 +215,7 @@ def watermarks(record: Record, found: dict[str, Any]) -> list[dict[str, str]]:
     return [{"id": f"{subtask}.currentInputWatermark", "value": value} for subtask, value in sorted(known.items())]
 
 
-def back_pressure(record: Record, found: dict[str, Any]) -> dict[str, Any]:
+def back_pressure(record: Record, found: dict[str, object]) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid/backpressure``."""
     subtasks = []
     for each in record["metrics"]["tasks"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import datetime, time
@@ -140,7 +140,7 @@ def plain_text(value: str) -> str:
     return str.__str__(value)
 
 
-def untyped_text(value: Any) -> str:
+def untyped_text(value: object) -> str:
     """Return the text of a record of an untyped stream: strings unchanged, anything else as Python's ``str``.
 
     >>> untyped_text("a"), untyped_text(None), untyped_text(("a", 1))

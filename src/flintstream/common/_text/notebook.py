@@ -40,7 +40,9 @@ def shorten_tracebacks_in_ipython() -> None:
         shell.set_custom_exc((Exception, KeyboardInterrupt), _show_short)
 
 
-def _show_short(shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: Any = None) -> None:
+def _show_short(
+    shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: object = None
+) -> None:
     whole = shorten_tracebacks(error)
     try:
         shell.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)

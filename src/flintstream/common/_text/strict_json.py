@@ -75,7 +75,7 @@ def _plain(value: Any, depth: int) -> Any:
     return encodable(shorten(value, _LONGEST_TEXT))
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     plain = _plain(key, _DEEPEST)
     if isinstance(plain, str):
         return plain

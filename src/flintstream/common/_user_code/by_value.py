@@ -80,12 +80,12 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # untyped
         {types.CodeType: _code_with_file}, cloudpickle.Pickler.dispatch_table
     )
 
-    def __init__(self, file: Any, *, names: bool = True) -> None:
+    def __init__(self, file: object, *, names: bool = True) -> None:
         """Write to ``file``; for ``names`` see :func:`dumps`."""
         super().__init__(file, PROTOCOL)
         self.names = names
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> Any:
         """Return the reduced form of an object, or ``NotImplemented`` to leave it to pickle."""
         kind: Any = type(obj)
         if isinstance(obj, type) and (home := _home_of(obj)) is not None:
@@ -105,7 +105,7 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # untyped
             return _by_value(obj)
         return reduced
 
-    def _is_found(self, obj: Any, name: str) -> bool:
+    def _is_found(self, obj: object, name: str) -> bool:
         """Tell whether the other process can import an object by name."""
         module = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]  # undocumented; pickle itself uses it
         if module == "__main__" and (not self.names or "." in name):
@@ -121,7 +121,7 @@ def reduces_itself(kind: Any) -> bool:
     return kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__
 
 
-def _with_qualname(kind: type, reduced: Any) -> Any:
+def _with_qualname(kind: type, reduced: object) -> Any:
     """Rebuild a class with its qualified name, by which plain pickles find nested classes."""
     if isinstance(reduced, tuple) and reduced[0] is _make_class and "." in kind.__qualname__:
         constructor, name, bases, attributes, *others = reduced[1]
@@ -168,8 +168,8 @@ class Limited(io.BytesIO):
 
 
 def _by_value(obj: Any) -> Any:
-    make: Callable[..., Any]
-    parts: tuple[Any, ...]
+    make: Callable[..., object]
+    parts: tuple[object, ...]
     if isinstance(obj, _CachedFunction):
         given = obj.cache_parameters()
         attributes = {name: value for name, value in vars(obj).items() if name not in _OWN_OF_CACHED}
@@ -190,7 +190,7 @@ def _by_value(obj: Any) -> Any:
     return _once, (name, make, *parts)
 
 
-def _once(name: str, make: Callable[..., Any], *parts: Any) -> Any:
+def _once(name: str, make: Callable[..., object], *parts: object) -> Any:
     found = _objects.get(name)
     if found is None:
         found = make(*parts)
@@ -200,14 +200,14 @@ def _once(name: str, make: Callable[..., Any], *parts: Any) -> Any:
     return found
 
 
-def _cached(function: Any, maxsize: int | None, typed: bool, attributes: dict[str, Any]) -> Any:
+def _cached(function: Any, maxsize: int | None, typed: bool, attributes: dict[str, object]) -> Any:
     cached = functools.lru_cache(maxsize, typed)(function)
     for name, value in attributes.items():
         vars(cached).setdefault(name, value)
     return cached
 
 
-def _remade(kind: Any, state: Any) -> Any:
+def _remade(kind: Any, state: object) -> Any:
     """Create an object and set its state, like unpickling."""
     made = kind.__new__(kind)
     if hasattr(made, "__setstate__"):

@@ -50,7 +50,7 @@ class Formula(NamedTuple):
     """Whether it is a tuple of the terms, or else the only one."""
 
 
-def formula_of(function: Any, arguments: int) -> Formula | None:
+def formula_of(function: object, arguments: int) -> Formula | None:
     """Return the formula of a function with this number of arguments, or None if it may do something else.
 
     It tells by the instructions of a function or a method.
@@ -73,7 +73,7 @@ def _formula_of_code(code: CodeType, first: int, arguments: int) -> Formula | No
     if code.co_argcount != first + arguments or code.co_nlocals != code.co_argcount or code.co_flags & _OTHER_KINDS:
         return None
     numbers = {name: number - first for number, name in enumerate(code.co_varnames)}
-    stack: list[Any] = []  # parts, terms, and formulas
+    stack: list[object] = []  # parts, terms, and formulas
     for step in dis.get_instructions(code):
         name, value = step.opname, step.argval
         if name in _SILENT:
@@ -85,7 +85,7 @@ def _formula_of_code(code: CodeType, first: int, arguments: int) -> Formula | No
     return None
 
 
-def _push(stack: list[Any], name: str, value: Any, text: str, numbers: dict[str, int]) -> bool:
+def _push(stack: list[object], name: str, value: Any, text: str, numbers: dict[str, int]) -> bool:
     """Do what an instruction does, and tell whether it may be part of a formula."""
     if name.startswith("LOAD_FAST"):  # some load two
         loaded = [numbers.get(each, -1) for each in (value if isinstance(value, tuple) else (value,))]
@@ -116,7 +116,7 @@ def _push(stack: list[Any], name: str, value: Any, text: str, numbers: dict[str,
     return name == "BINARY_ADD" or text == "+"
 
 
-def field_taken(function: Any, arguments: int) -> int | None:
+def field_taken(function: object, arguments: int) -> int | None:
     """Return the field that a function takes from its first argument, or None if it may do something else.
 
     >>> field_taken(lambda record: record[-1], 1), field_taken(lambda record: record, 1)
@@ -129,7 +129,7 @@ def field_taken(function: Any, arguments: int) -> int | None:
     return None if part.argument else part.field
 
 
-def taken(function: Callable[[Any, Any], Any], values: list[Any], cursor: Iterator[Any]) -> list[Any] | None:
+def taken(function: Callable[[Any, Any], Any], values: list[object], cursor: Iterator[Any]) -> list[Any] | None:
     """Return the field that a function takes from each value, or None if it does something else with its arguments.
 
     >>> values = [("a", 1), ("b", 2)]
@@ -146,10 +146,10 @@ def taken(function: Callable[[Any, Any], Any], values: list[Any], cursor: Iterat
         raise
 
 
-def _term(found: Any) -> Any:
+def _term(found: object) -> Any:
     return (found,) if isinstance(found, Part) else found
 
 
-def _formula(stack: list[Any]) -> Formula | None:
+def _formula(stack: list[object]) -> Formula | None:
     (result,) = stack
     return result if isinstance(result, Formula) else Formula((_term(result),), is_tuple=False)

@@ -298,7 +298,7 @@ class Checkpoints:
             request.store.write(path, to_bytes(metadata))
         return Completed(metadata, request.store, request.directory)
 
-    def _encoded(self, encode: Callable[[Any], bytes], values: Mapping[str, Any], what: str) -> dict[str, bytes]:
+    def _encoded(self, encode: Callable[[Any], bytes], values: Mapping[str, object], what: str) -> dict[str, bytes]:
         """Return values by uid as bytes."""
         with refusing(self.settings.refuse_pickle):
             encoded = {}

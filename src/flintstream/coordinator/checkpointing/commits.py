@@ -28,7 +28,7 @@ class Dealt:
 
     def reset(self) -> None:
         """Forget all records. The next deal starts with the first subtask."""
-        self.parts: list[Sequence[Any]] = [()] * self.parallelism
+        self.parts: list[Sequence[object]] = [()] * self.parallelism
         """By subtask."""
         self.next = 0
         """The subtask whose turn it is."""
@@ -37,7 +37,7 @@ class Dealt:
         """Add records of a subtask."""
         self.parts[subtask] = [*self.parts[subtask], *records] if self.parts[subtask] else records
 
-    def take_some(self) -> list[Any]:
+    def take_some(self) -> list[object]:
         """Return the records that are known to be in order while subtasks still have input left, and keep the rest.
 
         >>> dealt = Dealt(2)
@@ -51,7 +51,7 @@ class Dealt:
         turns = [(self.next + turn) % self.parallelism for turn in range(self.parallelism)]
         rounds = min(map(len, self.parts))
         last = next(turn for turn, subtask in enumerate(turns) if len(self.parts[subtask]) == rounds)
-        kept: list[Sequence[Any]] = [()] * self.parallelism
+        kept: list[Sequence[object]] = [()] * self.parallelism
         for turn, subtask in enumerate(turns):
             part, count = self.parts[subtask], rounds + (turn < last)
             self.parts[subtask], kept[subtask] = part[:count], part[count:]
@@ -59,7 +59,7 @@ class Dealt:
         self.parts = kept
         return records
 
-    def take(self) -> list[Any]:
+    def take(self) -> list[object]:
         """Return all records in their original order.
 
         >>> dealt = Dealt(2)
@@ -71,7 +71,7 @@ class Dealt:
         ['f', 'g']
         """
         parts = [*self.parts[self.next :], *self.parts[: self.next]]
-        records: list[Any] = [None] * sum(map(len, parts))
+        records: list[object] = [None] * sum(map(len, parts))
         try:
             for turn, part in enumerate(parts):
                 records[turn :: self.parallelism] = part
@@ -92,7 +92,7 @@ class Commits:
         plan: JobPlan,
         sinks: Mapping[int, Sink],
         wait: Callable[[float], bool],
-        run_tasks: Callable[[Sequence[Callable[[], Any]]], list[Any]],
+        run_tasks: Callable[[Sequence[Callable[[], object]]], list[object]],
         *,
         with_checkpoint: bool,
     ) -> None:
@@ -141,7 +141,7 @@ class Commits:
         for node in sorted((n for n in self.pending if n not in self.waiting), key=self.side_outputs.__getitem__):
             self._commit(node)
 
-    def by_uid(self) -> dict[str, list[Any]]:
+    def by_uid(self) -> dict[str, list[object]]:
         """Return the pending output by the uid of its sink, as checkpoints store it."""
         return {self.uids[node]: prepared for node, prepared in self.pending.items()}
 

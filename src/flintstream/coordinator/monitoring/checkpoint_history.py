@@ -74,7 +74,7 @@ class CheckpointHistory:
         return [dict(each) for each in tuple(self._entries)]
 
 
-def vertices_of(metadata: Metadata, times: Mapping[tuple[int, int], int]) -> list[dict[str, Any]]:
+def vertices_of(metadata: Metadata, times: Mapping[tuple[int, int], int]) -> list[dict[str, object]]:
     """Return the size (bytes) and the time (ms) of each subtask of each chain."""
     return [
         {
@@ -87,7 +87,7 @@ def vertices_of(metadata: Metadata, times: Mapping[tuple[int, int], int]) -> lis
     ]
 
 
-def state_of(metadata: Metadata) -> list[dict[str, Any]]:
+def state_of(metadata: Metadata) -> list[dict[str, object]]:
     """Return where the state of a checkpoint is: the bytes of each subtask, by the operators that share files."""
     found: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for chain in metadata.chains:

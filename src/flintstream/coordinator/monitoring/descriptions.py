@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import flintstream
 from flintstream.coordinator import registry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 
-def status_of(job: ObservedJob) -> dict[str, Any]:
+def status_of(job: ObservedJob) -> dict[str, object]:
     """Return the progress of a job, as JSON."""
     progress = job.coordinator.tally.progress
     return {
@@ -34,7 +34,7 @@ def status_of(job: ObservedJob) -> dict[str, Any]:
     }
 
 
-def checkpoints_of(job: ObservedJob) -> dict[str, Any]:
+def checkpoints_of(job: ObservedJob) -> dict[str, object]:
     """Return the checkpoints of a job, as JSON. The job would go back to the last one in ``kept``."""
     checkpoints = job.coordinator.checkpoints
     settings, latest = checkpoints.settings, checkpoints.latest
@@ -74,7 +74,7 @@ def checkpoints_of(job: ObservedJob) -> dict[str, Any]:
     }
 
 
-def metrics_of(job: ObservedJob) -> dict[str, Any]:
+def metrics_of(job: ObservedJob) -> dict[str, object]:
     """Return the metrics of a job, its tasks and its operators, as JSON."""
     vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
     operators = [
@@ -99,7 +99,7 @@ def metrics_of(job: ObservedJob) -> dict[str, Any]:
     return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
 
 
-def record_of(job: ObservedJob) -> dict[str, Any]:
+def record_of(job: ObservedJob) -> dict[str, object]:
     """Return what there is to tell of a job that runs, as JSON."""
     plan = job.job.plan
     return {

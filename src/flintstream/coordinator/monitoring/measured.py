@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.coordinator import registry
 from flintstream.coordinator.monitoring.vertices import flink_id, vertex_id
@@ -22,11 +22,11 @@ WATERMARKS = "Timestamps/Watermarks"
 """The name of an operator that assigns watermarks."""
 
 
-def of_job(job: ObservedJob) -> dict[str, Any]:
+def of_job(job: ObservedJob) -> dict[str, object]:
     """Return the metrics of the whole job by name; without those of checkpoints before the first one."""
     coordinator = job.coordinator
     progress, checkpoints = coordinator.tally.progress, coordinator.checkpoints
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "numRestarts": progress.restarts,
         "uptime": job.uptime_ms,
         "numEpochs": progress.epochs,

@@ -115,7 +115,7 @@ class JobMetrics:
             ]
 
 
-def _shown(metrics: Mapping[str, Reported], *, alone: bool = False) -> Iterator[tuple[str, Any]]:
+def _shown(metrics: Mapping[str, Reported], *, alone: bool = False) -> Iterator[tuple[str, object]]:
     for name, reported in metrics.items():
         if alone and isinstance(reported, Gauged):
             yield name, reported.by_subtask[0]

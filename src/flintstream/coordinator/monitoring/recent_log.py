@@ -28,7 +28,7 @@ def keep() -> None:
         if before is _kept_by:
             return
 
-        def make(*args: Any, **more: Any) -> logging.LogRecord:
+        def make(*args: object, **more: object) -> logging.LogRecord:
             record = before(*args, **more)
             _add(record)
             return record

@@ -143,7 +143,7 @@ def fault_of(record: object, *, kept: bool) -> str | None:
     return "it has too many subtasks" if sum(each["parallelism"] for each in vertices) > _MOST_SUBTASKS else None
 
 
-def _fault(value: Any, shape: Any, place: str) -> str | None:
+def _fault(value: object, shape: Any, place: str) -> str | None:
     if isinstance(shape, _Is):
         return None if shape.fits(value) else f"{place or 'it'} is {shorten(value, 40)}"
     if not isinstance(value, type(shape)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flintstream.runtime.plan import ChainPlan, JobPlan
@@ -23,7 +23,7 @@ def vertex_id(chain: ChainPlan) -> str:
     return flink_id(chain.nodes[0].uid)
 
 
-def describe_plan(plan: JobPlan) -> dict[str, Any]:
+def describe_plan(plan: JobPlan) -> dict[str, object]:
     """Return the chains of a plan as JSON, under Flink's ids, with their operators and where their input comes from."""
     homes = {node.id: chain for chain in plan.chains for node in chain.nodes}
     return {
