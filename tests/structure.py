@@ -68,10 +68,10 @@ ROOMS = {
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (
         "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
-        "_expressions", "_functions", "udf", "_operators", "_catalog", "_connectors", "connectors", "_factories",
-        "_plan", "_session", "_sql", "expression", "expressions", "schema", "table_schema", "table_descriptor",
-        "window", "_steps", "_results", "table_result", "table_config", "environment_settings", "table_pipeline",
-        "table", "statement_set", "_declarations", "table_environment",
+        "_deep_stack", "_expressions", "_functions", "udf", "_operators", "_catalog", "_connectors", "connectors",
+        "_factories", "_plan", "_session", "_sql", "expression", "expressions", "schema", "table_schema",
+        "table_descriptor", "window", "_steps", "_results", "table_result", "table_config", "environment_settings",
+        "table_pipeline", "table", "statement_set", "_declarations", "table_environment",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

@@ -91,14 +91,14 @@ class Declarations:
 
     # -- views ---------------------------------------------------------------------------------------------------------
 
-    def create_temporary_view(self, view_path: str, table_or_data_stream: Any, *fields_or_schema: Any) -> None:
+    def create_temporary_view(self, view_path: str, table_or_data_stream: object, *fields_or_schema: object) -> None:
         """Give a name to a table, or to a stream with fields or a schema."""
         table = table_or_data_stream
         if not isinstance(table, Table):
             table = self._from_stream(table, *fields_or_schema)
         self._session.catalog.add(path_of(view_path), View(table._node))  # noqa: SLF001 - one layer
 
-    def _from_stream(self, stream: Any, *fields: Any) -> Table:
+    def _from_stream(self, stream: Any, *fields: object) -> Table:
         raise NotImplementedError
 
     def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
@@ -136,7 +136,7 @@ class Declarations:
 
     # -- functions -----------------------------------------------------------------------------------------------------
 
-    def create_temporary_function(self, path: str, function: Any) -> None:
+    def create_temporary_function(self, path: str, function: object) -> None:
         """Give a name to a function: to what ``udf`` or another decorator made, or to an ``AggregateFunction``.
 
         >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment

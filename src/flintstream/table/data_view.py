@@ -52,7 +52,7 @@ class ListView(DataView):
         """Return the values."""
         return self._list
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Add a value."""
         self._list.append(value)
 
@@ -97,11 +97,11 @@ class MapView(DataView):
         """Make an empty map."""
         self._map: dict[Any, Any] = {}
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: object) -> Any:
         """Return the value of a key; None if there is none."""
         return self._map.get(key)
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set the value of a key."""
         self._map[key] = value
 
@@ -109,11 +109,11 @@ class MapView(DataView):
         """Set the values of several keys."""
         self._map.update(dict_value)
 
-    def remove(self, key: Any) -> None:
+    def remove(self, key: object) -> None:
         """Remove a key, if it is there."""
         self._map.pop(key, None)
 
-    def contains(self, key: Any) -> bool:
+    def contains(self, key: object) -> bool:
         """Return whether there is a key."""
         return key in self._map
 
@@ -143,19 +143,19 @@ class MapView(DataView):
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         """Return the value of a key."""
         return self._map.get(key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         """Set the value of a key."""
         self._map[key] = value
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         """Remove a key."""
         self.remove(key)
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         """Return whether there is a key."""
         return key in self._map
 

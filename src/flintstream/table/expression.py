@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-def syntax_of(value: Any) -> s.Syntax:
+def syntax_of(value: object) -> s.Syntax:
     """Return the syntax of an expression, or of a Python value as a literal.
 
     Raises:
@@ -78,7 +78,7 @@ def syntax_of(value: Any) -> s.Syntax:
 
 
 def _binary(name: str) -> Any:
-    def operate(self: Expression, other: Any) -> Expression:
+    def operate(self: Expression, other: object) -> Expression:
         return apply(name, self, other)
 
     operate.__doc__ = f"Return ``self {name} other``."
@@ -86,19 +86,19 @@ def _binary(name: str) -> Any:
 
 
 def _swapped(name: str) -> Any:
-    def operate(self: Expression, other: Any) -> Expression:
+    def operate(self: Expression, other: object) -> Expression:
         return apply(name, other, self)
 
     operate.__doc__ = f"Return ``other {name} self``."
     return operate
 
 
-def apply(name: str, *arguments: Any) -> Expression:
+def apply(name: str, *arguments: object) -> Expression:
     """Return a function or operator of expressions and values."""
     return Expression(s.Apply(None, name, tuple(syntax_of(each) for each in arguments)))
 
 
-def given(*arguments: Any) -> list[Any]:
+def given(*arguments: object) -> list[Any]:
     """Return the arguments up to the first None, which stands for one that is left out."""
     return list(takewhile(lambda each: each is not None, arguments))
 
@@ -180,7 +180,7 @@ class Expression(JsonMethods):
         """Return the absolute value."""
         return apply("ABS", self)
 
-    def __getitem__(self, index: Any) -> Expression:
+    def __getitem__(self, index: object) -> Expression:
         """Return an element of an array, from 1 on, or the value of a key."""
         return self.at(index)
 
@@ -201,7 +201,7 @@ class Expression(JsonMethods):
             raise AttributeError(f"Expression has no function '{name}' that is supported{nearest(name, METHODS)}")
         return found
 
-    def _applied(self, name: str, *arguments: Any) -> Expression:
+    def _applied(self, name: str, *arguments: object) -> Expression:
         return apply(name, self, *arguments)
 
     def alias(self, name: str, *extra_names: str) -> Expression:
@@ -220,27 +220,27 @@ class Expression(JsonMethods):
         """Return a field of a row."""
         return apply("GET", self, name_or_index)
 
-    def at(self, index_or_key: Any) -> Expression:
+    def at(self, index_or_key: object) -> Expression:
         """Return an element of an array, from 1 on, or the value of a key."""
         return apply("ITEM", self, index_or_key)
 
-    def trim(self, character: Any = None) -> Expression:
+    def trim(self, character: object = None) -> Expression:
         """Return the text without blanks, or another character, at both ends."""
         return apply("TRIM", self) if character is None else apply("TRIM_BOTH", self, character)
 
-    def trim_leading(self, character: Any = None) -> Expression:
+    def trim_leading(self, character: object = None) -> Expression:
         """Return the text without blanks, or another character, at its beginning."""
         return apply("TRIM_LEADING", self, " " if character is None else character)
 
-    def trim_trailing(self, character: Any = None) -> Expression:
+    def trim_trailing(self, character: object = None) -> Expression:
         """Return the text without blanks, or another character, at its end."""
         return apply("TRIM_TRAILING", self, " " if character is None else character)
 
-    def like(self, pattern: Any = None, escape: Any = None) -> Expression:
+    def like(self, pattern: object = None, escape: object = None) -> Expression:
         """Return whether the text fits a pattern of ``%`` and ``_``."""
         return apply("LIKE", self, pattern) if escape is None else apply("LIKE ESCAPE", self, pattern, escape)
 
-    def log(self, base: Any = None) -> Expression:
+    def log(self, base: object = None) -> Expression:
         """Return the logarithm, the natural one by default."""
         return apply("LOG", self) if base is None else apply("LOG", base, self)
 
@@ -301,19 +301,19 @@ class Expression(JsonMethods):
         """The value as a descending key of ``order_by()``."""
         return apply("DESC", self)
 
-    def then(self, if_true: Any, if_false: Any) -> Expression:
+    def then(self, if_true: object, if_false: object) -> Expression:
         """Return one of two values by this condition."""
         return apply("IF", self, if_true, if_false)
 
-    def between(self, lower_bound: Any, upper_bound: Any) -> Expression:
+    def between(self, lower_bound: object, upper_bound: object) -> Expression:
         """Return whether the value is within bounds, inclusive."""
         return apply("BETWEEN", self, lower_bound, upper_bound)
 
-    def not_between(self, lower_bound: Any, upper_bound: Any) -> Expression:
+    def not_between(self, lower_bound: object, upper_bound: object) -> Expression:
         """Return whether the value is outside bounds."""
         return apply("NOT", self.between(lower_bound, upper_bound))
 
-    def in_(self, first_element: Any, *remaining_elements: Any) -> Expression:
+    def in_(self, first_element: object, *remaining_elements: object) -> Expression:
         """Return whether the value is one of several."""
         return apply("IN", self, first_element, *remaining_elements)
 

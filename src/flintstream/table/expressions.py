@@ -62,7 +62,7 @@ def col(name: str) -> Expression:
     return Expression(s.Name(None, (name,)) if name != "*" else s.Star(None))
 
 
-def lit(v: Any, data_type: DataType | None = None) -> Expression:
+def lit(v: object, data_type: DataType | None = None) -> Expression:
     """Return a value, of a type if given.
 
     >>> lit(1)
@@ -72,7 +72,7 @@ def lit(v: Any, data_type: DataType | None = None) -> Expression:
     return Expression(found if data_type is None else s.Convert(None, found, data_type))
 
 
-def call(f: Any, *args: Any) -> Expression:
+def call(f: Any, *args: object) -> Expression:
     """Return a call of a function by name, or of one that ``udf`` made.
 
     >>> call("upper", col("name"))
@@ -84,7 +84,7 @@ def call(f: Any, *args: Any) -> Expression:
     return made
 
 
-def and_(first: Any, second: Any, *others: Any) -> Expression:
+def and_(first: object, second: object, *others: object) -> Expression:
     """Return whether all conditions hold.
 
     >>> and_(col("a"), col("b"))
@@ -93,7 +93,7 @@ def and_(first: Any, second: Any, *others: Any) -> Expression:
     return apply("AND", first, second, *others)
 
 
-def or_(first: Any, second: Any, *others: Any) -> Expression:
+def or_(first: object, second: object, *others: object) -> Expression:
     """Return whether a condition holds.
 
     >>> or_(col("a"), col("b"))
@@ -102,7 +102,7 @@ def or_(first: Any, second: Any, *others: Any) -> Expression:
     return apply("OR", first, second, *others)
 
 
-def not_(expression: Any) -> Expression:
+def not_(expression: object) -> Expression:
     """Return whether a condition does not hold.
 
     >>> not_(col("a"))
@@ -111,7 +111,7 @@ def not_(expression: Any) -> Expression:
     return apply("NOT", expression)
 
 
-def if_then_else(condition: Any, if_true: Any, if_false: Any) -> Expression:
+def if_then_else(condition: object, if_true: object, if_false: object) -> Expression:
     """Return one of two values.
 
     >>> if_then_else(col("a"), 1, 2)
@@ -120,7 +120,7 @@ def if_then_else(condition: Any, if_true: Any, if_false: Any) -> Expression:
     return apply("IF", condition, if_true, if_false)
 
 
-def coalesce(*args: Any) -> Expression:
+def coalesce(*args: object) -> Expression:
     """Return the first value that is not None.
 
     >>> coalesce(col("a"), 0)
@@ -129,7 +129,7 @@ def coalesce(*args: Any) -> Expression:
     return apply("COALESCE", *args)
 
 
-def concat(first: Any, *others: Any) -> Expression:
+def concat(first: object, *others: object) -> Expression:
     """Return all texts in one.
 
     >>> concat(col("a"), "x")
@@ -191,7 +191,7 @@ def _chosen(given: tuple[Any, ...], *, without: bool) -> Expression:
     return Expression(s.Columns(None, tuple(chosen), without))
 
 
-def with_columns(head: Any, *tails: Any) -> Expression:
+def with_columns(head: object, *tails: object) -> Expression:
     """Return columns by name, position from 1 on, or range.
 
     >>> with_columns(range_(1, 3), col("z"))
@@ -203,7 +203,7 @@ def with_columns(head: Any, *tails: Any) -> Expression:
     return _chosen((head, *tails), without=False)
 
 
-def without_columns(head: Any, *tails: Any) -> Expression:
+def without_columns(head: object, *tails: object) -> Expression:
     """Return all columns but some.
 
     >>> without_columns(col("z"))

@@ -352,7 +352,7 @@ class Table:
         condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
         return self._with(joined(session.settings, self._node, right._node, kind, condition))
 
-    def join_lateral(self, table_function_call: Any) -> Table:
+    def join_lateral(self, table_function_call: object) -> Table:
         """Return each row joined with the rows that a table function returns for it.
 
         A function of ``udtf`` that is not called gets a row with all columns.
@@ -372,7 +372,7 @@ class Table:
         """
         return self._lateral(table_function_call, outer=False)
 
-    def left_outer_join_lateral(self, table_function_call: Any) -> Table:
+    def left_outer_join_lateral(self, table_function_call: object) -> Table:
         """Return the same, and rows without any with None.
 
         >>> from flintstream.common import Configuration
@@ -393,7 +393,7 @@ class Table:
         """
         return self._lateral(table_function_call, outer=True)
 
-    def flat_map(self, func: Any) -> Table:
+    def flat_map(self, func: object) -> Table:
         """Return the rows that a table function returns for each row.
 
         A function of ``udtf`` that is not called gets a row with all columns.
@@ -422,7 +422,7 @@ class Table:
         names = call.named([each.name for each in items])
         return self._with(calc(node, [replace(each, name=name) for each, name in zip(items, names, strict=True)]))
 
-    def map(self, func: Any) -> Table:
+    def map(self, func: object) -> Table:
         """Return what a function returns for each row: a column, or the fields of a row.
 
         A function of ``udf`` that is not called gets a row with all columns.
@@ -455,7 +455,7 @@ class Table:
         return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
     @deep
-    def _lateral(self, given: Any, *, outer: bool) -> Table:
+    def _lateral(self, given: object, *, outer: bool) -> Table:
         if not isinstance(given, Expression):
             call = Call(self, given)
             joined = call.table._lateral(Expression(call.syntax), outer=outer)  # noqa: SLF001 - same class
@@ -506,7 +506,7 @@ class Table:
         """
         return OverWindowedTable(self, over_windows)
 
-    def aggregate(self, func: Any) -> AggregatedTable:
+    def aggregate(self, func: object) -> AggregatedTable:
         """Aggregate all rows; ``select()`` chooses among the results.
 
         >>> from flintstream.common import Configuration
@@ -531,7 +531,7 @@ class Table:
         """
         return GroupedTable(self, []).aggregate(func)
 
-    def flat_aggregate(self, func: Any) -> FlatAggregateTable:
+    def flat_aggregate(self, func: object) -> FlatAggregateTable:
         """Pass all rows to a function of ``udtaf``; ``select()`` chooses among the columns of its rows.
 
         >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment

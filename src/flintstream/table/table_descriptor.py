@@ -17,7 +17,7 @@ def _key(given: Any) -> str:
     return given if isinstance(given, str) else str(given.key())
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -114,12 +114,12 @@ class TableDescriptor:
             self._schema = schema
             return self
 
-        def option(self, key: Any, value: Any) -> TableDescriptor.Builder:
+        def option(self, key: object, value: object) -> TableDescriptor.Builder:
             """Set an option: a text, number, truth value, or a value of a ``ConfigOption``."""
             self._options[_key(key)] = _text(value)
             return self
 
-        def format(self, format: str | FormatDescriptor, format_option: Any = None) -> TableDescriptor.Builder:
+        def format(self, format: str | FormatDescriptor, format_option: object = None) -> TableDescriptor.Builder:
             """Set the format and its options; ``format_option`` is ``value.format``, for example.
 
             Raises:
@@ -199,7 +199,7 @@ class FormatDescriptor:
             self._format = format
             self._options: dict[str, str] = {}
 
-        def option(self, key: Any, value: Any) -> FormatDescriptor.Builder:
+        def option(self, key: object, value: object) -> FormatDescriptor.Builder:
             """Set an option; its key is without the name of the format."""
             self._options[_key(key)] = _text(value)
             return self

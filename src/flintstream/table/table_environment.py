@@ -235,7 +235,7 @@ class TableEnvironment(Declarations):
     def from_pandas(
         self,
         pdf: Any,
-        schema: Any = None,
+        schema: object = None,
         split_num: int = 1,  # noqa: ARG002 - the engine divides rows
     ) -> Table:
         """Return a table with the rows of a DataFrame of pandas.
@@ -319,7 +319,7 @@ class StreamTableEnvironment(TableEnvironment):
             env = _in_mode(env, environment_settings)
         return StreamTableEnvironment(env, environment_settings)
 
-    def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
+    def from_data_stream(self, data_stream: DataStream, *fields_or_schema: object) -> Table:
         """Return the table of a stream, whose type gives the columns."""
         return self._from_stream(data_stream, *fields_or_schema)
 
@@ -379,7 +379,7 @@ class StreamTableEnvironment(TableEnvironment):
         return stream
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value of pandas as Python's; what is missing is None."""
     if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
         return None

@@ -155,7 +155,7 @@ class AvroRowFiles(BulkWriterFactory[Any]):
         self.names, self.types = tuple(names), tuple(types)
         self.records = AvroRecords(schema_of(names, types))
 
-    def create(self, stream: BinaryIO) -> BulkWriter[Any]:
+    def create(self, stream: BinaryIO) -> BulkWriter[object]:
         """Return a writer for a new file."""
         return _Writer(self.records.create(stream), dict_of(self.names, self.types))
 
@@ -164,7 +164,7 @@ class _Writer(BulkWriter[Any]):
     def __init__(self, writer: BulkWriter[Any], record: Convert) -> None:
         self.writer, self.record = writer, record
 
-    def add_element(self, element: Any) -> None:
+    def add_element(self, element: object) -> None:
         self.writer.add_element(self.record(element))
 
     def flush(self) -> None:

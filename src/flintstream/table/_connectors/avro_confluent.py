@@ -47,7 +47,7 @@ class RegistryMessages(Decoder, Encoder):
         registry, record = self.registry, tuple_of(self.names, self.types)
         readers: dict[bytes, Callable[[io.BytesIO], Any]] = {}
 
-        def reader_of(head: bytes) -> Callable[[io.BytesIO], Any]:
+        def reader_of(head: bytes) -> Callable[[io.BytesIO], object]:
             if len(head) < _HEAD or head[:1] != _MAGIC:
                 raise ValueError(f"not a message of avro-confluent: it begins with {head!r}")
             text = registry.schema(int.from_bytes(head[1:], "big"))
@@ -82,7 +82,7 @@ class RegistryMessages(Decoder, Encoder):
         return encode
 
 
-def _named_as(wanted: Any, written: Any, known: dict[str, Any]) -> Any:
+def _named_as(wanted: object, written: object, known: dict[str, object]) -> Any:
     """Return a schema whose records have the names that they have where they were written.
 
     The names of a table's records are of no meaning, but fastavro compares them.
@@ -106,7 +106,7 @@ def _named_as(wanted: Any, written: Any, known: dict[str, Any]) -> Any:
     return {**wanted, "name": name, **({} if space is None else {"namespace": space}), "fields": found}
 
 
-def _branches(schema: Any) -> list[Any]:
+def _branches(schema: object) -> list[object]:
     return schema if isinstance(schema, list) else [schema]
 
 

@@ -28,7 +28,7 @@ def _moment(ms: Any) -> Any:
     return None if ms is None else from_millis(ms)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
@@ -41,7 +41,7 @@ def _properties(found: Any) -> Any:
     return None if given is None else {key: _text(value) for key, value in given.items()}
 
 
-def _member(name: str, convert: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+def _member(name: str, convert: Callable[[object], object] | None = None) -> Callable[[Any], Any]:
     return (lambda found: found.get(name)) if convert is None else (lambda found: convert(found.get(name)))
 
 

@@ -76,7 +76,7 @@ class _Fields:
     def __init__(self, schema: CsvSchema, *, lenient: bool) -> None:
         self.separator, self.null, self.lenient = schema.dialect.array_delimiter, schema.dialect.null_literal, lenient
 
-    def column(self, kind: DataType) -> Callable[[list[str]], list[Any]]:
+    def column(self, kind: DataType) -> Callable[[list[str]], list[object]]:
         """Return what reads the texts of a column."""
         if not self.lenient and not isinstance(kind, (t.ArrayType, t.RowType, t.TimeType)):
             return column_reader(kind, self.null, self.separator)
@@ -97,7 +97,7 @@ class _Fields:
             return self._safe(lambda text: from_instant(read(text)), self.null)
         return self._safe(read, self.null)
 
-    def _safe(self, read: Callable[[str], Any], null: str | None) -> Field:
+    def _safe(self, read: Callable[[str], object], null: str | None) -> Field:
         lenient = self.lenient
 
         def field(text: str | None) -> Any:
@@ -115,7 +115,7 @@ class _Fields:
     def _parts(self, text: str) -> list[str]:
         return text.split(self.separator) if self.separator else [text]
 
-    def _array(self, element: Field, text: str) -> list[Any]:
+    def _array(self, element: Field, text: str) -> list[object]:
         return [element(part) for part in self._parts(text)] if text.strip() else []
 
     def _row(self, names: tuple[str, ...], fields: Sequence[Field], text: str) -> Any:
@@ -156,7 +156,7 @@ def _time(text: str) -> dt.time:
     return dt.time.fromisoformat(text[:12])
 
 
-def _unread(texts: list[str]) -> list[Any]:
+def _unread(texts: list[str]) -> list[object]:
     return [None] * len(texts)
 
 

@@ -47,7 +47,7 @@ class Field:
     parts: tuple[Field, ...] = ()
     """The fields of a row, the element of an array, or the key and value of a map."""
 
-    def maker(self) -> Callable[[int], Any]:
+    def maker(self) -> Callable[[int], object]:
         """Return the function that makes the value of a row by its number."""
         if self.start is not None:
             start = self.start
@@ -80,7 +80,7 @@ class Field:
             return lambda _: (datetime.min + timedelta(seconds=random.randrange(86_400))).time()  # noqa: DTZ901, S311
         raise SqlError(f"datagen makes no values of type {sql_name(kind)}")
 
-    def _composed(self) -> Callable[[int], Any]:
+    def _composed(self) -> Callable[[int], object]:
         makers = [part.or_null() for part in self.parts]
         if isinstance(self.type, t.RowType):
             names = tuple(self.type.names)
@@ -90,7 +90,7 @@ class Field:
             return lambda n: {first(n): last(n) for _ in range(length)}
         return lambda n: [first(n) for _ in range(length)]
 
-    def or_null(self) -> Callable[[int], Any]:
+    def or_null(self) -> Callable[[int], object]:
         """Return the maker of values within others, some of them None."""
         make, rate = self.maker(), self.null_rate
         return (lambda n: None if random.random() < rate else make(n)) if rate else make  # noqa: S311
@@ -100,7 +100,7 @@ def _narrow(value: float, *, narrowed: bool) -> float:
     return narrow(value) if narrowed else value
 
 
-def _limits(kind: DataType) -> tuple[Any, Any]:
+def _limits(kind: DataType) -> tuple[object, object]:
     if type(kind) in INTEGERS:
         most = (1 << (INTEGERS[type(kind)] - 1)) - 1
         return -most - 1, most

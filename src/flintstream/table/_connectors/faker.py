@@ -42,7 +42,7 @@ class FakeField:
     parts: tuple[FakeField, ...] = ()
     """The fields of a row, the element of an array, or the key and value of a map."""
 
-    def maker(self) -> Callable[[int], Any]:
+    def maker(self) -> Callable[[int], object]:
         """Return the function that makes the value of a row by its number."""
         if self.parts:
             composed = AnyValue(self.type, None, None, None, self.length, 0.0, 0, parts=self.parts)  # type: ignore[arg-type]
@@ -50,7 +50,7 @@ class FakeField:
         make, read = maker_of(self.expression, self.locales), _reader(self.type)
         return lambda _: read(make())
 
-    def or_null(self) -> Callable[[int], Any]:
+    def or_null(self) -> Callable[[int], object]:
         """Return the maker of values within others."""
         return self.maker()
 
@@ -82,7 +82,7 @@ def _reader(kind: DataType) -> Callable[[Any], Any]:
     raise SqlError(f"the connector 'faker' makes no values of type {sql_name(kind)}")
 
 
-def _day(value: Any) -> date:
+def _day(value: object) -> date:
     return value.date() if isinstance(value, datetime) else helpers.parse_date(text_of(value))
 
 
@@ -176,11 +176,11 @@ class FakeLookup:
         self.fields, self.keys = tuple(fields), tuple(keys)
         self._makers: list[tuple[Callable[[int], Any], float]] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the functions."""
         return {**self.__dict__, "_makers": None}
 
-    def find(self, keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
+    def find(self, keys: Sequence[tuple[object, ...]]) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
         """Return a row for each key."""
         if self._makers is None:
             self._makers = [(field.maker(), field.null_rate) for field in self.fields]

@@ -60,7 +60,7 @@ class _Lines(DeserializationSchema[Any]):
         self.decoded = decoded
         self._ready: Any = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_ready": None}
 
     def deserialize(self, message: bytes) -> Any:
@@ -90,7 +90,7 @@ class _Tuples(StreamFormat[Any]):
 
 def _stream_format(
     kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options, need: Collection[str] | None
-) -> StreamFormat[Any]:
+) -> StreamFormat[object]:
     if kind in {"json", "raw"}:
         return StreamFormat.message_line_format(_Lines(decoder(kind, names, types, options)))
     if kind == "csv":
@@ -198,10 +198,10 @@ class _EncodedLines(Encoder):
         self.encoded = encoded
         self._ready: Any = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_ready": None}
 
-    def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:  # noqa: ARG002 - the contract
+    def encode(self, value: object, type_info: TypeInformation | None) -> bytes:  # noqa: ARG002 - the contract
         """Return a line."""
         if self._ready is None:
             self._ready = self.encoded.encode()

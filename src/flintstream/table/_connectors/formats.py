@@ -95,7 +95,7 @@ _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value if value.isascii() else _SURROGATE.sub("?", value)  # half of a pair is no character
     if isinstance(value, float):
@@ -103,17 +103,17 @@ def _text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _integer(value: Any, bits: int) -> int:
+def _integer(value: object, bits: int) -> int:
     if isinstance(value, float):
         return helpers.wrap(int(value), bits)
     return helpers.parse_integer(str(value), bits)
 
 
-def _decimal(precision: int, scale: int, value: Any) -> Decimal | None:
+def _decimal(precision: int, scale: int, value: object) -> Decimal | None:
     return helpers.fit(Decimal(str(value)), precision, scale)
 
 
-def _field(value: dict[str, Any], name: str, read: Reader) -> Any:
+def _field(value: dict[str, object], name: str, read: Reader) -> Any:
     found = value.get(name)
     return None if found is None else read(found)
 
@@ -218,7 +218,9 @@ def timestamp_text(value: datetime, *, iso: bool) -> str:
     return f"{text}.{value.microsecond:06d}".rstrip("0") if value.microsecond else text
 
 
-def object_text(parts: Sequence[tuple[str, Callable[[Any], str]]], row: Sequence[Any], *, nulls: bool = True) -> str:
+def object_text(
+    parts: Sequence[tuple[str, Callable[[object], str]]], row: Sequence[object], *, nulls: bool = True
+) -> str:
     """Return a JSON object."""
     return (
         "{"

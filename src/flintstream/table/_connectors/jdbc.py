@@ -127,11 +127,11 @@ def _ranges(low: int, high: int, count: int, options: Options) -> list[tuple[int
     return found
 
 
-def row_reader(types: Sequence[t.DataType]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+def row_reader(types: Sequence[t.DataType]) -> Callable[[Sequence[object]], tuple[object, ...]]:
     """Return the function that turns a row of a driver into one of a table."""
     readers = [value_reader(kind) for kind in types]
 
-    def read(row: Sequence[Any]) -> tuple[Any, ...]:
+    def read(row: Sequence[object]) -> tuple[object, ...]:
         return tuple([None if v is None else read(v) for read, v in zip(readers, row, strict=True)])
 
     return read
@@ -170,19 +170,19 @@ def value_reader(kind: t.DataType) -> Callable[[Any], Any]:
     raise SqlError(f"databases have no values of type {sql_name(kind)}")
 
 
-def _date(value: Any) -> dt.date:
+def _date(value: object) -> dt.date:
     if isinstance(value, dt.datetime):
         return value.date()
     return value if isinstance(value, dt.date) else helpers.parse_date(str(value))
 
 
-def _time(value: Any) -> dt.time:
+def _time(value: object) -> dt.time:
     if isinstance(value, dt.timedelta):  # as MySQL's driver gives it
         return (dt.datetime(1970, 1, 1) + value).time()  # noqa: DTZ001 - values of SQL have no zone
     return value if isinstance(value, dt.time) else helpers.parse_time(str(value).partition(".")[0])
 
 
-def _timestamp(value: Any) -> dt.datetime:
+def _timestamp(value: object) -> dt.datetime:
     if not isinstance(value, dt.datetime):
         return helpers.parse_timestamp(str(value).replace("T", " ", 1).removesuffix("Z"), 6)
     return value if value.tzinfo is None else value.astimezone(dt.timezone.utc).replace(tzinfo=None)

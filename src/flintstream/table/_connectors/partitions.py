@@ -41,7 +41,7 @@ def check(table: ConnectorTable) -> None:
         raise SqlError(f"table '{table.name}': PARTITIONED BY leaves no column for the files")
 
 
-def _escaped(value: Any, default: str) -> str:
+def _escaped(value: object, default: str) -> str:
     text = "" if value is None else helpers.row_text(value)
     return _UNSAFE.sub(lambda m: f"%{ord(m[0]):02X}", text) if text else default
 
@@ -53,7 +53,7 @@ class Directories(BucketAssigner):
         self.keys = [(key, list(names).index(key)) for key in keys]
         self.default = default
 
-    def get_bucket_id(self, element: Any, context: Any) -> str:  # noqa: ARG002 - the contract
+    def get_bucket_id(self, element: Any, context: object) -> str:  # noqa: ARG002 - the contract
         """Return the directory."""
         return "/".join([f"{key}={_escaped(element[i], self.default)}" for key, i in self.keys])
 
@@ -65,7 +65,7 @@ class WithoutKeys(BulkWriterFactory[Any]):
         self.factory, self.positions = factory, tuple(positions)
         self.can_be_concatenated = factory.can_be_concatenated
 
-    def create(self, stream: BinaryIO) -> BulkWriter[Any]:
+    def create(self, stream: BinaryIO) -> BulkWriter[object]:
         """Return a writer for a new file."""
         return _Writer(self.factory.create(stream), self.positions)
 
@@ -78,10 +78,10 @@ class _Writer(BulkWriter[Any]):
     def __init__(self, writer: BulkWriter[Any], positions: Sequence[int]) -> None:
         self.writer, self.project = writer, partial(_without, positions)
 
-    def add_element(self, element: Any) -> None:
+    def add_element(self, element: object) -> None:
         self.writer.add_element(self.project(element))
 
-    def add_elements(self, elements: Sequence[Any]) -> None:
+    def add_elements(self, elements: Sequence[object]) -> None:
         self.writer.add_elements(list(map(self.project, elements)))
 
     def flush(self) -> None:
@@ -97,7 +97,7 @@ class LinesWithoutKeys(Encoder):
     def __init__(self, encoder: Encoder, positions: Sequence[int]) -> None:
         self.encoder, self.positions = encoder, tuple(positions)
 
-    def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
+    def encode(self, value: object, type_info: TypeInformation | None) -> bytes:
         """Return a line."""
         return self.encoder.encode(_without(self.positions, value), type_info)
 
@@ -132,7 +132,7 @@ class Converted(SourceReader):
         """Open the other reader."""
         self.inner.open(runtime_context)
 
-    def conversion(self, split: Any) -> Callable[[Any], Any]:  # noqa: ARG002 - for subclasses
+    def conversion(self, split: object) -> Callable[[object], object]:  # noqa: ARG002 - for subclasses
         """Return the function for the records of a split."""
         return self.convert
 
@@ -162,7 +162,7 @@ class _Reader(Converted):
             name: reader(kind, iso=True) for name, kind in zip(form.names, form.types, strict=True) if name in form.keys
         }
 
-    def _values(self, path: str) -> dict[str, Any]:
+    def _values(self, path: str) -> dict[str, object]:
         found = {}
         for part in path.split("/"):
             key, equals, text = part.partition("=")

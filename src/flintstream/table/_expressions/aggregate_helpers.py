@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def uncount(counts: dict[Any, int], value: Any) -> None:
+def uncount(counts: dict[object, int], value: object) -> None:
     """Take one of a value back. A value that was never added counts below zero until it is, as changes may cross."""
     left = counts.get(value, 0) - 1
     if left:
@@ -41,14 +41,14 @@ def uncount(counts: dict[Any, int], value: Any) -> None:
         del counts[value]
 
 
-def count_first(counts: dict[Any, int], value: Any, number: int = 1) -> bool:
+def count_first(counts: dict[object, int], value: object, number: int = 1) -> bool:
     """Count a value, and return whether it is new."""
     before = counts.get(value, 0)
     counts[value] = before + number
     return before == 0
 
 
-def uncount_last(counts: dict[Any, int], value: Any) -> bool:
+def uncount_last(counts: dict[object, int], value: object) -> bool:
     """Take a value back, and return whether none is left."""
     left = counts.get(value, 0) - 1
     if left > 0:
@@ -57,7 +57,7 @@ def uncount_last(counts: dict[Any, int], value: Any) -> bool:
     return counts.pop(value, None) is not None
 
 
-def unlist(values: list[Any], value: Any) -> None:
+def unlist(values: list[object], value: object) -> None:
     """Remove the first of a value."""
     if value in values:
         values.remove(value)
@@ -85,7 +85,7 @@ def as_float(value: float | None) -> float | None:
     return None if value is None else narrow(value)
 
 
-def json_member(values: dict[str, Any], key: str, value: Any) -> None:
+def json_member(values: dict[str, object], key: str, value: object) -> None:
     """Add a member to an object of JSON.
 
     Raises:
@@ -96,7 +96,7 @@ def json_member(values: dict[str, Any], key: str, value: Any) -> None:
     values[key] = value
 
 
-def json_object(values: dict[str, Any], without_null: bool) -> str:
+def json_object(values: dict[str, object], without_null: bool) -> str:
     """Return an object of JSON from the JSON of its members."""
     kept = values.items() if not without_null else [pair for pair in values.items() if pair[1] is not None]
     return "{" + ",".join([f"{json_text(key)}:{'null' if value is None else value}" for key, value in kept]) + "}"
@@ -107,7 +107,7 @@ def json_array(values: list[Any]) -> str:
     return "[" + ",".join(["null" if each is None else each for each in values]) + "]"
 
 
-def single(values: list[Any]) -> Any:
+def single(values: list[object]) -> Any:
     """Return the only value; None if there is none.
 
     Raises:

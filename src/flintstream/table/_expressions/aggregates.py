@@ -236,7 +236,7 @@ class OwnResult:
     def __init__(self, kind: DataType) -> None:
         self.convert = to_type_info(kind).converter()
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value: object) -> Any:
         if value is None:
             return None
         return copied(value if self.convert is None else self.convert(value))
@@ -294,7 +294,7 @@ class Aggregation:
     functions: tuple[Any, ...] = ()
     """The functions of the program, to be opened and closed."""
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: object) -> None:
         """Open the functions of the program."""
         for each in self.functions:
             each.open(FunctionContext.of(runtime_context))

@@ -43,7 +43,7 @@ class Generator:
 
     def __init__(self, depth: int = 2) -> None:
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, object] = {}
         self.functions: list[Any] = []
         self.parts: list[str] = []
         """The functions that the code calls: expressions that are too deep or too long to be within it."""
@@ -65,7 +65,7 @@ class Generator:
         self._count += 1
         return f"v{self._count}"
 
-    def known(self, prefix: str, value: Any) -> str:
+    def known(self, prefix: str, value: object) -> str:
         """Return a global name for a value."""
         name = self._ids.get(id(value))
         if name is None:

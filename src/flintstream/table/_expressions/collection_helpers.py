@@ -9,16 +9,16 @@ from flintstream.common.types import _make_row
 from flintstream.table._expressions.text_helpers import checked
 
 
-def distinct(values: list[Any]) -> list[Any]:
+def distinct(values: list[object]) -> list[object]:
     """Keep the first of equal elements; they may be arrays and so have no hash."""
-    found: list[Any] = []
+    found: list[object] = []
     for each in values:
         if each not in found:
             found.append(each)
     return found
 
 
-def array_slice(values: list[Any], start: int, end: int | None = None) -> list[Any]:
+def array_slice(values: list[object], start: int, end: int | None = None) -> list[object]:
     """Return the elements from one position to another, both counted from 1, or from the end if negative."""
     size = len(values)
     first = max(start - 1, 0) if start >= 0 else max(size + start, 0)
@@ -26,14 +26,14 @@ def array_slice(values: list[Any], start: int, end: int | None = None) -> list[A
     return values[first : max(last, 0)]
 
 
-def array_sort(values: list[Any], ascending: bool = True, nulls_first: bool | None = None) -> list[Any]:
+def array_sort(values: list[Any], ascending: bool = True, nulls_first: bool | None = None) -> list[object]:
     """Sort; None comes first if the order is ascending, unless told otherwise."""
     known = sorted((each for each in values if each is not None), reverse=not ascending)
     empty = [None] * (len(values) - len(known))
     return [*empty, *known] if (ascending if nulls_first is None else nulls_first) else [*known, *empty]
 
 
-def array_position(values: list[Any], wanted: Any) -> int:
+def array_position(values: list[object], wanted: object) -> int:
     """Return where an element is, counted from 1; 0 if nowhere."""
     return values.index(wanted) + 1 if wanted in values else 0
 
@@ -45,12 +45,12 @@ def array_join(values: list[Any], separator: str, instead: str | None = None) ->
     return separator.join([each for each in parts if each is not None])
 
 
-def known(values: list[Any]) -> list[Any]:
+def known(values: list[object]) -> list[Any]:
     """Return the elements that are not None."""
     return [each for each in values if each is not None]
 
 
-def only(values: list[Any]) -> Any:
+def only(values: list[object]) -> Any:
     """Return the only element; None of an empty array.
 
     Raises:
@@ -61,7 +61,7 @@ def only(values: list[Any]) -> Any:
     return values[0] if values else None
 
 
-def map_of(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+def map_of(keys: list[object], values: list[object]) -> dict[object, object]:
     """Return the map of keys and values.
 
     Raises:
@@ -72,16 +72,16 @@ def map_of(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
     return dict(zip(keys, values, strict=True))
 
 
-def map_union(*maps: dict[Any, Any]) -> dict[Any, Any]:
+def map_union(*maps: dict[object, object]) -> dict[object, object]:
     """Return all entries; the last one of a key counts."""
     return {key: value for each in maps for key, value in each.items()}
 
 
-def map_entries(given: dict[Any, Any]) -> list[Any]:
+def map_entries(given: dict[object, object]) -> list[object]:
     """Return a row for each entry."""
     return [_make_row(("key", "value"), [key, value]) for key, value in given.items()]
 
 
-def array_concat(*arrays: list[Any]) -> list[Any]:
+def array_concat(*arrays: list[object]) -> list[object]:
     """Return all elements, one array after the other."""
     return list(chain.from_iterable(arrays))

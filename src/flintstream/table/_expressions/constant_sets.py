@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.codegen import compiled, source
@@ -28,7 +28,7 @@ def in_sets(tests: Sequence[Call]) -> list[Expr]:
     constants = _constants([each.arguments[1] for each in tests])
     if constants is None:
         return list(tests)
-    groups: list[tuple[Expr, list[Any]]] = []
+    groups: list[tuple[Expr, list[object]]] = []
     others: list[Expr] = []
     for test, constant in zip(tests, constants, strict=True):
         value = test.arguments[0]
@@ -43,7 +43,7 @@ def in_sets(tests: Sequence[Call]) -> list[Expr]:
     return [*(_in_set(value, members) for value, members in groups), *others]
 
 
-def _in_set(value: Expr, members: list[Any]) -> Expr:
+def _in_set(value: Expr, members: list[object]) -> Expr:
     known = frozenset(each for each in members if each is not None)
     unknown = len(known) < len(set(members))
     kind = t.BooleanType(is_nullable(value.type) or unknown)
@@ -51,7 +51,7 @@ def _in_set(value: Expr, members: list[Any]) -> Expr:
     return Call(kind, "IN", (value, *shown), _search(known, unknown=unknown), strict=False)
 
 
-def _search(known: frozenset[Any], *, unknown: bool) -> Emit:
+def _search(known: frozenset[object], *, unknown: bool) -> Emit:
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
         value = call.arguments[0]
         name, members = generator.value(value), generator.known("k", known)
@@ -71,7 +71,7 @@ def _constants(expressions: Sequence[Expr]) -> list[Const | None] | None:
         if isinstance(each, Call) and each.name == "CAST" and isinstance(each.arguments[0], Const):
             converted.append((number, each))
     if converted:
-        rows: list[tuple[Any, ...]] = []
+        rows: list[tuple[object, ...]] = []
         try:
             compiled(source([each for _, each in converted], None, stamped=False))([()], rows.append)
         except Exception:  # noqa: BLE001 - each row fails then, if there are rows

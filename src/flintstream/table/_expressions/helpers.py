@@ -94,7 +94,7 @@ def wrap(value: int, bits: int) -> int:
     return ((value + half) & ((1 << bits) - 1)) - half
 
 
-def round_number(value: Any, digits: int = 0) -> Any:
+def round_number(value: object, digits: int = 0) -> Any:
     """Round half up to a number of digits after the point."""
     if isinstance(value, float) and (value - value != 0 or abs(value) >= 1 << 53):  # such a value is whole
         return value
@@ -359,7 +359,7 @@ def double_to_text(value: float) -> str:
 # -- rows ------------------------------------------------------------------------------------------------------------
 
 
-def named_row(names: tuple[str, ...], values: list[Any]) -> Any:
+def named_row(names: tuple[str, ...], values: list[object]) -> Any:
     """Return a row."""
     return _make_row(names, values)
 
@@ -368,6 +368,6 @@ KINDS = ("+I", "-U", "+U", "-D")
 _KINDS = (RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE)
 
 
-def changed_row(names: tuple[str, ...], values: list[Any], kind: int) -> Any:
+def changed_row(names: tuple[str, ...], values: list[object], kind: int) -> Any:
     """Return a row with its kind of change."""
     return _make_row(names, values, _KINDS[kind])

@@ -26,7 +26,7 @@ _OPERATOR = re.compile(
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-def _always(constant: Any) -> Operand:
+def _always(constant: object) -> Operand:
     return lambda value, root: constant  # noqa: ARG005 - one signature
 
 
@@ -115,7 +115,7 @@ class FilterReader:
             return _always(pattern)
         return _always(self.literal())
 
-    def literal(self) -> Any:
+    def literal(self) -> object:
         self.blank()
         found = _LITERAL.match(self.text, self.at)
         if found is None:
@@ -147,7 +147,7 @@ class FilterReader:
             self.at += 1
         find = self.inner(self.text[start : self.at])
 
-        def operand(value: Any, root: Any) -> Any:
+        def operand(value: object, root: Any) -> Any:
             try:
                 return find(value, root)
             except LookupError:
@@ -156,11 +156,11 @@ class FilterReader:
         return operand
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return value if type(value) in {int, Decimal, float} else None
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: object, b: object) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if _number(a) is not None and type(b) is str:
@@ -173,8 +173,8 @@ def _equal(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def compare(a: Any, b: Any) -> bool:
+def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
+    def compare(a: object, b: object) -> bool:
         if type(a) is str and type(b) is str:
             return test(a, b)
         return _number(a) is not None and _number(b) is not None and test(a, b)
@@ -185,21 +185,21 @@ def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 _PATTERNS = (re.Pattern, Linear)
 
 
-def _matches(a: Any, b: Any) -> bool:
+def _matches(a: object, b: object) -> bool:
     if isinstance(a, _PATTERNS):
         a, b = b, a
     return isinstance(b, _PATTERNS) and isinstance(a, (str, int, Decimal)) and b.fullmatch(str(a)) is not None
 
 
-def _among(a: Any, values: Any) -> bool:
+def _among(a: object, values: object) -> bool:
     return type(values) is list and any(_equal(a, each) for each in values)
 
 
-def _contains(a: Any, b: Any) -> bool:
+def _contains(a: object, b: object) -> bool:
     return type(b) is str and b in a if type(a) is str else _among(b, a)
 
 
-def _sized(a: Any, b: Any) -> bool:
+def _sized(a: Any, b: object) -> bool:
     return type(a) in {list, dict, str} and _equal(len(a), b)
 
 

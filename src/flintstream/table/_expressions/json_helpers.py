@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.json_paths import JsonPath
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no number of JSON")
 
 
@@ -41,7 +41,7 @@ _NESTING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|([\]}])', re.DOTALL)
 T = TypeVar("T")
 
 
-def deeply(function: Callable[..., T], *arguments: Any) -> T:
+def deeply(function: Callable[..., T], *arguments: object) -> T:
     """Call a function that calls itself for each level of a document; if need be, with more levels than Python allows.
 
     A document is at most 1,000 levels deep. Those few do not endanger the stack.
@@ -133,7 +133,7 @@ def json_quoted(value: str) -> str:
     return f'"{_QUOTED.sub(_quoted, value)}"'
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """Return a document as text, without blanks, and with the members of objects in the order of their names."""
     return deeply(_written, value)
 
@@ -207,7 +207,7 @@ class PathOfRow:
         """Leave out what was read so far."""
         return PathOfRow, (self.make, self.path)
 
-    def __call__(self, text: str, path: str | None, *others: Any) -> Any:
+    def __call__(self, text: str, path: str | None, *others: object) -> object:
         """Return the result; None if the path is None."""
         if path is None:
             return None
@@ -251,7 +251,7 @@ class JsonValue:
     empty: str
     error: str
 
-    def __call__(self, text: str, when_empty: Any, when_error: Any) -> Any:
+    def __call__(self, text: str, when_empty: object, when_error: object) -> object:
         """Return the value, or one of the given ones if there is none."""
         try:
             value = self._scalar(text)
@@ -265,7 +265,7 @@ class JsonValue:
             raise LookupError(f"JSON_VALUE: nothing is at {self.path.text}")
         return when_empty
 
-    def _scalar(self, text: str) -> Any:
+    def _scalar(self, text: str) -> object:
         value = _found(self.path, text)
         if type(value) is not dict and type(value) is not list:
             return value
@@ -320,16 +320,16 @@ class JsonQuery:
         return "{}" if what == "EMPTY_OBJECT" else "[]"
 
 
-def _element(value: Any) -> Any:
+def _element(value: object) -> Any:
     return value if value is None or type(value) is str else written(value)
 
 
-def scalar_text(value: Any) -> str:
+def scalar_text(value: object) -> str:
     """Return a scalar as text."""
     return _SURROGATE.sub("?", value) if type(value) is str else written(value)
 
 
-def scalar_boolean(value: Any) -> bool:
+def scalar_boolean(value: object) -> bool:
     """Return a boolean.
 
     Raises:
@@ -349,7 +349,7 @@ def scalar_integer(value: Any) -> int:
     return int(value)
 
 
-def scalar_double(value: Any) -> float:
+def scalar_double(value: object) -> float:
     """Return a number with a point or exponent.
 
     Raises:
@@ -358,7 +358,7 @@ def scalar_double(value: Any) -> float:
     return float(_of(value, Decimal, "DOUBLE"))
 
 
-def _of(value: Any, kind: type, name: str) -> Any:
+def _of(value: object, kind: type, name: str) -> Any:
     if type(value) is not kind:
         raise TypeError(f"JSON_VALUE: {written(value)} is no {name}")
     return value

@@ -54,7 +54,7 @@ class JsonPath:
         """Pickle the text: functions cannot be pickled."""
         return JsonPath, (self.text,)
 
-    def find(self, document: Any) -> Any:
+    def find(self, document: object) -> Any:
         """Return what the path selects; None if it is missing and the path is lax.
 
         Raises:
@@ -65,9 +65,9 @@ class JsonPath:
             raise ValueError(self._error)
         if document is None:
             raise LookupError("the document is null")
-        found: list[Any] = []
+        found: list[object] = []
         self._visit(document, document, found)
-        value: Any = found
+        value: object = found
         if self._definite:
             if not found:
                 if self.lax:
@@ -176,8 +176,8 @@ class _Reader:
         definite, visit, functions = compiled(reader.path(), lax=True)
         from_root = text.startswith("$")
 
-        def find(value: Any, root: Any) -> Any:
-            found: list[Any] = []
+        def find(value: object, root: object) -> Any:
+            found: list[object] = []
             visit(root if from_root else value, root, found)
             if definite and not found:
                 raise LookupError(text)

@@ -32,7 +32,9 @@ class Step:
         raise NotImplementedError
 
 
-def compiled(steps: Sequence[Step | Function], *, lax: bool) -> tuple[bool, Visit, tuple[Callable[[Any], Any], ...]]:
+def compiled(
+    steps: Sequence[Step | Function], *, lax: bool
+) -> tuple[bool, Visit, tuple[Callable[[object], object], ...]]:
     """Return whether a path is definite, the function of its first step, and those of its result."""
     functions = tuple(each.apply for each in steps if isinstance(each, Function))
     parts = [each for each in steps if isinstance(each, Step)]
@@ -45,7 +47,7 @@ def compiled(steps: Sequence[Step | Function], *, lax: bool) -> tuple[bool, Visi
     return all(each.definite for each in parts), then or _take, functions
 
 
-def _take(value: Any, root: Any, found: list[Any]) -> None:  # noqa: ARG001 - one signature
+def _take(value: object, root: object, found: list[object]) -> None:  # noqa: ARG001 - one signature
     found.append(value)
 
 
@@ -59,7 +61,7 @@ class Member(Step):
     def compile(self, then: Visit | None, *, strict: bool) -> Visit:
         names, text = self.names, ", ".join(self.names)
 
-        def one(value: Any, root: Any, found: list[Any]) -> None:
+        def one(value: object, root: object, found: list[Any]) -> None:
             if type(value) is not dict:
                 if strict:
                     raise LookupError(f"'{name}' is not in an object")
@@ -68,7 +70,7 @@ class Member(Step):
             elif strict:
                 raise LookupError(f"there is no '{name}'")
 
-        def several(value: Any, root: Any, found: list[Any]) -> None:
+        def several(value: object, root: object, found: list[object]) -> None:
             if type(value) is dict:
                 if then is None:
                     found.append({name: value[name] for name in names if name in value})
@@ -93,7 +95,7 @@ class Indexes(Step):
     def compile(self, then: Visit | None, *, strict: bool) -> Visit:
         indexes, following = self.indexes, then or _take
 
-        def visit(value: Any, root: Any, found: list[Any]) -> None:
+        def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is list:
                 size = len(value)
                 for index in indexes:
@@ -116,7 +118,7 @@ class Slice(Step):
     def compile(self, then: Visit | None, *, strict: bool) -> Visit:
         chosen, following = self.chosen, then or _take
 
-        def visit(value: Any, root: Any, found: list[Any]) -> None:
+        def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is list:
                 for each in value[chosen]:
                     following(each, root, found)
@@ -134,7 +136,7 @@ class Wildcard(Step):
     def compile(self, then: Visit | None, *, strict: bool) -> Visit:  # noqa: ARG002 - others need it
         following = then or _take
 
-        def visit(value: Any, root: Any, found: list[Any]) -> None:
+        def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is dict:
                 for each in value.values():
                     following(each, root, found)
@@ -156,7 +158,7 @@ class Filter(Step):
     def compile(self, then: Visit | None, *, strict: bool) -> Visit:
         test, following = self.test, then or _take
 
-        def visit(value: Any, root: Any, found: list[Any]) -> None:
+        def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is dict:
                 if test(value, root):
                     following(value, root, found)
@@ -184,7 +186,7 @@ class Scan(Step):
         lists = not isinstance(step, Member)
         objects = not isinstance(step, (Indexes, Slice))
 
-        def visit(value: Any, root: Any, found: list[Any]) -> None:
+        def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is dict:
                 if objects:
                     select(value, root, found)
@@ -202,7 +204,7 @@ class Scan(Step):
 # -- functions at the end of a path -----------------------------------------------------------------------------------
 
 
-def _numbers(value: Any) -> list[float]:
+def _numbers(value: object) -> list[float]:
     numbers = [float(each) for each in value if type(each) in {int, float, Decimal}] if type(value) is list else []
     if not numbers:
         raise LookupError("a function of numbers got none")
@@ -231,7 +233,7 @@ class Function:
         if name not in {*_STATISTICS, "length", "size", "keys", "first", "last", "index"}:
             raise ValueError(f"there is no function {name}() of paths")
 
-    def apply(self, value: Any) -> Any:
+    def apply(self, value: Any) -> object:
         """Return the result of a value."""
         name = self.name
         if name in _STATISTICS:

@@ -43,7 +43,7 @@ class JsonWriter:
         """Pickle the type: functions cannot be pickled."""
         return JsonWriter, (self.kind,)
 
-    def __call__(self, value: Any) -> str:
+    def __call__(self, value: object) -> str:
         """Return the JSON of a value."""
         return self._write(value)
 

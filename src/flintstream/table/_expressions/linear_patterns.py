@@ -33,7 +33,7 @@ _CATEGORIES = {
 }
 
 
-class _Unsupported(Exception):  # noqa: N818 - not an error of anyone
+class _UnsupportedError(Exception):
     """There is no program for a pattern."""
 
 
@@ -46,14 +46,14 @@ def linear(compiled: re.Pattern[str]) -> re.Pattern[str] | Linear:
     try:
         tree = sre.parse(compiled.pattern, compiled.flags & ~re.UNICODE)
         return Linear(tree, compiled) if _is_risky(tree, compiled.flags) else compiled
-    except (_Unsupported, RecursionError):
+    except (_UnsupportedError, RecursionError):
         return compiled
 
 
 # -- which patterns ----------------------------------------------------------------------------------------------------
 
 
-def _parts(node: Any) -> list[Any]:
+def _parts(node: Any) -> list[object]:
     """Return the sequences within a node of the tree."""
     name, argument = str(node[0]), node[1]
     if name in _REPEATS:
@@ -81,7 +81,7 @@ def _flat(sequence: Any) -> Iterator[Any]:
             yield node
 
 
-def _is_single_way(body: Any, flags: int) -> bool:
+def _is_single_way(body: object, flags: int) -> bool:
     """Return whether the body of a repetition surely has one way at most to match a text."""
     nodes = list(_flat(body))
     repeats = [node for node in nodes if str(node[0]) in _REPEATS]
@@ -97,7 +97,7 @@ def _is_single_way(body: Any, flags: int) -> bool:
     return len(repeats) == 1 and any(not _accepted(node, flags) & taken for node in marks)
 
 
-def _accepted(node: Any, flags: int) -> set[str]:
+def _accepted(node: object, flags: int) -> set[str]:
     test = _tester(node, flags)
     return {char for char in _SAMPLE if test(char)}
 
@@ -137,15 +137,15 @@ def _item(kind: str, value: Any) -> Callable[[str], bool]:
 class Linear:
     """What searches with a program of a pattern; its methods are those of ``re.Pattern`` that functions of SQL call."""
 
-    def __init__(self, tree: Any, compiled: re.Pattern[str]) -> None:
+    def __init__(self, tree: object, compiled: re.Pattern[str]) -> None:
         self.groups = compiled.groups
         self._code: list[tuple[str, Any]] = []
         self._sequence(tree, compiled.flags)
         self._add("match")
 
-    def _add(self, name: str, argument: Any = None) -> int:
+    def _add(self, name: str, argument: object = None) -> int:
         if len(self._code) >= _LARGEST:
-            raise _Unsupported
+            raise _UnsupportedError
         self._code.append((name, argument))
         return len(self._code) - 1
 
@@ -169,7 +169,7 @@ class Linear:
             elif name == "AT":
                 self._add("at", _position(str(argument), flags))
             else:
-                raise _Unsupported
+                raise _UnsupportedError
 
     def _branch(self, ways: Any, flags: int) -> None:
         ends = []
@@ -182,7 +182,7 @@ class Linear:
         for end in ends:
             self._code[end] = ("jump", len(self._code))
 
-    def _repeat(self, least: int, most: int, body: Any, flags: int, *, greedy: bool) -> None:
+    def _repeat(self, least: int, most: int, body: object, flags: int, *, greedy: bool) -> None:
         for _ in range(least):
             self._sequence(body, flags)
         splits = []
@@ -259,7 +259,7 @@ class Linear:
             yield found
             at = found.end() if found.end() > found.start() else found.end() + 1
 
-    def sub(self, replace: Callable[[Any], str], text: str) -> str:
+    def sub(self, replace: Callable[[object], str], text: str) -> str:
         """Replace all matches."""
         parts, at = [], 0
         for found in self.finditer(text):
@@ -302,7 +302,7 @@ def _position(name: str, flags: int) -> Callable[[str, int], bool]:
     if name == "AT_END_STRING":
         return lambda text, place: place == len(text)
     if name not in {"AT_BOUNDARY", "AT_NON_BOUNDARY"}:
-        raise _Unsupported
+        raise _UnsupportedError
     wanted = name == "AT_BOUNDARY"
 
     def boundary(text: str, place: int) -> bool:

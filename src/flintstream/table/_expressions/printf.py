@@ -12,7 +12,7 @@ _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)([1-9]\d*)?(?:\.(\d+))?([a-z
 _LONGEST = 1 << 28
 
 
-def printf(pattern: str | None, *values: Any) -> str | None:
+def printf(pattern: str | None, *values: object) -> str | None:
     """Return the text; None if the pattern is None, wrong, or does not fit the values.
 
     >>> printf("%s has %05d of %,d: %.1f%%", "a", 7, 1234567, 2.26)
@@ -60,7 +60,7 @@ def _filled(text: str, flags: str, width: int) -> str:
     return text.rjust(width)
 
 
-def _made(value: Any, flags: str, digits: str | None, letter: str) -> str | None:
+def _made(value: object, flags: str, digits: str | None, letter: str) -> str | None:
     """Return the text of a value, before it is filled up; None if the letter does not fit it."""
     kind = letter.lower()
     text: str | None = None
@@ -85,7 +85,7 @@ def _made(value: Any, flags: str, digits: str | None, letter: str) -> str | None
 _LAST_CHARACTER = 0x10FFFF
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):

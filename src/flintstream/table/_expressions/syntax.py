@@ -83,7 +83,7 @@ class Aggregate(Syntax):
     """Further arguments."""
 
 
-def aggregate_of(place: Place | None, function: Any, arguments: tuple[Syntax, ...]) -> Aggregate:
+def aggregate_of(place: Place | None, function: object, arguments: tuple[Syntax, ...]) -> Aggregate:
     """Return a call of an aggregate function that the program holds."""
     return Aggregate(place, function, arguments[0] if arguments else None, more=arguments[1:])
 

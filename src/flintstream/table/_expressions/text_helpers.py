@@ -10,7 +10,6 @@ import re
 import uuid
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
 from flintstream.table._expressions.helpers import parse_double
@@ -239,17 +238,17 @@ _MARKS = {b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def is_alpha(value: Any) -> bool:
+def is_alpha(value: object) -> bool:
     """Return whether a text has letters only."""
     return isinstance(value, str) and value.isalpha()
 
 
-def is_digit(value: Any) -> bool:
+def is_digit(value: object) -> bool:
     """Return whether a text has digits only."""
     return isinstance(value, str) and value.isdigit()
 
 
-def is_decimal(value: Any) -> bool:
+def is_decimal(value: object) -> bool:
     """Return whether a value is a number, or a text that is one."""
     if isinstance(value, str):
         try:

@@ -116,7 +116,7 @@ def months_to_text(months: int) -> str:
     return f"{'-' if months < 0 else '+'}{abs(months) // 12}-{abs(months) % 12:02d}"
 
 
-def plus_units(unit: str, count: int, value: Any) -> Any:
+def plus_units(unit: str, count: int, value: object) -> Any:
     """Add a number of units to a date or timestamp."""
     if unit in _UNITS:
         return plus(value, count * _UNITS[unit])
@@ -197,7 +197,7 @@ def read_date(text: str, pattern: str = "yyyy-MM-dd") -> date | None:
 _UNITS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
 
 
-def timestamp_diff(unit: str, a: Any, b: Any) -> int:
+def timestamp_diff(unit: str, a: object, b: object) -> int:
     """Return how many whole units there are from ``a`` to ``b``."""
     start, end = as_timestamp(a), as_timestamp(b)
     if unit in _UNITS:
@@ -224,7 +224,7 @@ def as_timestamp(value: Any) -> datetime:
 _FLOORED = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
 
 
-def floor_of(value: Any, unit: str) -> Any:
+def floor_of(value: object, unit: str) -> Any:
     """Return the start of the unit; Flink takes months and more of the day towards 1970."""
     if isinstance(value, datetime) and value.year < 1970 and unit in {"YEAR", "QUARTER", "MONTH"}:
         return floor_time(datetime.combine(date_of(value), time()), unit)
@@ -262,7 +262,7 @@ def floor_time(value: Any, unit: str) -> Any:
     return moment.replace(**lower, microsecond=0)
 
 
-def ceil_time(value: Any, unit: str) -> Any:
+def ceil_time(value: object, unit: str) -> Any:
     """Return the start of the next unit; a start itself stays as it is."""
     floor = floor_time(value, unit)
     if floor == value:

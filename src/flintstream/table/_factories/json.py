@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flintstream.table._expressions import syntax as s
 from flintstream.table._functions.json_methods import word
 from flintstream.table.expression import Expression, JsonOnNull, apply, syntax_of
@@ -11,7 +9,7 @@ from flintstream.table.expression import Expression, JsonOnNull, apply, syntax_o
 __all__ = ["json", "json_array", "json_array_agg", "json_object", "json_object_agg", "json_string"]
 
 
-def json(value: Any) -> Expression:
+def json(value: object) -> Expression:
     """Return a text of JSON as what it stands for, within ``json_object()`` and ``json_array()``.
 
     >>> json('{"a": 1}')
@@ -20,7 +18,7 @@ def json(value: Any) -> Expression:
     return apply("JSON", value)
 
 
-def json_string(value: Any) -> Expression:
+def json_string(value: object) -> Expression:
     """Return a value as JSON.
 
     >>> json_string(col("a"))
@@ -29,7 +27,7 @@ def json_string(value: Any) -> Expression:
     return apply("JSON_STRING", value)
 
 
-def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Any) -> Expression:
+def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: object) -> Expression:
     """Return an object of JSON.
 
     >>> from flintstream.table.expression import JsonOnNull
@@ -43,7 +41,7 @@ def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Any) -> Expression
     return apply("JSON_OBJECT", word(on_null.name), *args)
 
 
-def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expression:
+def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: object) -> Expression:
     """Return an array of JSON.
 
     >>> from flintstream.table.expression import JsonOnNull
@@ -57,7 +55,7 @@ def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expressio
     return apply("JSON_ARRAY", word(on_null.name), *args)
 
 
-def json_object_agg(on_null: JsonOnNull, key_expr: Any, value_expr: Any) -> Expression:
+def json_object_agg(on_null: JsonOnNull, key_expr: object, value_expr: object) -> Expression:
     """Return an object of JSON with a member for each row of a group.
 
     >>> from flintstream.table.expression import JsonOnNull
@@ -68,7 +66,7 @@ def json_object_agg(on_null: JsonOnNull, key_expr: Any, value_expr: Any) -> Expr
     return Expression(s.Aggregate(None, "JSON_OBJECTAGG", pair, option=on_null.name))
 
 
-def json_array_agg(on_null: JsonOnNull, item_expr: Any) -> Expression:
+def json_array_agg(on_null: JsonOnNull, item_expr: object) -> Expression:
     """Return an array of JSON with an element for each row of a group.
 
     >>> from flintstream.table.expression import JsonOnNull

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.table._functions.json_methods import word
 from flintstream.table.expression import apply, given
@@ -75,7 +75,7 @@ def local_timestamp() -> Expression:
     return apply("LOCALTIMESTAMP")
 
 
-def current_watermark(rowtimeAttribute: Any) -> Expression:  # noqa: N803 - the name of PyFlink
+def current_watermark(rowtimeAttribute: object) -> Expression:  # noqa: N803 - the name of PyFlink
     """Return the watermark; it is not supported yet, and raises an error when the query is planned.
 
     >>> current_watermark(col("ts"))
@@ -93,7 +93,7 @@ def source_watermark() -> Expression:
     return apply("SOURCE_WATERMARK")
 
 
-def to_date(date_str: Any, format: str | None = None) -> Expression:
+def to_date(date_str: object, format: str | None = None) -> Expression:
     """Return the date of a text, ``yyyy-MM-dd`` by default.
 
     >>> to_date("2020-01-31")
@@ -102,7 +102,7 @@ def to_date(date_str: Any, format: str | None = None) -> Expression:
     return apply("TO_DATE", *given(date_str, format))
 
 
-def to_timestamp(timestamp_str: Any, format: str | None = None) -> Expression:
+def to_timestamp(timestamp_str: object, format: str | None = None) -> Expression:
     """Return the timestamp of a text, ``yyyy-MM-dd HH:mm:ss`` by default.
 
     >>> to_timestamp(col("s"))
@@ -111,7 +111,7 @@ def to_timestamp(timestamp_str: Any, format: str | None = None) -> Expression:
     return apply("TO_TIMESTAMP", *given(timestamp_str, format))
 
 
-def to_timestamp_ltz(*args: Any) -> Expression:
+def to_timestamp_ltz(*args: object) -> Expression:
     """Return the point in time of a number of seconds (or with precision 3, ms), or of a text.
 
     >>> to_timestamp_ltz(col("ms"), 3)
@@ -121,7 +121,7 @@ def to_timestamp_ltz(*args: Any) -> Expression:
 
 
 def temporal_overlaps(
-    left_time_point: Any, left_temporal: Any, right_time_point: Any, right_temporal: Any
+    left_time_point: object, left_temporal: object, right_time_point: object, right_temporal: object
 ) -> Expression:
     """Return whether two periods overlap; each is a point in time and its end, or its length.
 
@@ -131,7 +131,7 @@ def temporal_overlaps(
     return apply("OVERLAPS", left_time_point, left_temporal, right_time_point, right_temporal)
 
 
-def date_format(timestamp: Any, format: Any) -> Expression:
+def date_format(timestamp: object, format: object) -> Expression:
     """Return a timestamp as text: ``yyyy-MM-dd HH:mm``.
 
     >>> date_format(col("ts"), "yyyy")
@@ -140,7 +140,7 @@ def date_format(timestamp: Any, format: Any) -> Expression:
     return apply("DATE_FORMAT", timestamp, format)
 
 
-def timestamp_diff(time_point_unit: TimePointUnit, time_point1: Any, time_point2: Any) -> Expression:
+def timestamp_diff(time_point_unit: TimePointUnit, time_point1: object, time_point2: object) -> Expression:
     """Return how many whole units there are between two points in time.
 
     >>> from flintstream.table.expression import TimePointUnit
@@ -150,7 +150,7 @@ def timestamp_diff(time_point_unit: TimePointUnit, time_point1: Any, time_point2
     return apply("TIMESTAMPDIFF", word(time_point_unit.name), time_point1, time_point2)
 
 
-def convert_tz(date_str: Any, tz_from: Any, tz_to: Any) -> Expression:
+def convert_tz(date_str: object, tz_from: object, tz_to: object) -> Expression:
     """Return the local time of one time zone as that of another.
 
     >>> convert_tz(col("s"), "UTC", "Asia/Tokyo")
@@ -159,7 +159,7 @@ def convert_tz(date_str: Any, tz_from: Any, tz_to: Any) -> Expression:
     return apply("CONVERT_TZ", date_str, tz_from, tz_to)
 
 
-def from_unixtime(unixtime: Any, format: Any = None) -> Expression:
+def from_unixtime(unixtime: object, format: object = None) -> Expression:
     """Return the text of a number of seconds since 1970, in the time zone of the session.
 
     >>> from_unixtime(col("s"))
@@ -168,7 +168,7 @@ def from_unixtime(unixtime: Any, format: Any = None) -> Expression:
     return apply("FROM_UNIXTIME", *given(unixtime, format))
 
 
-def unix_timestamp(date_str: Any = None, format: Any = None) -> Expression:
+def unix_timestamp(date_str: object = None, format: object = None) -> Expression:
     """Return the seconds since 1970 until a local time, or until now.
 
     >>> unix_timestamp()

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-def array(head: Any, *tail: Any) -> Expression:
+def array(head: object, *tail: object) -> Expression:
     """Return an array.
 
     >>> array(1, 2)
@@ -40,7 +40,7 @@ def array(head: Any, *tail: Any) -> Expression:
     return apply("ARRAY", head, *tail)
 
 
-def row(head: Any, *tail: Any) -> Expression:
+def row(head: object, *tail: Any) -> Expression:
     """Return a row.
 
     >>> row(1, "a")
@@ -49,7 +49,7 @@ def row(head: Any, *tail: Any) -> Expression:
     return apply("ROW", head, *tail)
 
 
-def map_(key: Any, value: Any, *tail: Any) -> Expression:
+def map_(key: object, value: object, *tail: object) -> Expression:
     """Return a map of keys and values in turn.
 
     >>> map_("a", 1)
@@ -58,7 +58,7 @@ def map_(key: Any, value: Any, *tail: Any) -> Expression:
     return apply("MAP", key, value, *tail)
 
 
-def map_from_arrays(key: Any, value: Any) -> Expression:
+def map_from_arrays(key: object, value: object) -> Expression:
     """Return a map of an array of keys and one of values.
 
     >>> map_from_arrays(col("k"), col("v"))
@@ -67,7 +67,7 @@ def map_from_arrays(key: Any, value: Any) -> Expression:
     return apply("MAP_FROM_ARRAYS", key, value)
 
 
-def object_of(class_name: str, *args: Any) -> Expression:
+def object_of(class_name: str, *args: object) -> Expression:
     """Return an object of a structured type; it is not supported, and raises an error when the query is planned.
 
     >>> object_of("Point", 1, 2)
@@ -103,7 +103,7 @@ def e() -> Expression:
     return apply("E")
 
 
-def rand(seed: Any = None) -> Expression:
+def rand(seed: object = None) -> Expression:
     """Return a random number from 0 up to 1; a seed has no effect.
 
     >>> rand()
@@ -112,7 +112,7 @@ def rand(seed: Any = None) -> Expression:
     return apply("RAND", *given(seed))
 
 
-def rand_integer(bound: Any, seed: Any = None) -> Expression:
+def rand_integer(bound: object, seed: object = None) -> Expression:
     """Return a random integer from 0 up to a bound; a seed has no effect.
 
     >>> rand_integer(10)
@@ -121,7 +121,7 @@ def rand_integer(bound: Any, seed: Any = None) -> Expression:
     return apply("RAND_INTEGER", *given(seed), bound)
 
 
-def atan2(y: Any, x: Any) -> Expression:
+def atan2(y: object, x: object) -> Expression:
     """Return the angle of a point.
 
     >>> atan2(1, 2)
@@ -130,7 +130,7 @@ def atan2(y: Any, x: Any) -> Expression:
     return apply("ATAN2", y, x)
 
 
-def negative(v: Any) -> Expression:
+def negative(v: object) -> Expression:
     """Return ``-v``.
 
     >>> negative(col("a"))
@@ -139,7 +139,7 @@ def negative(v: Any) -> Expression:
     return apply("-", v)
 
 
-def log(v: Any, base: Any = None) -> Expression:
+def log(v: object, base: object = None) -> Expression:
     """Return the logarithm, the natural one by default.
 
     >>> log(col("a"))
@@ -148,7 +148,7 @@ def log(v: Any, base: Any = None) -> Expression:
     return apply("LOG", *given(base), v)
 
 
-def concat_ws(separator: Any, first: Any, *others: Any) -> Expression:
+def concat_ws(separator: object, first: object, *others: object) -> Expression:
     """Return all texts in one, with a separator between them; None is left out.
 
     >>> concat_ws("-", col("a"), "x")
@@ -166,7 +166,7 @@ def uuid() -> Expression:
     return apply("UUID")
 
 
-def lag(expr: Any, offset: Any = 1, default: Any = None) -> Expression:
+def lag(expr: object, offset: object = 1, default: object = None) -> Expression:
     """Return the value of an earlier row, for ``over()``.
 
     >>> lag(col("a"))
@@ -175,7 +175,7 @@ def lag(expr: Any, offset: Any = 1, default: Any = None) -> Expression:
     return apply("LAG", expr, offset, *given(default))
 
 
-def lead(expr: Any, offset: Any = 1, default: Any = None) -> Expression:
+def lead(expr: object, offset: object = 1, default: object = None) -> Expression:
     """Return the value of a later row, for ``over()``.
 
     >>> lead(col("a"))

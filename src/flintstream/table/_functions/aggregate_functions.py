@@ -69,7 +69,9 @@ class AggregateWrapper(FunctionWrapper):
 
     advice = "use it in SELECT or select()"
 
-    def __init__(self, function: Any, input_types: Any, result_type: Any, name: str | None, *, pandas: bool) -> None:
+    def __init__(
+        self, function: Any, input_types: object, result_type: object, name: str | None, *, pandas: bool
+    ) -> None:
         """Wrap an :class:`AggregateFunction`, or a function of series if ``pandas``."""
         made = OfPandas(function) if pandas else function
         if not isinstance(made, AggregateFunction):
@@ -79,7 +81,7 @@ class AggregateWrapper(FunctionWrapper):
         self.implementation = made
         self.retracts = type(made).retract is not AggregateFunction.retract
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
         from flintstream.table._expressions import syntax as s  # noqa: PLC0415
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
@@ -92,7 +94,7 @@ class TableAggregateWrapper(AggregateWrapper):
 
     advice = "call it in flat_aggregate()"
 
-    def __init__(self, function: Any, input_types: Any, result_type: Any, name: str | None) -> None:
+    def __init__(self, function: object, input_types: object, result_type: object, name: str | None) -> None:
         """Wrap a :class:`TableAggregateFunction`."""
         if not isinstance(function, TableAggregateFunction):
             raise TypeError(f"udtaf() needs a TableAggregateFunction, but got {function!r}")

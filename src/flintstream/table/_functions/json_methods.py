@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions import syntax as s
@@ -25,7 +25,7 @@ def word(text: str) -> s.Value:
 class JsonMethods:
     """What an expression can do with a text of JSON."""
 
-    def _applied(self, name: str, *arguments: Any) -> Expression:
+    def _applied(self, name: str, *arguments: object) -> Expression:
         raise NotImplementedError
 
     def is_json(self, json_type: JsonType | None = None) -> Expression:
@@ -52,9 +52,9 @@ class JsonMethods:
         path: str,
         returning_type: DataType | None = None,
         on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
-        default_on_empty: Any = None,
+        default_on_empty: object = None,
         on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
-        default_on_error: Any = None,
+        default_on_error: object = None,
     ) -> Expression:
         """Return the scalar at a path.
 

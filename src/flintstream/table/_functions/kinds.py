@@ -54,7 +54,7 @@ _DTYPES: dict[type, str] = {
 }
 
 
-def series_of(pandas: Any, values: list[Any], kind: t.DataType | None, otherwise: Any = None) -> Any:
+def series_of(pandas: Any, values: list[object], kind: t.DataType | None, otherwise: object = None) -> Any:
     """Return values of a type as a ``Series``, of the same ``dtype`` as PyFlink's: integers with NULL are floats."""
     dtype = _DTYPES.get(type(kind))
     if None in values and dtype is not None:

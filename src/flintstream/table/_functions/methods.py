@@ -145,7 +145,7 @@ class Method(NamedTuple):
     parameters: tuple[str, ...] | None
     """None for a property."""
 
-    def bound(self, called: str, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    def bound(self, called: str, given: Sequence[object], named: Mapping[str, object]) -> list[object]:
         """Return the arguments in order.
 
         Raises:
@@ -178,7 +178,7 @@ def _read() -> dict[str, Method]:
 METHODS = _read()
 
 
-def method_of(name: str, make: Callable[..., Any], this: Any) -> Any:
+def method_of(name: str, make: Callable[..., object], this: object) -> Any:
     """Return the value of a property, or the method to be called; None if there is no such function.
 
     Args:
@@ -192,7 +192,7 @@ def method_of(name: str, make: Callable[..., Any], this: Any) -> Any:
     if method.parameters is None:
         return make(method.name, this)
 
-    def call(*given: Any, **named: Any) -> Any:
+    def call(*given: object, **named: Any) -> Any:
         return make(method.name, this, *method.bound(name, given, named))
 
     return call

@@ -74,7 +74,7 @@ class FunctionWrapper:
             made.implementation = self.implementation.of_frames(names, types)
         return made
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
         from flintstream.table._expressions import syntax as s  # noqa: PLC0415
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415

@@ -14,14 +14,14 @@ class Entries(Protocol):
     def of(self, key: Any) -> Mapping[Any, Any]:
         """Return the entries of a key, which the caller does not change."""
 
-    def put(self, key: Any, place: Any, entry: Any) -> None:
+    def put(self, key: object, place: object, entry: Any) -> None:
         """Set an entry."""
 
-    def remove(self, key: Any, place: Any) -> None:
+    def remove(self, key: object, place: Any) -> None:
         """Remove an entry that exists."""
 
 
-def entries_of(backend: Any, descriptor: Any) -> Entries:
+def entries_of(backend: object, descriptor: Any) -> Entries:
     """Return the entries of a map state: the dictionaries of the backend themselves, if it has them."""
     cells = backend.cells(descriptor) if hasattr(backend, "cells") else None
     return _Stored(backend, descriptor) if cells is None else _Held(backend, cells)
@@ -38,7 +38,7 @@ class _Held:
     def of(self, key: Any) -> Mapping[Any, Any]:
         return self._values.get(key) or {}
 
-    def put(self, key: Any, place: Any, entry: Any) -> None:
+    def put(self, key: Any, place: Any, entry: object) -> None:
         entries = self._values.get(key)
         if entries is None:
             self._values[key] = {place: entry}
@@ -61,17 +61,17 @@ class _Stored:
 
     __slots__ = ("_backend", "_state")
 
-    def __init__(self, backend: Any, descriptor: Any) -> None:
+    def __init__(self, backend: Any, descriptor: object) -> None:
         self._backend, self._state = backend, backend.state(descriptor)
 
     def of(self, key: Any) -> Mapping[Any, Any]:
         self._backend.key = key
         return dict(self._state.items())
 
-    def put(self, key: Any, place: Any, entry: Any) -> None:
+    def put(self, key: Any, place: object, entry: object) -> None:
         self._backend.key = key
         self._state.put(place, entry)
 
-    def remove(self, key: Any, place: Any) -> None:
+    def remove(self, key: Any, place: object) -> None:
         self._backend.key = key
         self._state.remove(place)

@@ -31,7 +31,7 @@ class FirstColumns:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def __call__(self, record: tuple[Any, ...]) -> tuple[Any, ...]:
+    def __call__(self, record: tuple[object, ...]) -> tuple[Any, ...]:
         """Return the key."""
         return record[: self.count]
 
@@ -66,7 +66,7 @@ class Changes(KeyedProcessFunction):
         """Close the program's functions."""
         self.aggregation.close()
 
-    def process_element(self, value: Any, ctx: Any) -> Generator[Any]:
+    def process_element(self, value: object, ctx: object) -> Generator[Any]:
         """Add a row, or take it back."""
         return self.process_rows([value], ctx)
 
@@ -114,13 +114,13 @@ class Changes(KeyedProcessFunction):
 class ChangesOfBlocks(KeyedProcessOperator):
     """Runs :class:`Changes` once for each group of a block, so that results between its rows do not appear."""
 
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block."""
         state, key, changes = self.state, self.key, self.function.process_rows
-        groups: dict[Any, list[Any]] = {}
+        groups: dict[object, list[object]] = {}
         for value in values:
             groups.setdefault(key(value), []).append(value)
-        results: list[Any] = []
+        results: list[object] = []
         self.cursor = None
         try:
             for name, rows in groups.items():
@@ -149,12 +149,12 @@ class ChangesOfRows(KeyedProcessOperator):
         """Leave out the compiled code."""
         return {**self.__dict__, "_compiled": {}}
 
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block."""
         stamped, frozen = timestamps is not None, self.key is not self.selector
         run = self._compiled.get((stamped, frozen)) or self._code(stamped=stamped, frozen=frozen)
         groups: dict[Any, Any] = {}
-        results: list[Any] = []
+        results: list[object] = []
         stamps: list[int] = []
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
@@ -194,7 +194,7 @@ class ChangesOfRows(KeyedProcessOperator):
         state, cell, start, result = self.state, self.function.state, self.function.start, self.function.result
         keys = self.function.keys
 
-        def load(key: Any, row: tuple[Any, ...]) -> list[Any]:
+        def load(key: object, row: tuple[object, ...]) -> list[Any]:
             state.key = key
             group = cell.value()
             found = groups[key] = [start(), None] if group is None else [group, (*row[:keys], *result(group))]
@@ -214,7 +214,7 @@ class WindowAggregate(AggregateFunction):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_code": None}
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: object) -> None:
         """Open the program's functions."""
         self.aggregation.open(runtime_context)
 
@@ -241,7 +241,7 @@ class WindowAggregate(AggregateFunction):
         """Return the aggregates; None if all rows were taken back."""
         return self._function("result")(accumulator) if accumulator[0] else None
 
-    def merge(self, acc_a: Any, acc_b: Any) -> Any:
+    def merge(self, acc_a: object, acc_b: object) -> Any:
         """Combine two windows."""
         self._function("merge")(acc_a, acc_b)
         return acc_a
@@ -257,7 +257,7 @@ class WithWindow(ProcessWindowFunction):
     def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Generator[Any]:
         """Emit the row."""
         window = context.window()
-        times: tuple[Any, ...] = (None, None, None)  # of a number of rows
+        times: tuple[object, ...] = (None, None, None)  # of a number of rows
         if isinstance(window, TimeWindow):
             bounds = (window.start, window.end, window.max_timestamp())
             if self.zone is not None and self.event_time:

@@ -43,15 +43,15 @@ class IntervalJoin(Joining):
         super().open(runtime_context)
         self.rows = tuple(runtime_context.get_map_state(map_state(name)) for name in ("left", "right"))
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
         """Join a left row."""
         return self.joined(value, ctx, _LEFT)
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
         """Join a right row."""
         return self.joined(value, ctx, _RIGHT)
 
-    def joined(self, row: tuple[Any, ...], ctx: Any, side: int) -> Iterator[Any]:
+    def joined(self, row: tuple[Any, ...], ctx: Any, side: int) -> Iterator[object]:
         """Emit the pairs of a row, and keep it as long as others can come."""
         service = ctx.timer_service()
         if self.event_time:

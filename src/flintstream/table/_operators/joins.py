@@ -35,7 +35,7 @@ class Sides:
         self.condition = condition
         self.keyed = keyed
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: object) -> None:
         """Open the Python functions of the condition."""
         open_all(() if self.condition is None else self.condition.functions, runtime_context)
 
@@ -47,7 +47,7 @@ class Sides:
         """Return the columns and the kind of change."""
         return (row[:-1], row[-1]) if self.kinds[side] else (row, INSERT)
 
-    def pair(self, row: tuple[Any, ...], other: tuple[Any, ...], side: int) -> tuple[Any, ...]:
+    def pair(self, row: tuple[object, ...], other: tuple[object, ...], side: int) -> tuple[Any, ...]:
         """Return the left row followed by the right one; ``row`` comes from ``side``."""
         return row + other if side == 0 else other + row
 
@@ -58,7 +58,7 @@ class Sides:
         run = self.condition.code()
         return lambda pair: run(pair)[0] is True
 
-    def holds(self, row: tuple[Any, ...], other: tuple[Any, ...], side: int) -> bool:
+    def holds(self, row: tuple[object, ...], other: tuple[object, ...], side: int) -> bool:
         """Return whether the condition holds for a pair."""
         return self.condition is None or self.condition(self.pair(row, other, side))[0] is True
 

@@ -65,7 +65,7 @@ class CachedLookup:
         self.limits = (after_write_ms, after_access_ms)
         self.known: OrderedDict[Key, tuple[Rows, float, float]] = OrderedDict()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out what is remembered."""
         return {**self.__dict__, "known": OrderedDict()}
 
@@ -114,7 +114,7 @@ class _Parts:
         self.lookup = lookup
         self.functions = tuple(each for function in functions if function is not None for each in function.functions)
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: object) -> None:
         open_all(self.functions, runtime_context)
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class LookupJoinOperator(FunctionOperator):
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Join a block."""
         self.cursor = self.watch.cursor = cursor = iter(values)
-        results: list[Any] = []
+        results: list[object] = []
         stamps: list[int] | None = None if timestamps is None else []
         try:
             keys = list(map(self.keys, values))
@@ -160,7 +160,7 @@ class LookupJoinOperator(FunctionOperator):
             condition, nulls = self.condition, self.nulls
             for i, row in enumerate(cursor):
                 left, kind = (row[:-1], row[-1:]) if self.changelog else (row, ())
-                partners: Sequence[Any] = found.get(keys[i], ())
+                partners: Sequence[object] = found.get(keys[i], ())
                 if condition is not None:
                     partners = [right for right in partners if condition(left + right)[0] is True]
                 if not partners and nulls is not None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def open_all(functions: Iterable[Any], runtime_context: Any) -> None:
+def open_all(functions: Iterable[Any], runtime_context: object) -> None:
     """Open functions in a task."""
     for each in functions:
         each.open(FunctionContext.of(runtime_context))

@@ -49,9 +49,9 @@ class RowOrder:
         """Take the columns, the most significant one first."""
         self.columns = tuple((each.index, each.descending, 0 if each.none_first else 2) for each in columns)
 
-    def __call__(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    def __call__(self, row: tuple[object, ...]) -> tuple[object, ...]:
         """Return a key of the row."""
-        found: list[tuple[int, Any]] = []
+        found: list[tuple[int, object]] = []
         for index, descending, none in self.columns:
             value = row[index]
             if value is None:

@@ -51,12 +51,14 @@ class Over(KeyedProcessFunction):
         self.ttl_ms = ttl_ms
         self.lag = max((each.offset for each in positions if each.name == "LAG"), default=0)
 
-    def open(self, runtime_context: Any) -> None:  # noqa: ARG002 - the contract
+    def open(self, runtime_context: object) -> None:  # noqa: ARG002 - the contract
         """Compile the aggregates."""
         code = self.aggregation.compiled()
         self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
 
-    def appended(self, row: tuple[Any, ...], aggregates: tuple[Any, ...], positions: Sequence[Any]) -> tuple[Any, ...]:
+    def appended(
+        self, row: tuple[object, ...], aggregates: tuple[object, ...], positions: Sequence[object]
+    ) -> tuple[Any, ...]:
         """Return the result for a row."""
         return (*row[: self.width], *aggregates, *positions)
 
@@ -111,7 +113,7 @@ class OverStream(Over):
             if not kept and not self.positions:
                 self.known.clear()
 
-    def forgotten(self, aggregates: Any, kept: list[Any], least: int) -> list[Any]:
+    def forgotten(self, aggregates: object, kept: list[Any], least: int) -> list[Any]:
         """Take rows before a time out of the aggregates."""
         gone = 0
         while gone < len(kept) and kept[gone][0] < least:
@@ -153,7 +155,7 @@ class OverStream(Over):
         self.known.update((aggregates, kept, count, time))
         return results
 
-    def position(self, function: Position, row: tuple[Any, ...], kept: list[Any], count: int) -> Any:
+    def position(self, function: Position, row: tuple[object, ...], kept: list[Any], count: int) -> Any:
         """Return the value of a function of the position."""
         if function.name != "LAG":
             return count + 1
@@ -176,7 +178,7 @@ class OverBatch(Over):
         self.rows = runtime_context.get_map_state(map_state("rows"))
         self.count = runtime_context.get_state(value_state("count"))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element(self, value: object, ctx: Any) -> Iterator[Any]:
         """Keep a row."""
         count = self.count.value() or 0
         self.rows.put(count, value)
@@ -258,7 +260,7 @@ class OverChanges(OverBatch):
         super().open(runtime_context)
         self.sorted = runtime_context.get_state(value_state("sorted", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def process_element(self, value: Any, ctx: object) -> Iterator[Any]:  # noqa: ARG002 - the contract
         """Emit the changes of all results."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.sorted.value() or []

@@ -58,7 +58,7 @@ class Ranked(KeyedProcessFunction):
         """Declare the rows, in their order."""
         self.state = runtime_context.get_state(value_state("rows", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
         """Add a row, or take it back."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.state.value() or []
@@ -83,7 +83,7 @@ class Ranked(KeyedProcessFunction):
             return iter(())
         return iter((self.numbered if self.number else self.unnumbered)(old, new, place))
 
-    def result(self, row: tuple[Any, ...], rank: int, kind: int) -> tuple[Any, ...]:
+    def result(self, row: tuple[object, ...], rank: int, kind: int) -> tuple[Any, ...]:
         """Return a row as result; without a number, None is in its place."""
         found = (*row, rank + 1 if self.number else None)
         return (*found, kind) if self.changes else found
@@ -101,7 +101,7 @@ class Ranked(KeyedProcessFunction):
                 found.append(self.result(new[rank], rank, AFTER))
         return found
 
-    def unnumbered(self, old: list[Any], new: list[Any], place: int) -> list[Any]:
+    def unnumbered(self, old: list[Any], new: list[Any], place: int) -> list[object]:
         """Return the changes of rows that come in or fall out."""
         place = max(place, self.start)
         if place >= self.end:
@@ -146,7 +146,7 @@ class RankedInWindow(KeyedProcessFunction):
         self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         self.state = runtime_context.get_map_state(map_state("rows"))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
         """Keep a row if it is one of the first."""
         end, service = millis(value[self.column]) - 1, ctx.timer_service()
         if self.zone is not None:

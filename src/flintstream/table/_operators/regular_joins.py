@@ -38,7 +38,7 @@ class RegularJoin(Sides):
         self.rows = tuple(entries_of(state, map_state(name, self.ttl_ms)) for name in ("left", "right"))
         self.pairs = self.test()
 
-    def join(self, rows: Iterable[tuple[Any, int]], key: Callable[[Any], Any], side: int, send: Any) -> None:
+    def join(self, rows: Iterable[tuple[Any, int]], key: Callable[[object], object], side: int, send: Any) -> None:
         """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time."""
         mine, others = self.rows[side], self.rows[1 - side]
         kinds, keyed = self.kinds[side], self.keyed
@@ -57,10 +57,10 @@ class RegularJoin(Sides):
             if results:
                 send(results, time)
 
-    def collect(self, rows: Iterable[Any], key: Callable[[Any], Any], side: int, timers: Any) -> list[Any]:
+    def collect(self, rows: Iterable[Any], key: Callable[[object], object], side: int, timers: Any) -> list[object]:
         """Keep rows of one side until the end of the input, and return the results of those that join nothing."""
         mine, kinds, results = self.rows[side], self.kinds[side], []
-        keys: dict[Any, None] = {}
+        keys: dict[object, None] = {}
         kind = INSERT
         for value in rows:
             row = value
@@ -76,19 +76,21 @@ class RegularJoin(Sides):
             timers.register_event_time(LAST, k)
         return results
 
-    def alone(self, row: tuple[Any, ...], kind: int, side: int) -> list[Any]:
+    def alone(self, row: tuple[object, ...], kind: int, side: int) -> list[Any]:
         """Return the result for a row that can have no partner."""
         return [self.result(row, self.nulls[1 - side], side, kind)] if self.outer[side] else []
 
-    def result(self, row: tuple[Any, ...], other: tuple[Any, ...], side: int, kind: int) -> tuple[Any, ...]:
+    def result(self, row: tuple[object, ...], other: tuple[object, ...], side: int, kind: int) -> tuple[Any, ...]:
         """Return a pair with its kind of change."""
         pair = row + other if side == 0 else other + row
         return (*pair, kind) if self.changes else pair
 
-    def partners(self, key: Any, row: tuple[Any, ...], kind: int, side: int, others: Entries) -> tuple[int, list[Any]]:
+    def partners(
+        self, key: Any, row: tuple[object, ...], kind: int, side: int, others: Entries
+    ) -> tuple[int, list[Any]]:
         """Return how many partners a row has, and the changes of the results."""
         holds, changes, first = self.pairs, self.changes, side == 0
-        results: list[Any] = []
+        results: list[object] = []
         total = 0
         entries = others.of(key)
         if not any(self.outer):
@@ -128,7 +130,7 @@ class RegularJoin(Sides):
             results.append(self.result(row, self.nulls[1 - side], side, kind))
         return total, results
 
-    def keep(self, entries: Entries, key: Any, row: tuple[Any, ...], count: int, partners: int) -> None:
+    def keep(self, entries: Entries, key: Any, row: tuple[object, ...], count: int, partners: int) -> None:
         """Add a row to the state of its side, or take it away."""
         place = frozen(row)
         known = entries.of(key).get(place)
@@ -172,14 +174,16 @@ class SemiJoin(RegularJoin):
         """Return a left row as result."""
         return (*row, kind) if self.changes else row
 
-    def alone(self, row: tuple[Any, ...], kind: int, side: int) -> list[Any]:
+    def alone(self, row: tuple[object, ...], kind: int, side: int) -> list[Any]:
         """Return the result for a row that can have no partner."""
         return [self.one(row, kind)] if self.anti and side == 0 else []
 
-    def partners(self, key: Any, row: tuple[Any, ...], kind: int, side: int, others: Entries) -> tuple[int, list[Any]]:
+    def partners(
+        self, key: Any, row: tuple[object, ...], kind: int, side: int, others: Entries
+    ) -> tuple[int, list[Any]]:
         """Return how many partners a row has, and the changes of the results."""
         holds, first, removed = self.pairs, side == 0, kind % 2
-        results: list[Any] = []
+        results: list[object] = []
         changed = []
         total = 0
         for place, (other, count, known) in others.of(key).items():
@@ -213,20 +217,20 @@ class JoinOfBlocks(KeyedCoProcessOperator):
         super().open()
         self.function.attach(self.state)
 
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
         self._joined(values, timestamps, 0, self.key)
 
-    def process_second(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process_second(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block of the second stream."""
         self._joined(values, timestamps, 1, self.key2)
 
-    def _joined(self, values: list[Any], timestamps: list[int] | None, side: int, key: Any) -> None:
+    def _joined(self, values: list[object], timestamps: list[int] | None, side: int, key: object) -> None:
         function = self.function
         results: list[Any] = []
         stamps: list[int] = []
 
-        def send(found: list[Any], time: int) -> None:
+        def send(found: list[object], time: int) -> None:
             results.extend(found)
             stamps.extend(repeat(time, len(found)))
 

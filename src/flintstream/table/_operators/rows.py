@@ -44,15 +44,15 @@ class RowFunction:
         self._run: Any = None
 
     @property
-    def functions(self) -> tuple[Any, ...]:
+    def functions(self) -> tuple[object, ...]:
         """The objects behind Python functions, to be opened and closed."""
         return self._source.functions
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the compiled code."""
         return {**self.__dict__, "_run": None}
 
-    def __call__(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    def __call__(self, row: tuple[object, ...]) -> tuple[object, ...]:
         """Return the values for a row."""
         run = self._run or self.code()
         found: tuple[Any, ...] = run(row)
@@ -65,7 +65,7 @@ class RowFunction:
         return self._run
 
 
-def frozen(row: tuple[Any, ...]) -> Any:
+def frozen(row: tuple[object, ...]) -> Any:
     """Return a row as a key of a dictionary, also if it has lists or maps."""
     try:
         hash(row)
@@ -74,14 +74,14 @@ def frozen(row: tuple[Any, ...]) -> Any:
     return row
 
 
-def map_state(name: str, ttl_ms: int = 0) -> MapStateDescriptor[Any, Any]:
+def map_state(name: str, ttl_ms: int = 0) -> MapStateDescriptor[object, object]:
     """Describe a map by key whose entries expire."""
     descriptor = MapStateDescriptor[Any, Any](name, Types.PICKLED_BYTE_ARRAY(), Types.PICKLED_BYTE_ARRAY())
     _expire(descriptor, ttl_ms)
     return descriptor
 
 
-def value_state(name: str, ttl_ms: int = 0) -> ValueStateDescriptor[Any]:
+def value_state(name: str, ttl_ms: int = 0) -> ValueStateDescriptor[object]:
     """Describe a value by key that expires."""
     descriptor = ValueStateDescriptor[Any](name, Types.PICKLED_BYTE_ARRAY())
     _expire(descriptor, ttl_ms)

@@ -32,15 +32,15 @@ class CountedRows(KeyedCoProcessFunction):
         """Declare the numbers."""
         self.state = runtime_context.get_state(value_state("numbers", self.ttl_ms))
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
         """Count a row of the first input."""
         return self.counted(value, ctx, 0)
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
         """Count a row of the second input."""
         return self.counted(value, ctx, 1)
 
-    def counted(self, value: tuple[Any, ...], ctx: Any, side: int) -> Iterator[Any]:
+    def counted(self, value: tuple[object, ...], ctx: Any, side: int) -> Iterator[Any]:
         """Emit what one more or less row changes."""
         row, kind = (value[:-1], value[-1]) if self.kinds[side] else (value, INSERT)
         old = self.state.value() or (0, 0)

@@ -43,7 +43,7 @@ class TableAggregate(KeyedProcessFunction):
         """Close the function."""
         close_all((self.function,))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
         """Add a row, or take it back."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         key, arguments = row[: self.keys], row[self.keys :]

@@ -78,7 +78,7 @@ class CurrentVersionJoin(Joining):
         super().open(runtime_context)
         self.version = runtime_context.get_state(value_state("version", self.ttl_ms))
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
         """Join a left row."""
         row, kind = self.split(value, 0)
         version = self.version.value() if self.joins(ctx) else None
@@ -90,7 +90,7 @@ class CurrentVersionJoin(Joining):
             return
         yield (*pair, kind) if self.kinds[0] else pair
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:  # noqa: ARG002 - the contract
         """Replace the version, or forget it."""
         row, kind = self.split(value, 1)
         if kind == DELETE:

@@ -25,7 +25,7 @@ class SinkMaterializer(KeyedProcessFunction):
         """Declare the rows."""
         self.rows = runtime_context.get_state(value_state("rows", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def process_element(self, value: Any, ctx: object) -> Iterator[object]:  # noqa: ARG002 - the contract
         """Add a row, or take one back."""
         row, kind = value[:-1], value[-1]
         rows = self.rows.value() or []
@@ -59,7 +59,7 @@ class NullCheck:
     def __init__(self, table: str, names: list[str], positions: list[int]) -> None:
         self.table, self.names, self.positions = table, names, positions
 
-    def __call__(self, row: tuple[Any, ...]) -> None:
+    def __call__(self, row: tuple[object, ...]) -> None:
         """Raise the error for a row.
 
         Raises:
@@ -78,7 +78,7 @@ class PositionsOf:
     def __init__(self, positions: list[int]) -> None:
         self.positions = positions
 
-    def __call__(self, record: tuple[Any, ...]) -> tuple[Any, ...]:
+    def __call__(self, record: tuple[object, ...]) -> tuple[object, ...]:
         """Return the key."""
         return tuple([record[i] for i in self.positions])
 
@@ -90,7 +90,7 @@ class ChangelogNormalize(KeyedProcessFunction):
         """Declare the last row."""
         self.last = runtime_context.get_state(value_state("last"))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def process_element(self, value: Any, ctx: object) -> Iterator[object]:  # noqa: ARG002 - the contract
         """Replace the row of a key, or remove it."""
         row, before = value[:-1], self.last.value()
         if value[-1] == DELETE:

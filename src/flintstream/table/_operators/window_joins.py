@@ -44,11 +44,11 @@ class WindowJoin(Joining):
             runtime_context.get_list_state(ListStateDescriptor[Any](name, row)) for name in ("left", "right")
         )
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
         """Keep a left row."""
         return self.kept(value, ctx, 0)
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
         """Keep a right row."""
         return self.kept(value, ctx, 1)
 

@@ -22,7 +22,7 @@ class Cumulating(WindowAssigner[Any, TimeWindow]):
         """Take all in ms."""
         self.size, self.step, self.offset, self.event_time = size, step, offset, is_event_time_
 
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:  # noqa: ARG002
+    def assign_windows(self, element: object, timestamp: int, context: Any) -> Collection[TimeWindow]:  # noqa: ARG002
         """Return the windows of a record."""
         time = timestamp if self.event_time else context.get_current_processing_time()
         start = time - (time - self.offset) % self.size
@@ -58,7 +58,7 @@ class WindowsOf(ProcessFunction):
         """Take the assigner, whether records end with a kind of change, and the zone of local times."""
         self.assigner, self.changelog, self.zone = assigner, changelog, zone
 
-    def process_element(self, value: Any, ctx: Any) -> Generator[Any]:
+    def process_element(self, value: Any, ctx: Any) -> Generator[object]:
         """Emit the rows."""
         row, kind = (value[:-1], value[-1:]) if self.changelog else (value, ())
         zone, timestamp = self.zone, ctx.timestamp()

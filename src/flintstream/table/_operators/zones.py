@@ -95,7 +95,7 @@ class ToLocal(Operator):
         """Take the zone."""
         self.zone = zone
 
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Change the timestamps of a block."""
         self.output.emit(values, None if timestamps is None else list(map(self.zone.local, timestamps)))
 
@@ -113,7 +113,7 @@ class ToEpoch(Operator):
         """Take the zone."""
         self.zone = zone
 
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Change the timestamps of a block."""
         self.output.emit(values, None if timestamps is None else list(map(self.zone.epoch, timestamps)))
 
@@ -129,7 +129,7 @@ class LocalProcessingTime(WindowAssigner[Any, TimeWindow]):
         """Take the assigner of windows in local time."""
         self.assigner, self.zone = assigner, zone
 
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+    def assign_windows(self, element: object, timestamp: int, context: Any) -> Collection[TimeWindow]:
         """Return the windows of a record."""
         clock = LocalClock(context.get_current_processing_time(), self.zone)
         found = self.assigner.assign_windows(element, timestamp, clock)

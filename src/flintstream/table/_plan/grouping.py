@@ -200,7 +200,7 @@ def _never(node: Node) -> bool:
     return False
 
 
-def _as_record(pair: Any) -> tuple[Any, ...]:
+def _as_record(pair: Any) -> tuple[object, ...]:
     values, kind = pair
     return (*values, kind)
 

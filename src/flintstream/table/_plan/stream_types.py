@@ -96,7 +96,7 @@ _PYTHON = (
 )
 
 
-def inferred(rows: Sequence[tuple[Any, ...]], names: Sequence[Any]) -> t.RowType:
+def inferred(rows: Sequence[tuple[object, ...]], names: Sequence[object]) -> t.RowType:
     """Return the row type of Python's values. Names may be texts, or DataTypes for columns ``_1``, ``_2``, ...
 
     Raises:

@@ -33,7 +33,7 @@ class Functions:
     def __init__(self, functions: Sequence[Any]) -> None:
         self.functions = tuple(functions)
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: object) -> None:
         """Open all functions."""
         for each in self.functions:
             each.open(FunctionContext.of(runtime_context))
@@ -53,11 +53,11 @@ class GeneratedOperator(FunctionOperator):
         self._sources = (plain, stamped)
         self._compiled: dict[bool, Any] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the compiled code."""
         return {**self.__dict__, "_compiled": {}}
 
-    def process(self, values: list[Any], timestamps: list[int] | None) -> None:
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block."""
         stamped = timestamps is not None
         run = self._compiled.get(stamped)
@@ -176,7 +176,7 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
         else:
             compiled(source(row, None, stamped=False))([()], rows.append)
     if together:
-        alike: dict[str, list[Any]] = {}
+        alike: dict[str, list[object]] = {}
         for row in rows:
             alike.setdefault(repr(row), []).append(row)
         rows = [row for group in alike.values() for row in group]
@@ -215,7 +215,7 @@ class Produced:
     def __init__(self, types: list[Any]) -> None:
         self.converters = [to_type_info(each).converter() for each in types]
 
-    def __call__(self, produced: Any) -> list[tuple[Any, ...]]:
+    def __call__(self, produced: Any) -> list[tuple[object, ...]]:
         if produced is None:
             return []
         single = isinstance(produced, (str, bytes, int, float, tuple)) or hasattr(produced, "get_row_kind")

@@ -36,8 +36,8 @@ def data_frame(columns: Sequence[Column], result: Any) -> Any:
 
 def left(changes: Iterable[Any]) -> list[tuple[Any, ...]]:
     """Return the rows that changes leave behind."""
-    rows: list[tuple[Any, ...]] = []
-    gone: Counter[Any] = Counter()
+    rows: list[tuple[object, ...]] = []
+    gone: Counter[object] = Counter()
     for row in changes:
         if row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}:
             rows.append(tuple(row))

@@ -37,7 +37,7 @@ def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> I
     yield _count(count) if count else "Received a total of 0 row" if kinds else "Empty set"
 
 
-def answered(columns: Sequence[Column], rows: Iterator[Any]) -> Iterator[str]:
+def answered(columns: Sequence[Column], rows: Iterator[object]) -> Iterator[str]:
     """Yield the lines of what a statement tells: as wide as the texts are."""
     heads = [each.name for each in columns]
     lines = [texts(columns, row, "") for row in rows]

@@ -72,9 +72,9 @@ def inner_rows(
         return None
     place = planner.parsed.place(query)
     try:
-        node, scope = planner._from(query.args["from_"].this, named)  # noqa: SLF001 - a part of it
+        node, scope = planner.read_from(query.args["from_"].this, named)
         for join in query.args.get("joins") or ():
-            node, scope = planner._join(node, scope, join, named)  # noqa: SLF001
+            node, scope = planner.read_join(node, scope, join, named)
     except ColumnNotFoundError as error:
         if not outer.knows(error.name):
             raise
@@ -210,7 +210,7 @@ def _widened(session: Any, node: Node, scope: Scope, more: Sequence[Expr], name:
     return made, session.scope(made.columns, tables)
 
 
-def _above(syntax: Any, found: list[s.Aggregate]) -> Any:
+def _above(syntax: object, found: list[s.Aggregate]) -> Any:
     """Return an expression with a name ``$i`` for aggregate ``i`` within it."""
     if isinstance(syntax, s.Aggregate):
         found.append(syntax)
@@ -222,7 +222,7 @@ def _above(syntax: Any, found: list[s.Aggregate]) -> Any:
     return syntax
 
 
-def _named(syntax: Any, values: Sequence[s.Syntax]) -> Any:
+def _named(syntax: object, values: Sequence[s.Syntax]) -> Any:
     """Return an expression with the columns of its aggregates."""
     if isinstance(syntax, s.Name) and syntax.parts[0][:1] == "$" and syntax.parts[0][1:].isdigit():
         return values[int(syntax.parts[0][1:])]

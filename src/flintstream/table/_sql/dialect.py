@@ -20,6 +20,8 @@ from flintstream.table._sql.type_reader import read_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlglot.tokenizer_core import Token
+
     from flintstream.common._types.data_types import DataType
     from flintstream.table._sql.hints import Hint
 
@@ -67,7 +69,7 @@ def _dialect() -> Any:
 _PAIRS = ("DOUBLE PRECISION", "PARTITIONED BY", "PRIMARY KEY")
 
 
-def _words(token: Any) -> list[Any]:
+def _words(token: Token) -> list[Any]:
     """Return two tokens for a pair of words of DDL, which sqlglot reads as one."""
     first, space, second = str(token.text).upper().partition(" ")
     if f"{first}{space}{second.strip()}" not in _PAIRS or token.token_type.name in {"STRING", "IDENTIFIER"}:
@@ -224,13 +226,13 @@ class WindowCall:
     partition: tuple[str, ...] = ()
 
 
-def _named(token: Any, name: str) -> Any:
+def _named(token: Token, name: str) -> Any:
     """Return a name at the place of a token."""
     kind = type(token)
     return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
 
 
-def _arguments(tokens: Sequence[Any], start: int) -> tuple[list[list[Any]], int]:
+def _arguments(tokens: Sequence[Token], start: int) -> tuple[list[list[Any]], int]:
     """Return the tokens between commas, up to the closing parenthesis, and the position after it."""
     parts: list[list[Any]] = [[]]
     depth, position = 0, start
@@ -247,7 +249,7 @@ def _arguments(tokens: Sequence[Any], start: int) -> tuple[list[list[Any]], int]
     raise SqlError("a parenthesis is not closed")
 
 
-def _follows(token: Any, text: Any) -> bool:
+def _follows(token: Token, text: Any) -> bool:
     """Return whether a text begins where a name ends."""
     return bool(text.token_type.name == "STRING" and text.start == token.end + 1)
 
@@ -255,7 +257,7 @@ def _follows(token: Any, text: Any) -> bool:
 _BEFORE_VALUES = set("SELECT WHERE HAVING AND OR NOT BETWEEN CASE WHEN THEN ELSE BY DISTINCT".split())  # noqa: SIM905
 
 
-def _prepared(tokens: Sequence[Any]) -> list[Any]:
+def _prepared(tokens: Sequence[Token]) -> list[Any]:
     """Return what sqlglot can read: ``$minus_DAY(a - b)`` for ``(a - b) DAY``, and ``'a'`` for ``_UTF8'a'``."""
     found: list[Any] = []
     opened: list[int] = []
@@ -316,7 +318,7 @@ class Parsed:
         self.tree: Any = trees[0]
         refuse_unread(self)
 
-    def _without_types(self, tokens: list[Any]) -> list[Any]:
+    def _without_types(self, tokens: list[Token]) -> list[Any]:
         """Replace the type of each cast by ``CHAR(n)``, n its position in ``types``: sqlglot does not know all."""
         found: list[Any] = []
         typed: list[tuple[int, str]] = []
@@ -348,7 +350,7 @@ class Parsed:
                 self.types.append(data_type)
         return found
 
-    def _window(self, tokens: list[Any], start: int) -> int:
+    def _window(self, tokens: list[Token], start: int) -> int:
         """Read ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))``, and return the position after it."""
         place = place_at(self.sql, tokens[start + 2].start)
         kind = str(tokens[start + 2].text).upper()
@@ -391,7 +393,7 @@ class Parsed:
         return None
 
 
-def parsed_expression(sql: str, tokens: Sequence[Any]) -> Parsed:
+def parsed_expression(sql: str, tokens: Sequence[Token]) -> Parsed:
     """Parse the tokens of an expression."""
     head = _dialect().tokenize("SELECT")
     return Parsed(sql, [*head, *tokens])

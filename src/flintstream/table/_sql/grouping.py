@@ -34,7 +34,7 @@ _OF_SETS = ("GROUPING", "GROUPING_ID")
 WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
 
-def aggregates_in(syntax: Any) -> bool:
+def aggregates_in(syntax: object) -> bool:
     """Return whether an expression has an aggregate function."""
     if isinstance(syntax, s.Aggregate):
         return True
@@ -102,7 +102,7 @@ class Grouping:
                 raise unsupported(clause, others[0].place if others else None, "use the same columns in both")
         return self.node
 
-    def _structure(self, syntax: Any) -> Any:
+    def _structure(self, syntax: object) -> Any:
         """Return what two equal expressions have in common: all but their places and ways to name a column."""
         if isinstance(syntax, s.Name):
             index, rest = self.scope.find(syntax)
@@ -116,7 +116,7 @@ class Grouping:
             return tuple(map(self._structure, syntax))
         return syntax.upper() if isinstance(syntax, str) else repr(syntax)
 
-    def above(self, syntax: Any) -> Any:
+    def above(self, syntax: object) -> Any:
         """Return an expression on the result of the grouping.
 
         Raises:

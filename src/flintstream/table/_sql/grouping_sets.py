@@ -10,6 +10,8 @@ from flintstream.table._errors import SqlError, at
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sqlglot.expressions import Expr
+
     from flintstream.table._expressions.syntax import Syntax
 
     Read = Callable[[Any], Syntax]
@@ -19,7 +21,7 @@ _MOST = 64
 """Each row is there once for each set, so more are a mistake rather than a query."""
 
 
-def grouping_keys(group: Any, read: Read) -> tuple[list[Syntax], list[list[Syntax]]]:
+def grouping_keys(group: Expr, read: Read) -> tuple[list[Syntax], list[list[Syntax]]]:
     """Return all keys of a GROUP BY, and its sets of keys; no sets if the keys are a plain list.
 
     Raises:
@@ -37,11 +39,11 @@ def grouping_keys(group: Any, read: Read) -> tuple[list[Syntax], list[list[Synta
     return [key for keys in sets for key in keys], sets
 
 
-def _first(node: Any) -> Any:
+def _first(node: Expr) -> Any:
     return _first(node.expressions[0]) if node.expressions else node
 
 
-def _choices(node: Any, read: Read) -> list[list[Syntax]]:
+def _choices(node: Expr, read: Read) -> list[list[Syntax]]:
     """Return the sets of keys that a part stands for."""
     kind = type(node).__name__
     if kind == "GroupingSets":
@@ -55,7 +57,7 @@ def _choices(node: Any, read: Read) -> list[list[Syntax]]:
     return [_joined(chosen) for size in sizes for chosen in combinations(units, size)]
 
 
-def _keys(node: Any, read: Read) -> list[Syntax]:
+def _keys(node: Expr, read: Read) -> list[Syntax]:
     return [read(each) for each in (node.expressions if type(node).__name__ == "Tuple" else [node])]
 
 

@@ -10,6 +10,8 @@ from flintstream.table._errors import SqlError, at, nearest, unsupported
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sqlglot.tokenizer_core import Token
+
     from flintstream.table._expressions.syntax import Place
 
 WITHOUT_EFFECT = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
@@ -29,7 +31,7 @@ class Hint:
     place: Place
 
 
-def hints_after(token: Any, tokens: Any, place: Place) -> list[Hint]:
+def hints_after(token: Token, tokens: Any, place: Place) -> list[Hint]:
     """Return the hints in the comments of a token.
 
     Args:
@@ -72,6 +74,6 @@ def table_options(hints: Sequence[Hint]) -> dict[str, str]:
     return {key: value for hint in hints for key, value in hint.options.items()}
 
 
-def is_hinted(sql: str, token: Any) -> bool:
+def is_hinted(sql: str, token: Token) -> bool:
     """Return whether a hint follows a token, and not only a comment."""
     return bool(token.comments) and sql[token.end + 1 :].lstrip().startswith("/*+")

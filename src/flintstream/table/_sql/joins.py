@@ -42,7 +42,7 @@ def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mappi
     version = join.this.args.get("version")
     if version is not None:
         join.this.set("version", None)
-    right, right_scope = planner._from(join.this, named)  # noqa: SLF001 - the other half of it
+    right, right_scope = planner.read_from(join.this, named)
     both = scope.tables + right_scope.tables
     wide = planner.session.scope((*node.columns, *right.columns), both)
     on, using = join.args.get("on"), [each.name for each in join.args.get("using") or ()]

@@ -9,17 +9,20 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, resolve
+from flintstream.table._expressions.types import is_nullable
 from flintstream.table._plan.build import calc
 from flintstream.table._sql.correlated import CLAUSES, HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sqlglot.expressions import Expr
+
     from flintstream.table._expressions.resolver import Scope
     from flintstream.table._plan.nodes import Node
 
 
-def as_values(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[str, Node]) -> tuple[Node, Scope, Any]:
+def as_values(planner: Any, node: Node, scope: Scope, tree: Expr, named: Mapping[str, Node]) -> tuple[Node, Scope, Any]:
     """Return a table with a column for what each IN compares, and the expression with queries for single values."""
     trees = optional_module("sqlglot.expressions", extra="table", purpose="SQL")
     for each in list(tree.find_all(trees.Exists, trees.In)):
@@ -44,7 +47,7 @@ def as_values(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[
     return node, scope, tree
 
 
-def _within(each: Any, tree: Any, trees: Any) -> bool:
+def _within(each: Any, tree: Expr, trees: Any) -> bool:
     """Return whether it belongs to another query within the expression."""
     parent = each.parent if each is not tree else None
     while parent is not None and parent is not tree:
@@ -54,7 +57,7 @@ def _within(each: Any, tree: Any, trees: Any) -> bool:
     return parent is tree and each is not tree and isinstance(tree, (trees.Select, trees.Exists))
 
 
-def _some(trees: Any, query: Any, condition: Any = None) -> Any:
+def _some(trees: Any, query: Any, condition: object = None) -> Any:
     """Return the expression for whether a query has rows, perhaps those for which a condition holds."""
     counted = query.copy()
     counted.set("expressions", [trees.Anonymous(this="COUNT", expressions=[trees.Star()])])
@@ -66,7 +69,7 @@ def _some(trees: Any, query: Any, condition: Any = None) -> Any:
 
 
 def _in(
-    planner: Any, node: Node, scope: Scope, tree: Any, query: Any, named: Mapping[str, Node], trees: Any
+    planner: Any, node: Node, scope: Scope, tree: Expr, query: Expr, named: Mapping[str, Node], trees: Any
 ) -> tuple[Node, Scope, Any]:
     value = resolve(planner.reader.read(tree.this), scope)
     name = f"{HIDDEN}{len(scope.columns)}"
@@ -76,7 +79,7 @@ def _in(
     item = query.expressions[0].unalias()
     met = _some(trees, query, trees.EQ(this=item.copy(), expression=trees.column(name)))
     try:
-        nullable = planner.plan(query.copy(), named).columns[0].type._nullable  # noqa: SLF001 - it has no getter
+        nullable = is_nullable(planner.plan(query.copy(), named).columns[0].type)
     except SqlError:  # it reads the outer row
         nullable = True
     unknown = [trees.Is(this=trees.column(name), expression=trees.Null())] if value.nullable else []

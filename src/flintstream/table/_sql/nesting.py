@@ -9,6 +9,8 @@ from flintstream.table._errors import SqlError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from sqlglot.tokenizer_core import Token
+
     from flintstream.table._expressions.syntax import Place
 
 LEVELS = 1000
@@ -21,7 +23,7 @@ _CONTAINERS = {"ROW", "ARRAY", "MAP"}
 _OPENS, _CLOSES, _PREFIXES = {"(", "[", "CASE"}, {")", "]", "END"}, {"NOT", "-", "+"}
 
 
-def refuse_deep_nesting(tokens: Iterable[Any], place: Callable[[Any], Place]) -> None:
+def refuse_deep_nesting(tokens: Iterable[Token], place: Callable[[Any], Place]) -> None:
     """Check that the stack of the parser and planner has room for a statement.
 
     Raises:

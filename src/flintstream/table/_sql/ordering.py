@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions import syntax as s
 
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr
 
-def window_of(reader: Any, node: Any, named: dict[str, Any], place: s.Place | None) -> s.Over:
+
+def window_of(reader: Any, node: Expr, named: dict[str, Any], place: s.Place | None) -> s.Over:
     """Return the syntax of a function OVER a window; ``named`` are those of the clause WINDOW."""
     window = node
     alias = node.args.get("alias")
@@ -33,13 +36,13 @@ def window_of(reader: Any, node: Any, named: dict[str, Any], place: s.Place | No
     return s.Over(place, reader.read(node.this), partition, listed, frame)
 
 
-def sorted_by(reader: Any, node: Any) -> tuple[s.Syntax, bool, bool]:
+def sorted_by(reader: Any, node: Expr) -> tuple[s.Syntax, bool, bool]:
     """Return an expression of ORDER BY, whether it is descending, and whether None comes first."""
     descending = bool(node.args.get("desc"))
     return reader.read(node.this), descending, bool(node.args.get("nulls_first"))
 
 
-def keys_in_select(tree: Any, order: Any) -> list[int | None]:
+def keys_in_select(tree: Expr, order: Any) -> list[int | None]:
     """Add the expressions of ORDER BY that are no columns of the result to the end of SELECT.
 
     They can read all columns of FROM, and what SELECT names.

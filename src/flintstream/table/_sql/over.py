@@ -11,7 +11,7 @@ from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._expressions.types import IntervalType, sql_name, with_null
+from flintstream.table._expressions.types import IntervalType, is_nullable, sql_name, with_null
 from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
 from flintstream.table._plan.nodes import Calc
@@ -67,7 +67,7 @@ def qualification(syntax: s.Syntax, scope: Scope) -> Expr:
     return made
 
 
-def with_names(syntax: Any, items: Sequence[s.Syntax], scope: Scope) -> Any:
+def with_names(syntax: object, items: Sequence[s.Syntax], scope: Scope) -> Any:
     """Return a condition of QUALIFY with what its names mean that SELECT gives to expressions."""
     if isinstance(syntax, s.Name) and len(syntax.parts) == 1:
         named = [each.argument for each in items if isinstance(each, s.Alias) and each.names == syntax.parts]
@@ -82,7 +82,7 @@ def with_names(syntax: Any, items: Sequence[s.Syntax], scope: Scope) -> Any:
     return syntax
 
 
-def _collect(syntax: Any, found: list[s.Over]) -> None:
+def _collect(syntax: object, found: list[s.Over]) -> None:
     if isinstance(syntax, s.Over):
         found.append(syntax)
     elif isinstance(syntax, tuple):
@@ -93,7 +93,7 @@ def _collect(syntax: Any, found: list[s.Over]) -> None:
             _collect(getattr(syntax, one.name), found)
 
 
-def _replaced(syntax: Any, names: dict[int, str]) -> Any:
+def _replaced(syntax: object, names: dict[int, str]) -> Any:
     if isinstance(syntax, s.Over):
         return s.Name(syntax.place, (names[id(syntax)],))
     if isinstance(syntax, tuple):
@@ -210,7 +210,7 @@ def _position(call: s.Over, scope: Scope, position: Any, *, batch: bool) -> tupl
     literals = [each.value for each in values if isinstance(each, Const)]
     offset, default = [*literals, *[1, None][len(literals) :]][:2]
     nullable = default is None or any(each.nullable for each in values[1:])
-    return Position(name, position(argument), int(offset), default), with_null(kind, nullable or kind._nullable)  # noqa: SLF001
+    return Position(name, position(argument), int(offset), default), with_null(kind, nullable or is_nullable(kind))
 
 
 def _frame(call: s.Over, ordered: bool) -> Frame:

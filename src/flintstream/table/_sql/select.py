@@ -119,12 +119,12 @@ class QueryPlanner:
             node: Node = values([()], [], self.session.zone)
             scope = self.session.scope((), ())
         else:
-            node, scope = self._from(from_.this, named)
+            node, scope = self.read_from(from_.this, named)
         if tree.args.get("sample") is not None and tree.args.get("joins"):
             raise unsupported("TABLESAMPLE here", self.parsed.place(tree.args["sample"]), "write it in a query in FROM")
         node = self._sampled(node, tree.args.get("sample"))
         for join in tree.args.get("joins") or ():
-            node, scope = self._join(node, scope, join, named)
+            node, scope = self.read_join(node, scope, join, named)
         self.reader.windows = {each.name: each for each in tree.args.get("windows") or ()}
         condition = None
         where = tree.args.get("where")
@@ -167,7 +167,8 @@ class QueryPlanner:
             listed, conditions[0], "EXPR$", *conditions[1:]
         )
 
-    def _from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+    def read_from(self, source: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+        """Return the table that FROM names, and its columns."""
         kind = type(source).__name__
         alias = source.args.get("alias")
         if kind == "Table":
@@ -236,7 +237,8 @@ class QueryPlanner:
             return node
         return renamed(node, columns, self.parsed.place(alias))
 
-    def _join(self, node: Node, scope: Scope, join: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+    def read_join(self, node: Node, scope: Scope, join: Any, named: Mapping[str, Node]) -> tuple[Node, Scope]:
+        """Return a table joined with another one, and the columns of both."""
         given = join.this
         if type(given).__name__ == "Lateral" and given.this.name.upper() == "TABLE":
             return self._lateral(node, scope, join)

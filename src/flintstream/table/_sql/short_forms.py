@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sqlglot.tokenizer_core import Token
+
 _BEFORE_QUERIES = {"", "(", "AS", "ALL", "DISTINCT", "UNION", "INTERSECT", "EXCEPT"}
 _COMPARISONS = {"=", "<>", "!=", "<", "<=", ">", ">="}
 
 
-def written_out(tokens: Sequence[Any], tokenize: Callable[[str], list[Any]]) -> list[Any]:
+def written_out(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -> list[Any]:
     """Return tokens with ``SELECT * FROM t`` for ``TABLE t``, a query for a list ``VALUES`` of IN, and ANY for SOME.
 
     Args:
@@ -40,12 +42,12 @@ def written_out(tokens: Sequence[Any], tokenize: Callable[[str], list[Any]]) -> 
     return found
 
 
-def _word(token: Any) -> str:
+def _word(token: Token) -> str:
     quoted = token.token_type.name in {"STRING", "IDENTIFIER"}
     return f"'{token.text}'" if quoted else str(token.text).upper()
 
 
-def _at(place: Any, tokens: list[Any]) -> list[Any]:
+def _at(place: Any, tokens: list[Token]) -> list[Any]:
     """Return tokens at the place of another one."""
     kind = type(place)
     return [kind(each.token_type, each.text, place.line, place.col, place.start, place.end) for each in tokens]

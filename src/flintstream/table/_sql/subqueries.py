@@ -94,7 +94,7 @@ def with_values(
     return node, scope, tree
 
 
-def _replaced(query: Any, tree: Any, column: Any) -> Any:
+def _replaced(query: Any, tree: Any, column: object) -> Any:
     """Return an expression with a column for a query in it."""
     if query is tree:
         return column

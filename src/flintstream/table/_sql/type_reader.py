@@ -10,6 +10,8 @@ from flintstream.table._errors import SqlError, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sqlglot.tokenizer_core import Token
+
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.syntax import Place
 
@@ -42,7 +44,7 @@ _SIZED: dict[str, Callable[..., DataType]] = {
 _NAMES = (*_SIMPLE, *_SIZED, "ARRAY", "MAP", "MULTISET", "ROW")
 
 
-def read_type(tokens: Sequence[Any], start: int, place: Callable[[Any], Place]) -> tuple[DataType, int]:
+def read_type(tokens: Sequence[Token], start: int, place: Callable[[Any], Place]) -> tuple[DataType, int]:
     """Return the type that begins at a token, and the position after it.
 
     Raises:

@@ -27,7 +27,7 @@ class Elements:
         """Take ARRAY, MAP, or ROW for an array of rows."""
         self.kind, self.numbered = kind, numbered
 
-    def open(self, function_context: Any) -> None:
+    def open(self, function_context: object) -> None:
         """Do nothing."""
 
     def close(self) -> None:

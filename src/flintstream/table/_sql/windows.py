@@ -145,7 +145,7 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
     )
     tables = {f"{kind}_{part}": name for part, name in _PARTS.items()}
 
-    def replaced(syntax: Any) -> Any:
+    def replaced(syntax: object) -> Any:
         if isinstance(syntax, s.Apply) and syntax.function.upper() in tables:
             return s.Name(syntax.place, (tables[syntax.function.upper()],))
         if isinstance(syntax, s.Syntax) and not isinstance(syntax, s.Name):
@@ -153,7 +153,7 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
             return replace(syntax, **{name: replaced(getattr(syntax, name)) for name in parts})
         return tuple(map(replaced, syntax)) if isinstance(syntax, tuple) else syntax
 
-    def rewrite(given: Any) -> Any:
+    def rewrite(given: object) -> Any:
         if not isinstance(given, list):
             return replaced(given)
         found: list[Any] = []

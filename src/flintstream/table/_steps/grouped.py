@@ -48,7 +48,7 @@ def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
     return [changed(syntax_of(each), known) for each in given]
 
 
-def changed(syntax: Any, change: Callable[[s.Syntax], s.Syntax]) -> Any:
+def changed(syntax: object, change: Callable[[s.Syntax], s.Syntax]) -> Any:
     """Return an expression with each of its parts changed, the outer ones first."""
     if isinstance(syntax, tuple):
         return tuple(changed(each, change) for each in syntax)
@@ -166,7 +166,7 @@ class GroupedTable:
         grouping = Grouping(session, table._node, table._scope(), self._keys)  # noqa: SLF001
         return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))  # noqa: SLF001
 
-    def aggregate(self, func: Any) -> AggregatedTable:
+    def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
 
         A function of ``udaf`` that is not called gets a row with all columns.
@@ -195,7 +195,7 @@ class GroupedTable:
         whole = GroupedTable(call.table, self._keys).select(*keys, Expression(call.syntax).alias(_WHOLE))
         return AggregatedTable(call.flattened(whole, len(keys)))
 
-    def flat_aggregate(self, func: Any) -> FlatAggregateTable:
+    def flat_aggregate(self, func: object) -> FlatAggregateTable:
         """Add the rows of a function of ``udtaf`` to the keys; ``select()`` chooses among the columns.
 
         Raises:
@@ -403,7 +403,7 @@ class WindowGroupedTable:
             found = replace(found, columns=tuple(columns))
         return table._with(found)  # noqa: SLF001
 
-    def aggregate(self, func: Any) -> AggregatedTable:
+    def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.
 
         A function of ``udaf`` that is not called gets a row with all columns but the time of the window.

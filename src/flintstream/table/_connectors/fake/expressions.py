@@ -61,7 +61,7 @@ def _plain(text: str, expression: str) -> str:
     return text
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Return a value as a text."""
     if isinstance(value, str):
         return value

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    Make = Callable[[], Any]
+    Make = Callable[[], object]
+    Fakes = Callable[[], Any]  # the generators of the package ``faker``, loaded when first needed
 
 # By the name of a class: of each method, the method of the package ``faker``.
 _METHODS = """
@@ -139,7 +140,7 @@ def known() -> list[str]:
 # -- with arguments --------------------------------------------------------------------------------------------------
 
 
-def _between(given: list[str], _: Any) -> Make:
+def _between(given: list[str], _: object) -> Make:
     low, high = int(given[0]), int(given[1])
     if high < low:
         raise ValueError("the first is greater than the second")
@@ -147,12 +148,12 @@ def _between(given: list[str], _: Any) -> Make:
     return lambda: random.randint(low, last)  # noqa: S311
 
 
-def _double(given: list[str], _: Any) -> Make:
+def _double(given: list[str], _: object) -> Make:
     digits, low, high = int(given[0]), float(given[1]), float(given[2])
     return lambda: round(random.uniform(low, high), digits)  # noqa: S311
 
 
-def _digits(given: list[str], _: Any) -> Make:
+def _digits(given: list[str], _: object) -> Make:
     count = int(given[0])
     return lambda: "".join(random.choices("0123456789", k=count))  # noqa: S311
 
@@ -163,8 +164,8 @@ _UNITS = {
 }  # fmt: skip
 
 
-def _near(sign: int) -> Callable[[list[str], Any], Make]:
-    def made(given: list[str], _: Any) -> Make:
+def _near(sign: int) -> Callable[[list[str], object], Make]:
+    def made(given: list[str], _: object) -> Make:
         at = next(i for i, each in enumerate(given) if not each.strip().isdigit())
         unit = _UNITS[given[at].strip().upper()]
         most, least = int(given[0]) * unit, int(given[1]) * unit if at > 1 else 0
@@ -185,7 +186,7 @@ def _millis(value: datetime) -> datetime:
     return helpers.cut(value, 3)
 
 
-def _birthday(given: list[str], _: Any) -> Make:
+def _birthday(given: list[str], _: object) -> Make:
     low, high = (int(given[0]), int(given[1])) if given else (18, 65)
 
     def moment() -> datetime:
@@ -195,24 +196,24 @@ def _birthday(given: list[str], _: Any) -> Make:
     return moment
 
 
-def _moments(given: list[str], _: Any) -> Make:
+def _moments(given: list[str], _: object) -> Make:
     first, last = (helpers.parse_timestamp(each.replace("T", " ", 1), 3) for each in given[:2])
     width = round((last - first) / timedelta(milliseconds=1))
     return lambda: first + timedelta(milliseconds=random.randint(0, width))  # noqa: S311
 
 
-def _option(given: list[str], _: Any) -> Make:
+def _option(given: list[str], _: object) -> Make:
     if not given:
         raise ValueError("give the options")
     return lambda: random.choice(given)  # noqa: S311
 
 
-def _regexify(given: list[str], _: Any) -> Make:
+def _regexify(given: list[str], _: object) -> Make:
     return matching(given[0])
 
 
-def _bothify(letters: str, numbers: str) -> Callable[[list[str], Any], Make]:
-    def made(given: list[str], _: Any) -> Make:
+def _bothify(letters: str, numbers: str) -> Callable[[list[str], object], Make]:
+    def made(given: list[str], _: object) -> Make:
         upper = len(given) > 1 and given[1].lower() == "true"
         sources = {
             letters: "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if upper else "abcdefghijklmnopqrstuvwxyz",
@@ -224,7 +225,7 @@ def _bothify(letters: str, numbers: str) -> Callable[[list[str], Any], Make]:
     return made
 
 
-def _words(method: str, default: int) -> Callable[[list[str], Any], Make]:
+def _words(method: str, default: int) -> Callable[[list[str], object], Make]:
     def made(given: list[str], fake: Any) -> Make:
         count, call = int(given[0]) if given else default, getattr(fake(), method)
         return lambda: " ".join(call(count))
@@ -232,13 +233,13 @@ def _words(method: str, default: int) -> Callable[[list[str], Any], Make]:
     return made
 
 
-def _characters(given: list[str], _: Any) -> Make:
+def _characters(given: list[str], _: object) -> Make:
     low, high = (int(given[0]), int(given[1])) if len(given) > 1 else (int(given[0]),) * 2 if given else (255, 255)
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
     return lambda: "".join(random.choices(letters, k=random.randint(low, high)))  # noqa: S311
 
 
-def _price(given: list[str], _: Any) -> Make:
+def _price(given: list[str], _: object) -> Make:
     low, high = (float(given[0]), float(given[1])) if given else (0.0, 100.0)
     return lambda: round(random.uniform(low, high), 2)  # noqa: S311
 
@@ -283,12 +284,12 @@ _WITH_ARGUMENTS: dict[str, Callable[[list[str], Any], Make]] = {
 # -- without arguments, and not from the package ---------------------------------------------------------------------
 
 
-def _joined(*names: str) -> Callable[[Any], Make]:
+def _joined(*names: str) -> Callable[[object], Make]:
     lists = [WORDS[each] for each in names]
     return lambda _: lambda: " ".join([random.choice(words) for words in lists])  # noqa: S311
 
 
-def _pattern(pattern: str) -> Callable[[Any], Make]:
+def _pattern(pattern: str) -> Callable[[object], Make]:
     return lambda _: matching(pattern)
 
 
@@ -296,15 +297,15 @@ def _number(low: int, high: int) -> Callable[[Any], Make]:
     return lambda _: lambda: random.randint(low, high)  # noqa: S311
 
 
-def _called(method: str, change: Callable[[Any], Any]) -> Callable[[Any], Make]:
-    def made(fake: Any) -> Make:
+def _called(method: str, change: Callable[[str], str]) -> Callable[[Fakes], Make]:
+    def made(fake: Fakes) -> Make:
         call = getattr(fake(), method)
         return lambda: change(call())
 
     return made
 
 
-_OWN: dict[str, Callable[[Any], Make]] = {
+_OWN: dict[str, Callable[[Fakes], Make]] = {
     "$address": _called("address", lambda text: text.replace("\n", ", ")),
     "$asin": _pattern("B0[0-9A-Z]{8}"),
     "$buzzword": _called("catch_phrase", lambda text: text.split()[0]),

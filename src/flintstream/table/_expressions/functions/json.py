@@ -40,7 +40,7 @@ def _word(argument: Expr) -> str:
     return str(argument.value) if isinstance(argument, Const) else ""
 
 
-def _at_path(arguments: Sequence[Expr], make: Callable[[JsonPath], Any]) -> tuple[tuple[Expr, ...], Any] | None:
+def _at_path(arguments: Sequence[Expr], make: Callable[[JsonPath], object]) -> tuple[tuple[Expr, ...], object] | None:
     """Return what a function reads of (text, path), and the function; None if one of them is no text."""
     text, path = arguments[:2]
     if not isinstance(text.type, (*TEXTS, t.NullType)) or not isinstance(path.type, TEXTS):
@@ -50,7 +50,7 @@ def _at_path(arguments: Sequence[Expr], make: Callable[[JsonPath], Any]) -> tupl
     return (text, path), json.PathOfRow(make, JsonPath)
 
 
-def _calling(function: Any) -> Emit:
+def _calling(function: object) -> Emit:
     """Return the emitter of a call of an object; None is passed on if the first argument is None."""
 
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
