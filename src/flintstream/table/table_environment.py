@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -381,7 +382,7 @@ class StreamTableEnvironment(TableEnvironment):
 
 def _plain(value: object) -> Any:
     """Return a value of pandas as Python's; what is missing is None."""
-    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if hasattr(value, "to_pydatetime"):
         return None if str(value) == "NaT" else value.to_pydatetime()

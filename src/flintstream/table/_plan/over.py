@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.syntax import Place
-    from flintstream.table._operators.over import Frame, Position
+    from flintstream.table._operators.over import Frame, Over, Position
     from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._plan.window_columns import WindowColumns
 
@@ -262,7 +262,7 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     if node.window is not None:
         end, event_time, zone = node.window
         window: dict[str, Any] = {"end": end, "event_time": event_time, "zone": Zone(zone) if zone else None}
-        function: object = RankedInWindow(order, node.first, node.last, newest=newest, **window)
+        function: RankedInWindow | Ranked = RankedInWindow(order, node.first, node.last, newest=newest, **window)
     else:
         function = Ranked(
             order,
@@ -297,7 +297,7 @@ def _(node: OverWindow, env: StreamExecutionEnvironment) -> DataStream:
     if node.batch or not node.timely:
         first = node.order[0] if node.order else Sorted(0)
         settings |= {"order": RowOrder(node.order), "distance": first.index, "descending": first.descending}
-        function: object = OverBatch(**settings) if node.batch else OverChanges(node.input.changelog, **settings)
+        function: Over = OverBatch(**settings) if node.batch else OverChanges(node.input.changelog, **settings)
     else:
         time = node.order[0].index
         event_time = node.input.columns[time].time == "ROWTIME"

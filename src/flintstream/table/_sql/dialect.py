@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.errors import optional_module
 from flintstream.table._errors import SqlError
@@ -18,9 +18,10 @@ from flintstream.table._sql.short_forms import written_out
 from flintstream.table._sql.type_reader import read_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from sqlglot.tokenizer_core import Token
+    from sqlglot.expressions import Expr
+    from sqlglot.tokenizer_core import Token, TokenType
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._sql.hints import Hint
@@ -46,16 +47,16 @@ def _dialect() -> Any:
     parser = sqlglot.parser.Parser
 
     class Tokenizer(sqlglot.tokens.Tokenizer):  # type: ignore[name-defined,misc]  # loaded by name
-        IDENTIFIERS = ["`"]  # noqa: RUF012 - as sqlglot declares it
-        QUOTES = ["'"]  # noqa: RUF012
-        COMMANDS: set[Any] = set()  # noqa: RUF012 - words whose statements sqlglot would not cut into tokens
-        STRING_ESCAPES = ["'"]  # noqa: RUF012
-        HEX_STRINGS = [("x'", "'"), ("X'", "'")]  # noqa: RUF012
-        UNICODE_STRINGS = [("u&'", "'"), ("U&'", "'")]  # noqa: RUF012
+        IDENTIFIERS: ClassVar = ["`"]
+        QUOTES: ClassVar = ["'"]
+        COMMANDS: ClassVar[set[TokenType]] = set()  # words whose statements sqlglot would not cut into tokens
+        STRING_ESCAPES: ClassVar = ["'"]
+        HEX_STRINGS: ClassVar = [("x'", "'"), ("X'", "'")]
+        UNICODE_STRINGS: ClassVar = [("u&'", "'"), ("U&'", "'")]
 
     class FlinkParser(parser):  # type: ignore[valid-type,misc]
-        FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
-        FUNCTION_PARSERS = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}  # noqa: RUF012
+        FUNCTIONS: ClassVar[dict[str, Callable[..., Expr]]] = {}
+        FUNCTION_PARSERS: ClassVar = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}
         FUNCTION_PARSERS["JSON_ARRAYAGG"] = lambda self: self.expression(
             sqlglot.exp.JSONArrayAgg(
                 this=self._parse_bitwise(), null_handling=self._parse_on_handling("NULL", "NULL", "ABSENT")
