@@ -13,6 +13,7 @@ from flintstream.common._clock import wall_clock
 from flintstream.common._text.java import instant_text
 from flintstream.common.time import Instant
 from flintstream.table._expressions.helpers import (
+    EPOCH,
     divide,
     edge,
     is_zone,
@@ -30,21 +31,19 @@ from flintstream.table._expressions.time_patterns import DATE_PATTERN, PATTERNS,
 if TYPE_CHECKING:
     from datetime import date
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
-
 
 def millis(value: datetime) -> int:
     """Return ms since the epoch of a timestamp taken as UTC."""
-    since = value - _EPOCH
+    since = value - EPOCH
     return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
 
 
 def from_millis(value: int) -> datetime:
     """Return the timestamp in UTC; the first or last one there is, if it is out of range."""
     try:
-        return _EPOCH + timedelta(milliseconds=value)
+        return EPOCH + timedelta(milliseconds=value)
     except OverflowError:
-        return edge(_EPOCH, later=value > 0)
+        return edge(EPOCH, later=value > 0)
 
 
 def plus(value: Any, ms: int) -> Any:
@@ -53,7 +52,7 @@ def plus(value: Any, ms: int) -> Any:
         if isinstance(value, datetime):
             return value + timedelta(milliseconds=ms)
         if isinstance(value, time):
-            return (datetime.combine(_EPOCH, value) + timedelta(milliseconds=ms % _DAY_MS)).time()
+            return (datetime.combine(EPOCH, value) + timedelta(milliseconds=ms % _DAY_MS)).time()
         return value + timedelta(days=divide(ms, _DAY_MS))
     except OverflowError:
         return edge(value, later=ms > 0)
@@ -79,7 +78,7 @@ def _split(value: datetime) -> tuple[date, int]:
         return value.date(), (value.hour * 3600 + value.minute * 60 + value.second) * 1000 + value.microsecond // 1000
     since = millis(value)
     days = divide(since, _DAY_MS)
-    return (_EPOCH + timedelta(days=days)).date(), since - days * _DAY_MS
+    return (EPOCH + timedelta(days=days)).date(), since - days * _DAY_MS
 
 
 def date_of(value: datetime) -> date:
@@ -96,7 +95,7 @@ def time_of(value: datetime) -> time:
 
 def at_epoch(value: time) -> datetime:
     """Return a time of day on the first day of 1970."""
-    return datetime.combine(_EPOCH, value.replace(microsecond=0))
+    return datetime.combine(EPOCH, value.replace(microsecond=0))
 
 
 def interval_to_text(ms: int) -> str:
@@ -234,7 +233,7 @@ def floor_of(value: object, unit: str) -> Any:
 def floor_time(value: Any, unit: str) -> Any:
     """Return the start of the unit."""
     if isinstance(value, time):
-        return floor_time(datetime.combine(_EPOCH, value), unit).time()
+        return floor_time(datetime.combine(EPOCH, value), unit).time()
     if unit in {"WEEK", "QUARTER", "DECADE", "CENTURY", "MILLENNIUM"}:
         day = value.date() if isinstance(value, datetime) else value
         years = {"DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
@@ -268,7 +267,7 @@ def ceil_time(value: object, unit: str) -> Any:
     if floor == value:
         return value
     if isinstance(value, time):
-        return (datetime.combine(_EPOCH, floor) + timedelta(milliseconds=_UNITS[unit])).time()
+        return (datetime.combine(EPOCH, floor) + timedelta(milliseconds=_UNITS[unit])).time()
     if unit in _UNITS or unit == "MILLISECOND":
         return plus(floor, _UNITS.get(unit, 1))
     months = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
@@ -326,7 +325,7 @@ def to_instant(value: datetime | None) -> Instant | None:
     """Return the point in time of a timestamp in UTC."""
     if value is None:
         return None
-    since = value - _EPOCH
+    since = value - EPOCH
     return Instant(since.days * 86_400 + since.seconds, since.microseconds * 1000)
 
 
@@ -334,7 +333,7 @@ def from_instant(value: Any) -> datetime | None:
     """Return the timestamp in UTC of a point in time; a timestamp is taken as UTC."""
     if value is None or isinstance(value, datetime):
         return value
-    return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+    return EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
 
 
 def instant_to_text(value: datetime) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from flintstream.table._expressions.helpers import divide
-from flintstream.table._expressions.time_helpers import _DAY_MS, _EPOCH, _split, millis
+from flintstream.table._expressions.helpers import EPOCH, divide
+from flintstream.table._expressions.time_helpers import _DAY_MS, _split, millis
 
 if TYPE_CHECKING:
     from datetime import time
@@ -53,7 +53,7 @@ def _clock_part(unit: str, ms: int) -> int:
 
 def extract_clock(unit: str, value: time) -> int:
     """Return a part of a time of day."""
-    return extract(unit, datetime.combine(_EPOCH, value))
+    return extract(unit, datetime.combine(EPOCH, value))
 
 
 def extract_interval(unit: str, ms: int) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta, timezone
 from functools import lru_cache
 
-from flintstream.table._expressions.helpers import edge
+from flintstream.table._expressions.helpers import EPOCH, edge
 
 PATTERNS = 512
 """The patterns that a process keeps at most; they may come from records."""
@@ -29,7 +29,6 @@ _MONTHS = (
 )
 _DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _WIDEST = 19
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
 
 Write = Callable[[datetime], str]
 """Writes a part of a time."""
@@ -71,12 +70,12 @@ def lenient_timestamp(text: str) -> datetime | None:
     years, months, days, hours, minutes, seconds = map(int, found.groups())
     year, month = divmod(years * 12 + months - 1, 12)
     if not MINYEAR <= year <= MAXYEAR:
-        return edge(_EPOCH, later=year > MAXYEAR)
+        return edge(EPOCH, later=year > MAXYEAR)
     try:
-        first = _EPOCH.replace(year=year, month=month + 1)
+        first = EPOCH.replace(year=year, month=month + 1)
         return first + timedelta(days=days - 1, hours=hours, minutes=minutes, seconds=seconds)
     except OverflowError:
-        return edge(_EPOCH, later=days > 0)
+        return edge(EPOCH, later=days > 0)
 
 
 @lru_cache(PATTERNS)
@@ -211,7 +210,7 @@ _DATE_NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "n": (_WIDEST, lambda value: value.microsecond * 1000),
     "A": (_WIDEST, lambda value: _second_of_day(value) * 1000 + value.microsecond // 1000),
     "N": (_WIDEST, lambda value: _second_of_day(value) * 10**9 + value.microsecond * 1000),
-    "g": (_WIDEST, lambda value: (value - _EPOCH).days + 40_587),
+    "g": (_WIDEST, lambda value: (value - EPOCH).days + 40_587),
 }
 """Those of DateTimeFormatter, with the widest number that each may have."""
 _DATE_TEXTS: dict[str, tuple[int, Callable[[datetime], int], tuple[str, ...]]] = {

@@ -6,6 +6,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.table._expressions import syntax as s
 from flintstream.table._functions.user_defined import UserDefinedFunction
 from flintstream.table._sql.type_reader import read_type
 
@@ -76,7 +77,6 @@ class FunctionWrapper:
 
     def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
-        from flintstream.table._expressions import syntax as s  # noqa: PLC0415
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
 
         return Expression(s.Invoke(None, self, tuple(syntax_of(each) for each in arguments)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.window import ProcessingTimeTrigger, TimeWindow, WindowAssigner
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, Operator
-from flintstream.table._expressions.helpers import zone_of
+from flintstream.table._expressions.helpers import EPOCH, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +21,6 @@ _LONGEST = 12
 """The quarters of an hour by which clocks go back at most."""
 _RANGE = 250_000_000_000_000
 """The ms before and after 1970 that datetime can hold."""
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local time has no zone
 
 
 class Zone:
@@ -63,7 +62,7 @@ class Zone:
     def _epoch(self, local: int, fold: int) -> int:
         if not -_RANGE < local < _RANGE:
             return local
-        moment = (_EPOCH + timedelta(milliseconds=local)).replace(tzinfo=self._zone, fold=fold)
+        moment = (EPOCH + timedelta(milliseconds=local)).replace(tzinfo=self._zone, fold=fold)
         return local - (moment.utcoffset() or timedelta()) // timedelta(milliseconds=1)
 
     def over(self, local: int) -> int:
