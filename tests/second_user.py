@@ -15,7 +15,7 @@ import textwrap
 
 import pytest
 
-__all__ = ["SECOND_USER", "SKIP", "as_second_user", "start_as_second_user", "two_users"]
+__all__ = ["SECOND_USER", "SKIP", "TWO_USERS", "as_second_user", "reason_to_skip", "start_as_second_user", "two_users"]
 
 SECOND_USER = 61_234
 """The number of the user and the group. No account has it, so no file of the machine belongs to it."""
@@ -40,19 +40,26 @@ def _find_python() -> str | None:
 
 _python = _find_python() if os.geteuid() == 0 else None
 
-SKIP = (
-    None
-    if _python
-    else "only root can become a second user"
-    if os.geteuid() != 0
-    else "a second user finds no Python interpreter that it may run"
-)
+
+def reason_to_skip(user: int, python: str | None) -> str | None:
+    """Return why a user, by number, cannot act as two users with the interpreter for the second one; None if it can."""
+    if user != 0:
+        return "only root can become a second user: run 'make two-users' as root, best in a container"
+    return None if python else "a second user finds no Python interpreter that it may run, such as /usr/bin/python3"
+
+
+SKIP = reason_to_skip(os.geteuid(), _python)
+
+
+TWO_USERS = (pytest.mark.two_users, pytest.mark.skipif(SKIP is not None, reason=str(SKIP)))
+"""The marks of a test, or of its parameters, that acts as two users: it is skipped where that is not possible."""
 
 
 def two_users(test):
-    """Mark a test that acts as two users of the machine, and skip it with a reason where that is not possible."""
-    test = pytest.mark.two_users(test)
-    return pytest.mark.skipif(SKIP is not None, reason=str(SKIP))(test)
+    """Mark a test that acts as two users of the machine."""
+    for mark in TWO_USERS:
+        test = mark(test)
+    return test
 
 
 def start_as_second_user(function, *args) -> subprocess.Popen[str]:

@@ -56,5 +56,21 @@ def test_each_promise_has_tests_that_name_it_and_the_table_lists_exactly_these(n
     assert set(listed) == {place for promise, place in MARKED if promise == name}
 
 
+ACTS = re.compile(r"\b(?:start_)?as_second_user\(|\bconnect_as_another_user_of_the_group\(|\blook_as_second_user\(")
+"""Calls of tests that become another user."""
+
+
+def test_make_two_users_runs_each_test_that_acts_as_another_user():
+    acting = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and ACTS.search(ast.unparse(node)):
+                marks = [ast.unparse(mark) for mark in node.decorator_list]
+                acting[f"{path.name}::{node.name}"] = "two_users" in marks
+    assert len(acting) > 6
+    assert [test for test, runs in acting.items() if not runs] == []
+
+
 def test_no_test_names_a_promise_that_is_not_made():
     assert {promise for promise, _ in MARKED} <= {name for name, *_ in ROWS}

@@ -105,6 +105,7 @@ def test_a_key_that_could_be_guessed_is_refused():
         Listener(HERE, b"secret", echo)
 
 
+@pytest.mark.promise("S12")
 def test_neither_end_sends_the_key(plain, tmp_path):
     """A process between both ends sees all that they send."""
     key, seen = new_key(), []
@@ -176,6 +177,7 @@ def said_by_stranger(stranger, say, key=None):
     return found[0]
 
 
+@pytest.mark.promise("S12")
 def test_a_caller_accepts_no_stranger_that_knows_no_key(stranger):
     bomb = pickle.dumps(Explodes())
 
@@ -354,17 +356,20 @@ def encrypted():
     listener.close()
 
 
+@pytest.mark.promise("S32")
 def test_a_caller_accepts_only_the_certificate_that_it_was_given(encrypted):
     with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
         connect(replace(encrypted.endpoint(), certificate=OwnCertificate().certificate), LONG)
 
 
+@pytest.mark.promise("S32")
 def test_a_caller_that_expects_encryption_does_not_go_without(plain):
     endpoint = replace(plain.endpoint(), certificate=OwnCertificate().certificate)
     with pytest.raises(OSError):
         connect(endpoint, 5)
 
 
+@pytest.mark.promise("S32")
 def test_a_caller_without_encryption_gets_nothing(encrypted):
     with pytest.raises(OSError):
         connect(replace(encrypted.endpoint(), certificate=None), 1)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.commands import ENVIRONMENT, start
-from tests.second_user import as_second_user, two_users
+from tests.second_user import TWO_USERS, as_second_user, two_users
 from tests.waiting import wait_for
 
 from flintstream.cli import handing_over
@@ -352,18 +352,29 @@ def test_no_process_of_serve_has_a_secret_on_its_command_line(serving_with_secre
     assert end_of(run)[0] == 3
 
 
+def look_as_second_user():
+    return as_second_user(command_lines)
+
+
 @pytest.mark.promise("S23")
 @two_users
 def test_a_second_user_sees_no_secret_of_serve(serving_with_secret):
-    lines = as_second_user(command_lines)
+    lines = look_as_second_user()
     assert any("flintstream.cli.spare" in line for line in lines)
     assert not [line for line in lines if MARK in line]
 
 
 @pytest.mark.promise("S23")
-@pytest.mark.parametrize("detached", [[], ["-d"]], ids=["run", "detached"])
+@pytest.mark.parametrize(
+    ("detached", "look"),
+    [
+        pytest.param([], command_lines, id="run"),
+        pytest.param(["-d"], command_lines, id="detached"),
+        pytest.param([], look_as_second_user, id="second user", marks=TWO_USERS),
+    ],
+)
 @pytest.mark.spark
-def test_no_process_of_a_job_on_spark_has_a_secret_on_its_command_line(tmp_path, jobs, detached):
+def test_no_process_of_a_job_on_spark_has_a_secret_on_its_command_line(tmp_path, jobs, detached, look):
     config = tmp_path / "config.yaml"
     config.touch(0o600)
     # A setting that is none of the context alone: Spark prepares the program, with the settings of a file.
@@ -374,13 +385,12 @@ def test_no_process_of_a_job_on_spark_has_a_secret_on_its_command_line(tmp_path,
     places = {"FLINTSTREAM_LOGS_DIR": str(tmp_path / "logs"), "FLINTSTREAM_JOBS_DIR": str(jobs)}
     run = start(tmp_path, {**ENVIRONMENT, **places}, "run", *detached, "--config", str(config), "job.py")
     wait_for((tmp_path / "running").exists, processes=[] if detached else [run])
-    lines = command_lines()
-    seen = as_second_user(command_lines) if os.geteuid() == 0 else []
+    lines = look()
     (tmp_path / "go").touch()
     assert run.wait(SECONDS) == 0
     wait_for((tmp_path / "ended").exists)
     assert any("spark" in line for line in lines)
-    assert not [line for line in [*lines, *seen] if MARK in line]
+    assert not [line for line in lines if MARK in line]
 
 
 JOB = """

@@ -384,6 +384,7 @@ def test_what_spark_is_configured_for_decides_whether_tasks_may_stay(settings, s
     assert fits(Spark(settings=settings)) is stays
 
 
+@pytest.mark.promise("S32")
 @pytest.mark.parametrize(
     ("settings", "wanted", "one_machine", "encrypted"),
     [
@@ -414,6 +415,7 @@ class TestWithoutThePackageForCertificates:
         with pytest.raises(MissingDependencyError, match=r"pip install 'flintstream\[tls\]'"):
             self.engine({"flintstream.resident-tasks.encrypt": "true"}, {}).check(SimpleNamespace())
 
+    @pytest.mark.promise("S32")
     def test_no_task_stays_where_spark_encrypts_its_connections(self, caplog):
         engine = self.engine({}, {"spark.network.crypto.enabled": "true"})
         assert engine._residency(JOB, one_machine=False) is None

@@ -97,6 +97,7 @@ def test_most_epochs_are_no_spark_jobs(make_spark_env, epochs, parallelism):
     assert 0 < len(epochs.jobs) < len(epochs.resident)
 
 
+@pytest.mark.promise("S32")
 def test_a_setting_encrypts_the_connections(make_spark_env, epochs, monkeypatch):
     certificates = []
     listening = Listener.endpoint

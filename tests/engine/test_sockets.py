@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.second_user import two_users
 
 from flintstream.engine.spark import session, sockets
 from flintstream.engine.spark.session import (
@@ -45,8 +46,6 @@ print(json.dumps(told))
 
 
 def connect_as_another_user_of_the_group(*paths):
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user")
     command = [sys.executable, "-S", "-c", CONNECT, str(NOBODY), str(os.getegid()), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")  # noqa: S603
     return json.loads(done.stdout)
@@ -75,6 +74,7 @@ def listening(path):
 
 
 @pytest.mark.promise("S11")
+@two_users
 def test_another_user_of_the_group_cannot_connect_whatever_the_umask_is(short):
     short.chmod(0o755)
     before = os.umask(0o002)
@@ -211,6 +211,7 @@ def test_the_search_for_ports_finds_those_of_descendants():
 @pytest.mark.promise("S11")
 @pytest.mark.spark
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs /proc for the ports")
+@two_users
 def test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_left(short, tmp_path):
     short.chmod(0o755)
     script = tmp_path / "program.py"

@@ -16,6 +16,7 @@ def test_pieces_become_lines():
     assert shown(b"a", b"b\nc", b"\n", b"\nd") == b"ab\nc\n\n"
 
 
+@pytest.mark.promise("S39")
 @pytest.mark.parametrize("character", ["x", "\u00e9", "\u20ac", "\U0001f600"])
 def test_a_line_without_end_is_shown_in_pieces_of_whole_characters(character):
     text = (character * (3 * LONGEST_LINE)).encode()

@@ -29,6 +29,7 @@ def scrape(port, **headers):
         return reply.status
 
 
+@pytest.mark.promise("S9")
 def test_hundreds_of_silent_connections_take_few_threads_and_leave_the_endpoint_usable(endpoint):
     before = threading.active_count()
     with ExitStack() as stack:
@@ -40,6 +41,7 @@ def test_hundreds_of_silent_connections_take_few_threads_and_leave_the_endpoint_
         assert all(connection.recv(1) == b"" for connection in opened[: -2 * limited_server.MOST_CONNECTIONS])
 
 
+@pytest.mark.promise("S9")
 def test_a_request_that_does_not_arrive_in_time_ends_the_connection(endpoint, monkeypatch):
     monkeypatch.setattr(limited_server, "CONNECTION_SECONDS", 0.2)
     with socket.create_connection(("127.0.0.1", endpoint.port), timeout=30) as connection:
@@ -55,6 +57,7 @@ def test_a_request_that_does_not_arrive_in_time_ends_the_connection(endpoint, mo
     assert scrape(endpoint.port) == 200
 
 
+@pytest.mark.promise("S37")
 def test_the_endpoint_asks_for_the_token_of_a_file(tmp_path):
     file = tmp_path / "token"
     file.write_text("abc\n")
@@ -70,6 +73,7 @@ def test_the_endpoint_asks_for_the_token_of_a_file(tmp_path):
                 scrape(endpoint.port, **headers)
 
 
+@pytest.mark.promise("S37")
 @pytest.mark.parametrize("content", [None, "", " \n"])
 def test_a_file_without_a_token_is_refused(tmp_path, content):
     file = tmp_path / "token"

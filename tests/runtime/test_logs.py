@@ -245,6 +245,7 @@ def test_nothing_is_looked_up_unless_something_is_logged(monkeypatch):
     assert {(place.job, place.parallelism) for place in noted} <= {("places", 1), ("places", 2)}
 
 
+@pytest.mark.promise("S36")
 def test_a_lock_that_another_process_holds_on_the_log_file_holds_up_no_worker(tmp_path):
     path = tmp_path / "job.log"
     path.touch()
@@ -259,6 +260,7 @@ def test_a_lock_that_another_process_holds_on_the_log_file_holds_up_no_worker(tm
     assert path.read_text() == "a line\n"
 
 
+@pytest.mark.promise("S36")
 def test_a_pipe_that_other_users_can_open_is_not_locked(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for mode, locked in ((0o600, True), (0o622, False)):
@@ -283,6 +285,7 @@ def test_processes_that_append_long_lines_to_a_file_without_a_lock_do_not_mix_th
     assert sorted(lines) == [letter * 50_000 for letter in "abc" for _ in range(200)]
 
 
+@pytest.mark.promise("S36")
 @pytest.mark.parametrize("opening", [logs._open_to_append, output_file.open_for_output])
 def test_a_pipe_in_the_place_of_a_log_file_does_not_hold_up_its_writer(tmp_path, opening):
     os.mkfifo(tmp_path / "job.log")

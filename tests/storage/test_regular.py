@@ -37,6 +37,7 @@ def special(request, tmp_path, monkeypatch) -> tuple[str, str]:
     return request.param, str(tmp_path / "in.csv")
 
 
+@pytest.mark.promise("S38")
 def test_what_is_not_a_file_is_not_opened(special):
     kind, path = special
     for opened in (open_file, open_regular):
@@ -44,6 +45,7 @@ def test_what_is_not_a_file_is_not_opened(special):
             opened(path)
 
 
+@pytest.mark.promise("S38")
 def test_what_is_not_a_file_is_not_listed_as_an_input(special):
     kind, path = special
     for given in (path, str(Path(path).parent)):
@@ -57,6 +59,7 @@ def test_hidden_pipes_in_an_input_are_skipped(tmp_path):
     assert list(list_files([str(tmp_path)])) == [(str(tmp_path / "a"), 1)]
 
 
+@pytest.mark.promise("S38")
 def test_a_store_does_not_read_pipes(tmp_path):
     os.mkfifo(tmp_path / "_metadata")
     store = LocalFileStore(str(tmp_path))

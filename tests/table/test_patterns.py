@@ -14,12 +14,14 @@ from flintstream.table._expressions.linear_patterns import Linear, linear
 LONG = "a" * 3000
 
 
+@pytest.mark.promise("S40")
 @pytest.mark.timeout(60)
 def test_like_takes_time_in_proportion_to_the_text():
     assert not pattern_helpers.like("%a%a%a%b")(LONG)
     assert pattern_helpers.like("%a%_a%a%b")(f"{LONG}b")
 
 
+@pytest.mark.promise("S40")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("pattern", ["(a+)+c$", "(a|a)*c", "(a*)*c", "(?:a|ab)+c", r"(\w+\s*)+!", "(?i)((A+)+)c"])
 def test_a_regular_expression_that_could_take_for_ever_ends(pattern):
@@ -27,6 +29,7 @@ def test_a_regular_expression_that_could_take_for_ever_ends(pattern):
     assert pattern_helpers.regexp(f"{LONG}!aac", pattern)
 
 
+@pytest.mark.promise("S40")
 @pytest.mark.timeout(60)
 def test_a_path_of_json_with_such_an_expression_ends():
     assert JsonPath("lax $[?(@ =~ /(a+)+c/)]").find([LONG]) == []

@@ -22,6 +22,7 @@ def shared():
     shutil.rmtree(directory)
 
 
+@pytest.mark.promise("S36")
 @two_users
 def test_a_lock_of_another_user_on_the_log_file_does_not_stop_a_worker(shared):
     def lock(path):

@@ -1,7 +1,14 @@
 from __future__ import annotations
 
 import pytest
-from tests.second_user import SECOND_USER, as_second_user, two_users
+from tests.second_user import SECOND_USER, as_second_user, reason_to_skip, two_users
+
+
+def test_a_user_other_than_root_is_told_why_these_tests_are_skipped():
+    assert "only root" in str(reason_to_skip(1000, None))
+    assert "make two-users" in str(reason_to_skip(1000, "/usr/bin/python3"))
+    assert "no Python interpreter" in str(reason_to_skip(0, None))
+    assert reason_to_skip(0, "/usr/bin/python3") is None
 
 
 @two_users
