@@ -74,10 +74,10 @@ def shown(difference: Difference) -> str:
     return f"{row:<50} PyFlink {ascii(difference.wanted)[:90]}   ours {ascii(difference.got)[:90]}"
 
 
-def load_open() -> dict[str, dict[str, tuple[int, str]]]:
+def load_open(path: Path = OPEN) -> dict[str, dict[str, tuple[int, str]]]:
     """Return what differs today: by table and expression, the number of rows and the reason."""
     found: dict[str, dict[str, tuple[int, str]]] = {}
-    for line in OPEN.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             name, expression, count, reason = line.split("\t")
             found.setdefault(name, {})[expression] = int(count), reason

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conformance.record import ROOT, python_with_pyflink
 from tests.table.conformance.record import PyFlink, say
-from tests.table.hostile import running
+from tests.table.hostile import aggregates, running
 from tests.table.hostile.tables import TABLES, Hostile
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def main() -> int:
     for hostile in TABLES:
         if not sys.argv[1:] or hostile.name in sys.argv[1:]:
             record(hostile)
+    if not sys.argv[1:] or "aggregates" in sys.argv[1:]:
+        aggregates.record(PyFlink())
     return 0
 
 

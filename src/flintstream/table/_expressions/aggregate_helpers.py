@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from flintstream.runtime.keys import freeze_key, thaw_key
-from flintstream.table._expressions.helpers import divide, fit, narrow
+from flintstream.table._expressions.helpers import divide, fit, narrow, whole
 from flintstream.table._expressions.json_helpers import json_text
 
 ZERO = Decimal(0)
@@ -15,6 +15,8 @@ __all__ = [
     "ZERO",
     "as_decimal",
     "as_float",
+    "as_whole",
+    "both_spread",
     "count_first",
     "divide",
     "fit",
@@ -22,6 +24,8 @@ __all__ = [
     "json_array",
     "json_member",
     "json_object",
+    "less_spread",
+    "more_spread",
     "narrow",
     "single",
     "spread",
@@ -63,16 +67,50 @@ def unlist(values: list[object], value: object) -> None:
         values.remove(value)
 
 
-def spread(total: Any, squares: Any, count: int, sample: bool, root: bool, whole: bool) -> Any:
-    """Return the variance or standard deviation; of integers with divisions of integers, as Flink computes it."""
+def more_spread(count: int, mean: float, squares: float, value: Any) -> tuple[int, float, float]:
+    """Add a value to a variance, by the method of Welford: sums of squares would lose the digits of large values."""
+    value = float(value)
+    distance = value - mean
+    mean += distance / (count + 1)
+    return count + 1, mean, squares + distance * (value - mean)
+
+
+def less_spread(count: int, mean: float, squares: float, value: Any) -> tuple[int, float, float]:
+    """Take a value back. What is left of one value has no distances, also where the sum of rounding errors has."""
+    if count == 1:
+        return 0, 0.0, 0.0
+    value = float(value)
+    distance = value - mean
+    before = mean - distance / (count - 1) if count else value
+    return count - 1, before, squares - distance * (value - before) if count > 2 else 0.0
+
+
+def both_spread(
+    count: int, mean: float, squares: float, others: int, other_mean: float, other_squares: float
+) -> tuple[int, float, float]:
+    """Combine the variances of two sets of values."""
+    total = count + others
+    if not count or not others or not total:
+        return (total, mean, squares) if count else (total, other_mean, other_squares)
+    distance = other_mean - mean
+    return (
+        total,
+        mean + distance * others / total,
+        squares + other_squares + distance * distance * count * others / total,
+    )
+
+
+def spread(count: int, squares: float, sample: bool, root: bool) -> float | None:
+    """Return the variance or standard deviation; None of too few values, or if it is out of range."""
     number = count - 1 if sample else count
-    if number <= 0:
+    if number <= 0 or squares < 0:
         return None
-    if whole:
-        variance: Any = divide(squares - divide(total * total, count), number)
-        return int(math.sqrt(variance)) if root else variance
-    variance = max((squares - total * total / count) / number, 0.0)
-    return math.sqrt(variance) if root else variance
+    return math.sqrt(squares / number) if root else squares / number
+
+
+def as_whole(value: float | None, bits: int) -> int | None:
+    """Return an integer, as Java converts a double."""
+    return None if value is None else whole(value, bits)
 
 
 def as_decimal(value: float | None, scale: int) -> Decimal | None:

@@ -129,11 +129,12 @@ def _zero(kind: DataType) -> str:
 
 def _sum(call: AggregateCall) -> _Part:
     kind, otherwise = call.type, _zero(call.type) if call.name == "SUM0" else "None"
+    total = f"fit({{0}}, {kind.precision}, {kind.scale})" if isinstance(kind, t.DecimalType) else "{0}"
     return _Part(
         [_zero(kind), "0"],
         [f"{{0}} = {_plus(kind, '{0}', 'v')}", "{1} += 1"],
         [f"{{0}} = {_plus(kind, '{0}', 'v', '-')}", "{1} -= 1"],
-        f"({{0}} if {{1}} else {otherwise})",
+        f"({total} if {{1}} else {otherwise})",
         [f"{{0}} = {_plus(kind, '{0}', '{b0}')}", "{1} += {b1}"],
     )
 
@@ -197,20 +198,22 @@ def _edge(call: AggregateCall, *, retracts: bool) -> _Part:
 
 
 def _spread(call: AggregateCall) -> _Part:
-    whole = type(call.type) in INTEGERS
+    """Return the code of a variance: the count, the mean, and the sum of the squares of the distances from it."""
     sample = call.name not in {"STDDEV_POP", "VAR_POP"}
-    code = f"spread({{0}}, {{1}}, {{2}}, {sample}, {call.name.startswith('STDDEV')}, {whole})"
+    code = f"spread({{0}}, {{2}}, {sample}, {call.name.startswith('STDDEV')})"
     if isinstance(call.type, t.DecimalType):
         code = f"as_decimal({code}, {call.type.scale})"
     elif isinstance(call.type, t.FloatType):
         code = f"as_float({code})"
-    value = "v" if whole else "float(v)"
+    elif type(call.type) in INTEGERS:
+        code = f"as_whole({code}, {INTEGERS[type(call.type)]})"
+    state = "{0}, {1}, {2}"
     return _Part(
-        ["0", "0", "0"],
-        [f"{{0}} += {value}", f"{{1}} += {value} * {value}", "{2} += 1"],
-        [f"{{0}} -= {value}", f"{{1}} -= {value} * {value}", "{2} -= 1"],
+        ["0", "0.0", "0.0"],
+        [f"{state} = more_spread({state}, v)"],
+        [f"{state} = less_spread({state}, v)"],
         code,
-        ["{0} += {b0}", "{1} += {b1}", "{2} += {b2}"],
+        [f"{state} = both_spread({state}, {{b0}}, {{b1}}, {{b2}})"],
     )
 
 

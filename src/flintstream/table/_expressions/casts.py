@@ -164,7 +164,7 @@ def _to_text(source: DataType, zone: str) -> str | None:
         return f"timestamp_to_text({{0}}, {source.precision})"
     if isinstance(source, IntervalType):
         return "months_to_text({0})" if source.months else "interval_to_text({0})"
-    return "cast_text({0})" if isinstance(source, (t.ArrayType, t.MapType, t.RowType)) else None
+    return "cast_text({0})" if isinstance(source, (t.ArrayType, t.MapType, t.MultisetType, t.RowType)) else None
 
 
 def _to_number(source: DataType, target: DataType) -> str | None:

@@ -129,6 +129,10 @@ def negative(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
     return Call(a.type, "-", (a,), template(code if bits is None else f"wrap(-({{0}}), {bits})"))
 
 
+WITHOUT_ORDER = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
+"""Types whose values are equal or not, but none is less than another one."""
+
+
 def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
     """Return both sides in one type; None if they cannot be compared."""
     if any(isinstance(x, TIMESTAMPS) and isinstance(y, t.DateType) for x, y in ((a.type, b.type), (b.type, a.type))):
@@ -150,7 +154,7 @@ def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
 def comparison(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``a = b``, and the same for <> < <= > >=."""
     pair = compared(arguments[0], arguments[1], zone)
-    if pair is None:
+    if pair is None or (name not in {"=", "<>"} and isinstance(pair[0].type, WITHOUT_ORDER)):
         return None
     code = f"{{0}} { ({'=': '==', '<>': '!='}.get(name, name)) } {{1}}"
     return Call(t.BooleanType(_any_null(arguments)), name, pair, template(code))

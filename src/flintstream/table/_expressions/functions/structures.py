@@ -28,8 +28,10 @@ def _extreme(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     common = common_type([each.type for each in arguments])
     given = [cast(each, common, zone) for each in arguments] if common is not None else []
     parts = tuple(each for each in given if each is not None)
-    if common is None or len(parts) < len(arguments):
+    if common is None or len(parts) < len(arguments) or isinstance(common, op.WITHOUT_ORDER):
         return None
+    if len(parts) == 1:
+        return parts[0]
     floating = isinstance(common, (t.FloatType, t.DoubleType))
     function = name.lower() if floating else "max" if name == "GREATEST" else "min"
     return Call(common, name, parts, template(function + "({all})"))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LTZ3 = t.LocalZonedTimestampType(3, False)
 _CLOCK = {"HOUR", "MINUTE", "SECOND"}
+UNITS = ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+"""The units of TIMESTAMPADD and TIMESTAMPDIFF."""
 _PARTS = {
     "YEAR": "YEAR",
     "QUARTER": "QUARTER",
@@ -61,6 +63,12 @@ def _extract(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(with_null(BIGINT, is_nullable(kind)), name, (unit, moment), template(code))
 
 
+def _check_unit(name: str, unit: Expr) -> None:
+    """Refuse a unit that has no fixed length, and is no number of months."""
+    if getattr(unit, "value", "") not in UNITS:
+        raise SqlError(f"{name} has no unit {getattr(unit, 'value', '')}; there are {', '.join(UNITS)}")
+
+
 def _plus_units(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``TIMESTAMPADD(unit, count, moment)``."""
     if len(arguments) != 3:
@@ -69,6 +77,7 @@ def _plus_units(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     kind = moment.type
     if type(count.type) not in INTEGERS or not isinstance(kind, (*TIMESTAMPS, t.DateType)):
         return None
+    _check_unit(name, unit)
     result: DataType = kind
     if isinstance(kind, t.DateType) and getattr(unit, "value", "") in _CLOCK:
         result = t.TimestampType(6)
@@ -144,6 +153,7 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
     unit, *moments = arguments
     if not all(isinstance(each.type, (*TIMESTAMPS, t.DateType, t.NullType)) for each in moments):
         return None
+    _check_unit(name, unit)
     local = [isinstance(each.type, t.LocalZonedTimestampType) for each in moments]
     if not all(local) or (isinstance(unit, Const) and unit.value in {"MONTH", "QUARTER", "YEAR"}):
         moments = [
