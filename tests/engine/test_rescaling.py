@@ -106,7 +106,7 @@ def test_state_that_does_not_fit_into_memory_leaves_the_job_as_it_is(make_inline
     sink = tally(env, 150, 0.01)
     client = env.execute_async("tally")
     wait_for_numbers(client, numRecordsOut=1)
-    with pytest.raises(FlintstreamError, match=r"the job goes on without a change: checkpoint 1 failed: .*memory"):
+    with pytest.raises(FlintstreamError, match=r"the job continues unchanged: checkpoint 1 failed: .*memory"):
         ask(client, parallelism=3)
     assert parallelism_of(client, "KEYED PROCESS") == 1
     client.get_job_execution_result().result()
@@ -246,7 +246,7 @@ def test_each_vertex_can_have_a_parallelism(make_inline_env, tmp_path):
     source, other = (each["id"] for each in vertices(client))
     for wanted, message in (
         ({source: 1}, "the parallelism of the vertex .* is missing"),
-        ({source: 1, other: 1, "f" * 32: 1}, "is no vertex of the job"),
+        ({source: 1, other: 1, "f" * 32: 1}, "is not a vertex of the job"),
         ({source: 1, other: 0}, "a parallelism must be 1 to 32768, but got 0"),
     ):
         with pytest.raises(FlintstreamError, match=message):

@@ -343,7 +343,7 @@ def test_a_job_is_rescaled_on_request(server, job):
     assert [each["parallelism"] for each in required.values()] == [{"lowerBound": 1, "upperBound": 1}] * 2
     for wrong, text in (
         ({}, "is missing"),
-        ({**required, "f" * 32: {"parallelism": {"upperBound": 1}}}, "is no vertex"),
+        ({**required, "f" * 32: {"parallelism": {"upperBound": 1}}}, "is not a vertex"),
         ({each: {"parallelism": {"lowerBound": 3, "upperBound": 2}} for each in required}, "is above the upper one"),
         ({each: {"parallelism": {"lowerBound": 1, "upperBound": 0}} for each in required}, "positive numbers"),
         ({each: {"upperBound": 1} for each in required}, "must have a 'parallelism'"),

@@ -86,7 +86,7 @@ class Attempt:
         self.unsaved = False
         """Whether an epoch has ended since the last checkpoint."""
         self.rescales = False
-        """Whether the attempt has ended because the job goes on with another plan, from the latest checkpoint."""
+        """Whether the attempt has ended because the job continues with another plan, from the latest checkpoint."""
         self.timer_due: int | None = None
         """When the next processing-time timer is due, on the clock for durations; None without timers."""
         latest = self.checkpoints.latest
@@ -276,7 +276,7 @@ class Attempt:
     # -- checkpoints -------------------------------------------------------------------------------------------------
 
     def _complete_for_rescaling(self, request: SnapshotRequest, reports: list[Report]) -> None:
-        """Complete the checkpoint from which the job goes on with another plan; if that fails, it goes on as it is."""
+        """Complete the checkpoint from which the job continues with another plan; if that fails, it keeps its plan."""
         try:
             self._complete_checkpoint(request, reports, optional=True)
         except CheckpointError as error:

@@ -86,7 +86,7 @@ class RunningJob:
         self.result: Future[Progress] = Future()
         self.finished = threading.Event()
         self.lasts = False
-        """Whether the job goes on when the program has ended, as on a cluster of Flink."""
+        """Whether the job outlives its program, as on a cluster of Flink."""
         self.configuration = shown(configuration or {})
         self.started_at = time.monotonic()
         self.runtime_ms = 0

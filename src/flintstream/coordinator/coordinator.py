@@ -216,7 +216,7 @@ class Coordinator:
             request.result.set_result(None)
 
     def _takes_back(self, error: Exception) -> bool:
-        """Return to the plan before, if no epoch has ended with the new one. The job is where it was then."""
+        """Return to the previous plan if no epoch has ended with the new one. The job is where it was then."""
         request, before = self._rescaling, self._before
         if request is None or before is None or self.orders.cancelled or isinstance(error, JobCancelledError):
             return False

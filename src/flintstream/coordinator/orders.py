@@ -37,7 +37,7 @@ class RescaleRequest:
 
     plan: JobPlan
     result: Future[None] = field(default_factory=Future)
-    """Done when the first epoch with the plan has ended; or the reason why the job goes on without it."""
+    """Done when the first epoch with the plan has ended; or the reason why the job continues without it."""
 
 
 class Orders:
@@ -74,7 +74,7 @@ class Orders:
         with self._changing:
             before, self._rescaling = self._rescaling, rescaling
         if before is not None:
-            before.result.set_exception(CheckpointError("another parallelism was asked for meanwhile"))
+            before.result.set_exception(CheckpointError("a later request asked for another parallelism"))
         self._clock.wake()
 
     @property
@@ -97,7 +97,7 @@ class Orders:
         """Fail the pending request for another plan with the reason ``error``."""
         request = self.next_plan()
         if request is not None:
-            request.result.set_exception(CheckpointError(f"the job goes on without a change: {error}"))
+            request.result.set_exception(CheckpointError(f"the job continues unchanged: {error}"))
 
     def next_savepoint(self) -> SavepointRequest | None:
         """Return the oldest pending request for a savepoint, or None."""

@@ -1,4 +1,4 @@
-"""Another parallelism for a job that runs: its program is planned again, and goes on from a checkpoint."""
+"""Another parallelism for a running job: its program is planned again, and continues from a checkpoint."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_vertices(job: Job, vertices: Mapping[str, int]) -> JobPlan:
     chains = {vertex_id(chain): chain for chain in job.plan.chains}
     unknown, missing = vertices.keys() - chains.keys(), chains.keys() - vertices.keys()
     if unknown:
-        raise PlanError(f"'{min(unknown)}' is no vertex of the job '{job.plan.job_name}'")
+        raise PlanError(f"'{min(unknown)}' is not a vertex of the job '{job.plan.job_name}'")
     if missing:
         raise PlanError(f"the parallelism of the vertex '{min(missing)}' ({chains[min(missing)].name}) is missing")
     return _planned(job, 1, {node.id: vertices[key] for key, chain in chains.items() for node in chain.nodes})

@@ -148,8 +148,8 @@ class CheckpointConfig:
     def get_checkpointing_mode(self) -> CheckpointingMode:
         """Return the effective mode.
 
-        As in PyFlink 2.3, this is AT_LEAST_ONCE, whatever was set, in BATCH mode or without an interval, because there
-        are no checkpoints then.
+        As in PyFlink 2.3, this is AT_LEAST_ONCE, whatever was set, in BATCH mode or without an interval, which take
+        no checkpoints.
         """
         mode = CheckpointingMode[self._configuration.get(MODE)]
         batch = self._configuration.get(RUNTIME_MODE) == "BATCH"

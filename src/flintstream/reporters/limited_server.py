@@ -83,7 +83,7 @@ class LimitedServer(ThreadingMixIn, WSGIServer):
                     request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Log nothing: a connection that was ended is no error."""
+        """Log nothing: a connection that was ended is not an error."""
 
 
 class _Handler(WSGIRequestHandler):

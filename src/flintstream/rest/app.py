@@ -95,7 +95,7 @@ def _description(document: dict[str, object]) -> Route:
 
 
 def _check_origin(request: Any) -> None:
-    """Refuse what a page of another server sends. Programs that are no browsers name no origin."""
+    """Refuse what a page of another server sends. Programs other than browsers name no origin."""
     origin = request.headers.get("origin")
     if origin is not None and _place(origin) != request.headers.get("host", ""):
         raise RefusedError(403, "the request comes from a page of another server")

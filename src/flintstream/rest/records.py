@@ -127,7 +127,7 @@ def entry_of(job: str) -> registry.Entry | None:
 
 
 def checked_id(text: str, name: str) -> None:
-    """Refuse what is no id."""
+    """Refuse what is not an id."""
     if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise RefusedError(400, f'Cannot resolve path parameter ({name}) from value "{text}".')
 

@@ -37,7 +37,7 @@ def open_regular(path: str | os.PathLike[str]) -> FileIO:
     The check is made on what was opened, so that nothing else can take the place of the file in between.
 
     Raises:
-        OSError: The file cannot be read, or is no regular file.
+        OSError: The file cannot be read, or is not a regular file.
     """
     return open(path, "rb", buffering=0, opener=_opened)
 

@@ -135,7 +135,7 @@ def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:
 def records() -> list[dict[str, Any]]:
     """Return all records of this machine, the latest start first. A job without an end is running or lost.
 
-    A file that is no record is named once in the log.
+    A file that is not a record is named once in the log.
     """
     found = []
     for path in registry.files(directory()):

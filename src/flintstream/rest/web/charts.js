@@ -121,7 +121,7 @@ function now(samples, window = SAMPLE_GAP_MS) {
   const ms = Math.max(1, until - first.at_ms);
   return last.vertices.map((parts, vertex) =>
     parts[0].map((_, subtask) => {
-      const before = first.vertices[vertex]; // not there if the job was rescaled meanwhile, which makes other chains
+      const before = first.vertices[vertex]; // not there if the job has been rescaled since, which makes other chains
       const change = (part) => Math.max(0, parts[part][subtask] - ((before && before[part][subtask]) || 0));
       const busy = Math.min(1, change(2) / ms);
       return { in: (1000 * change(0)) / ms, out: (1000 * change(1)) / ms, busy, held: Math.min(1 - busy, change(3) / ms) };

@@ -116,13 +116,13 @@ function confirmed(title, text, fields, action, kind) {
 const directory = (record) => ({ name: "directory", label: "Directory", value: (record.checkpoints.settings || {}).savepoint_directory || "" });
 
 async function savepoint(record) {
-  const given = await confirmed("Take a savepoint", `'${record.name}' goes on meanwhile.`, [directory(record)], "Take it", "primary");
+  const given = await confirmed("Take a savepoint", `'${record.name}' keeps running.`, [directory(record)], "Take it", "primary");
   if (given) await trigger(record, "savepoints", given.directory ? { "target-directory": given.directory } : {}, "Savepoint");
 }
 
 async function rescale(record) {
   const widest = Math.max(...record.plan.vertices.map((each) => each.parallelism));
-  const given = await confirmed("Rescale the job", `'${record.name}' goes on from a checkpoint, with this parallelism for all operators to which the program gives none.`, [{ name: "parallelism", type: "number", label: "Parallelism", value: widest }], "Rescale it", "primary");
+  const given = await confirmed("Rescale the job", `'${record.name}' continues from a checkpoint, with this parallelism for all operators whose parallelism the program does not set.`, [{ name: "parallelism", type: "number", label: "Parallelism", value: widest }], "Rescale it", "primary");
   if (!given) return;
   try {
     await ask(`/flintstream/jobs/${record.job_id}/rescale`, "POST", { parallelism: Number(given.parallelism) });

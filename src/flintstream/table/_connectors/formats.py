@@ -91,13 +91,13 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
 
 
 _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What a message that is no JSON, or whose values do not fit, leads to."""
+"""What a message that is not JSON, or whose values do not fit, leads to."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return value if value.isascii() else _SURROGATE.sub("?", value)  # half of a pair is no character
+        return value if value.isascii() else _SURROGATE.sub("?", value)  # half of a pair is not a character
     if isinstance(value, float):
         return double_text(value)
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

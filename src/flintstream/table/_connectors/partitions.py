@@ -28,7 +28,7 @@ _UNSAFE = re.compile(r'[\x01-\x1f"#%\'*/:=?\\\x7f{}\[\]^]')
 
 
 def check(table: ConnectorTable) -> None:
-    """Refuse keys that are no columns, or all of them.
+    """Refuse keys that are not columns, or all of them.
 
     Raises:
         SqlError: They are.

@@ -181,7 +181,7 @@ def parse_date(text: str) -> date:
     """Read the date of ``2020-01-31``, perhaps followed by a time; the day and the month may be missing."""
     found = _DATE.fullmatch(text.strip().partition(" ")[0])
     if found is None:
-        raise ValueError(f"For input string: '{text}'. It is no date such as 2020-01-31")
+        raise ValueError(f"For input string: '{text}'. Expected a date such as 2020-01-31")
     year, month, day = found.groups()
     return date(int(year), int(month or 1), int(day or 1))
 
@@ -190,7 +190,7 @@ def parse_time(text: str) -> time:
     """Read ``12:34:56``."""
     found = _TIME.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"For input string: '{text}'. It is no time such as 12:34:56")
+        raise ValueError(f"For input string: '{text}'. Expected a time such as 12:34:56")
     hour, minute, second, fraction = found.groups()
     return time(int(hour), int(minute or 0), int(second or 0), int((fraction or "0").ljust(6, "0")[:6]))
 
@@ -207,7 +207,7 @@ def lenient_date(text: str) -> date:
     found = _DAY.fullmatch(text)
     year, month, day = map(int, found.groups()) if found is not None else (0, 0, 0)
     if found is None or not 0 < day <= 31 or not 0 < month <= 12:
-        raise ValueError(f"For input string: '{text}'. It is no date such as 2020-01-31")
+        raise ValueError(f"For input string: '{text}'. Expected a date such as 2020-01-31")
     return date(year, month, min(day, monthrange(year, month)[1]))
 
 

@@ -41,7 +41,7 @@ class FilterReader:
         """Return the function, and go past the closing bracket.
 
         Raises:
-            ValueError: It is no condition.
+            ValueError: It is not a condition.
         """
         self.expect("(")
         test = self.any_of()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _decimal(text: str) -> Decimal:
@@ -81,7 +81,7 @@ def document(text: str) -> Any:
     The last document is kept: several functions of a row often read the same one.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: It is not JSON.
     """
     global _last  # noqa: PLW0603 - one entry, replaced as a whole
     kept, value = _last
@@ -271,7 +271,7 @@ class JsonValue:
             return value
         if self.path.lax:
             return None
-        raise LookupError(f"JSON_VALUE: {self.path.text} is no scalar")
+        raise LookupError(f"JSON_VALUE: {self.path.text} is not a scalar")
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ def scalar_integer(value: Any) -> int:
         TypeError: It is none.
     """
     if not -(1 << 31) <= _of(value, int, "INT") < 1 << 31:
-        raise TypeError(f"JSON_VALUE: {value} is no INT")
+        raise TypeError(f"JSON_VALUE: {value} is not an INT")
     return int(value)
 
 
@@ -360,5 +360,5 @@ def scalar_double(value: object) -> float:
 
 def _of(value: object, kind: type, name: str) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"JSON_VALUE: {written(value)} is no {name}")
+        raise TypeError(f"JSON_VALUE: {written(value)} is not {name}")
     return value

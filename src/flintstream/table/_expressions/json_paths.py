@@ -32,7 +32,7 @@ _SLICE = re.compile(r"(-?\d+)?\s*:\s*(-?\d+)?(?::.*)?")
 
 
 class JsonPath:
-    """A path. It is strict unless it begins with ``lax``: then what is missing is no error.
+    """A path. It is strict unless it begins with ``lax``: then what is missing is not an error.
 
     >>> JsonPath("$.a[*]").find({"a": [1, 2]})
     [1, 2]
@@ -109,7 +109,7 @@ class _Reader:
         while self.at < len(self.text):
             steps.append(self.step())
             if isinstance(steps[-1], Function) and self.at < len(self.text):
-                raise self.error("goes on after a function")
+                raise self.error("continues after a function")
         return steps
 
     def step(self) -> Step | Function:

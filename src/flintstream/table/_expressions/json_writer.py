@@ -82,7 +82,7 @@ def _members(members: Any) -> str:
 def _number(text: str) -> str:
     if text == "-0.0":  # a decimal of Java has no negative zero
         return "0.0"
-    return str(Decimal(text)) if text[-1].isdigit() else f'"{text}"'  # NaN and Infinity are no numbers of JSON
+    return str(Decimal(text)) if text[-1].isdigit() else f'"{text}"'  # NaN and Infinity are not numbers of JSON
 
 
 def _decimal(value: Decimal) -> str:

@@ -305,7 +305,7 @@ def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
 
 
 def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-dd HH:mm:ss") -> int:
-    """Return seconds since the epoch, now or of a local time; the least integer if the text is no time."""
+    """Return seconds since the epoch, now or of a local time; the least integer if the text is not a time."""
     if text is None:
         return wall_clock() // 1000
     usual = pattern == "yyyy-MM-dd HH:mm:ss"

@@ -38,7 +38,7 @@ def format_date(value: datetime, pattern: str) -> str:
     """Format with a pattern of Java's DateTimeFormatter, such as ``yyyy-MM-dd HH:mm``.
 
     Raises:
-        ValueError: It is no pattern, or a number is wider than the pattern pads it.
+        ValueError: It is not a pattern, or a number is wider than the pattern pads it.
     """
     return "".join([write(value) for write in date_writers(pattern)])
 
@@ -47,7 +47,7 @@ def format_unix(value: datetime, pattern: str) -> str:
     """Format with a pattern of Java's SimpleDateFormat; the value has a time zone.
 
     Raises:
-        ValueError: It is no pattern.
+        ValueError: It is not a pattern.
     """
     return "".join([write(value) for write in unix_writers(pattern)])
 
@@ -83,7 +83,7 @@ def date_writers(pattern: str) -> tuple[Write, ...]:
     """Return what writes the parts of a pattern of DateTimeFormatter.
 
     Raises:
-        ValueError: It is no pattern.
+        ValueError: It is not a pattern.
     """
     sections: list[list[Write]] = [[]]
     lacking: list[bool] = [False]
@@ -150,7 +150,7 @@ def unix_writers(pattern: str) -> tuple[Write, ...]:
     """Return what writes the parts of a pattern of SimpleDateFormat.
 
     Raises:
-        ValueError: It is no pattern.
+        ValueError: It is not a pattern.
     """
     return tuple(
         _unix_letter(found.group(2), len(found.group()), pattern) if found.group(2) else _literal(found, pattern)

@@ -76,7 +76,7 @@ class JsonType(Enum):
 
 
 class JsonExistsOnError(Enum):
-    """What ``json_exists()`` gives for a text that is no JSON, or a strict path that does not fit.
+    """What ``json_exists()`` gives for a text that is not JSON, or a strict path that does not fit.
 
     >>> from flintstream.table.expressions import lit
     >>> lit('{"a": 1}').json_exists("lax $.a", JsonExistsOnError.FALSE)

@@ -66,7 +66,7 @@ class JsonMethods:
             returning_type: STRING, BOOLEAN, INT or DOUBLE; STRING by default.
             on_empty: What to return if nothing is there.
             default_on_empty: The value for ``DEFAULT``.
-            on_error: What to return if the text is no JSON, or there is no scalar.
+            on_error: What to return if the text is not JSON, or there is no scalar.
             default_on_error: The value for ``DEFAULT``.
         """
         kind = s.Value(None, None, t.NullType() if returning_type is None else returning_type)
@@ -89,7 +89,7 @@ class JsonMethods:
             path: Where to look; it is strict unless it begins with ``lax``.
             wrapping_behavior: When to put the result into an array.
             on_empty: What to return if nothing is there.
-            on_error: What to return if the text is no JSON, or there is a scalar.
+            on_error: What to return if the text is not JSON, or there is a scalar.
         """
         words: tuple[Enum, ...] = (wrapping_behavior, on_empty, on_error)
         kind = s.Value(None, None, t.NullType())

@@ -201,7 +201,7 @@ def versioned(
     """Return a join of each left row with the right row of its time.
 
     Raises:
-        SqlError: The time is no time attribute, or the right table has none.
+        SqlError: The time is not a time attribute, or the right table has none.
     """
     if kind not in {INNER, LEFT}:
         raise SqlError(f"FOR SYSTEM_TIME AS OF{at(place)} joins with INNER or LEFT JOIN, not {kind}")
@@ -215,7 +215,7 @@ def versioned(
         if can_be_looked_up(right):
             return looked_up(settings, left, right, condition, place, outer=kind == LEFT)
         if settings.batch:
-            what = "FOR SYSTEM_TIME AS OF a processing time, of a table that is no lookup table,"
+            what = "FOR SYSTEM_TIME AS OF a processing time, of a table other than a lookup table,"
             raise unsupported(f"{what} in BATCH mode", place, "join with a rowtime")
         return _by_key(joined(settings, left, right, kind, condition, (time.index, CURRENT)), place)
     times = [i for i, each in enumerate(right.columns) if each.time == "ROWTIME"]

@@ -120,7 +120,7 @@ class Grouping:
         """Return an expression on the result of the grouping.
 
         Raises:
-            SqlError: It names a column that is no key.
+            SqlError: It names a column that is not a key.
         """
         if isinstance(syntax, s.Aggregate):
             number = self._numbers.setdefault(self._structure(syntax), len(self.aggregates))
@@ -149,7 +149,7 @@ class Grouping:
         return syntax
 
     def _grouping(self, call: s.Apply) -> s.Syntax:
-        """Return a column with a bit for each argument that is no key of the row's set."""
+        """Return a column with a bit for each argument that is not a key of the row's set."""
         keys = [self.names.get(self._structure(each)) for each in call.arguments]
         if None in keys or not keys:
             raise SqlError(f"{call.function}{at(call.place)} takes keys of GROUP BY")

@@ -66,7 +66,7 @@ def boolean(syntax: s.Syntax, scope: Scope, clause: str, place: Place | None) ->
     """Return a condition.
 
     Raises:
-        SqlError: It is no BOOLEAN.
+        SqlError: It is not a BOOLEAN.
     """
     found = resolve(syntax, scope)
     if not isinstance(found.type, (t.BooleanType, t.NullType)):

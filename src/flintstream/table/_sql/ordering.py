@@ -43,7 +43,7 @@ def sorted_by(reader: Any, node: Expr) -> tuple[s.Syntax, bool, bool]:
 
 
 def keys_in_select(tree: Expr, order: Any) -> list[int | None]:
-    """Add the expressions of ORDER BY that are no columns of the result to the end of SELECT.
+    """Add the expressions of ORDER BY that are not columns of the result to the end of SELECT.
 
     They can read all columns of FROM, and what SELECT names.
 

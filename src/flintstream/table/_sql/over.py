@@ -59,7 +59,7 @@ def qualification(syntax: s.Syntax, scope: Scope) -> Expr:
     """Return the condition of QUALIFY.
 
     Raises:
-        SqlError: It is no BOOLEAN.
+        SqlError: It is not a BOOLEAN.
     """
     made = resolve(syntax, scope)
     if not isinstance(made.type, (t.BooleanType, t.NullType)):

@@ -226,7 +226,7 @@ class QueryPlanner:
         return self.session.table(name, self.parsed.place(source), table_options(hints))
 
     def _no_hints(self, source: Any) -> None:
-        """Refuse hints of what is no table of the catalog."""
+        """Refuse hints of what is not a table of the catalog."""
         for hint in self.parsed.hints.pop(source.parts[-1].meta.get("end"), []):
             if hint.options:
                 raise SqlError(f"OPTIONS{at(hint.place)} are those of a table, not of a query or view")

@@ -79,7 +79,7 @@ def query(session: Session, sql: str) -> Node:
     """Return the plan of a query.
 
     Raises:
-        SqlError: It is no query, or a wrong one.
+        SqlError: It is not a query, or a wrong one.
     """
     tokens = Tokens(sql)
     if tokens.peek() not in _QUERIES:
@@ -250,7 +250,7 @@ class Statements:
             text = tokens.text() if tokens.peek()[:1] == "'" else tokens.next()
             made = cast(Const(text_type(text), text), kind, self.session.zone)
             if made is None:
-                raise SqlError(f"PARTITION{at(place)}: '{text}' is no {sql_name(kind)}")
+                raise SqlError(f"PARTITION{at(place)}: '{text}' is not a {sql_name(kind)}")
             found[key] = made
         tokens.expect(")")
         return found

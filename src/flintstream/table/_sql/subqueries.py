@@ -41,7 +41,7 @@ def filtered_by(
     """Return a table with what WHERE demands of it, and the condition that is left.
 
     Raises:
-        SqlError: The condition is no BOOLEAN, or has a query where none can be.
+        SqlError: The condition is not a BOOLEAN, or has a query where none can be.
     """
     queries, plain = [], []
     for each in conjuncts_of(where):

@@ -47,7 +47,7 @@ def unnested(
     """Return each row joined with the elements of a container.
 
     Raises:
-        SqlError: It is no array or map, or has another number of columns.
+        SqlError: It is neither an array nor a map, or has another number of columns.
     """
     kind = container.type
     types: list[DataType]

@@ -32,7 +32,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
     """Return a table with the columns of its windows.
 
     Raises:
-        SqlError: The time column is no time attribute, or a size is missing or wrong.
+        SqlError: The time column is not a time attribute, or a size is missing or wrong.
     """
     names = [each.name for each in node.columns]
     if call.column not in names:
@@ -114,7 +114,7 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
     """Return a table with the columns of a window, and what replaces the window's functions by these columns.
 
     Raises:
-        SqlError: The time column is no time attribute, or a size is wrong.
+        SqlError: The time column is not a time attribute, or a size is wrong.
     """
     if not isinstance(key, s.Apply) or not isinstance(key.arguments[0], s.Name):
         raise SqlError(f"a window of GROUP BY{at(key.place)} needs a time attribute and an INTERVAL")

@@ -144,7 +144,7 @@ class _Pattern:
         end = self.text.find("}", self.at)
         low, comma, high = self.text[self.at + 1 : end].partition(",")
         if end < 0 or not low.strip().isdigit() or not (not high.strip() or high.strip().isdigit()):
-            raise self.wrong("a repetition that is no number")
+            raise self.wrong("a repetition that is not a number")
         self.at = end + 1
         least = int(low)
         most = int(high) if high.strip() else least + _MOST if comma else least

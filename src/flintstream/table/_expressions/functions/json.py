@@ -41,7 +41,7 @@ def _word(argument: Expr) -> str:
 
 
 def _at_path(arguments: Sequence[Expr], make: Callable[[JsonPath], object]) -> tuple[tuple[Expr, ...], object] | None:
-    """Return what a function reads of (text, path), and the function; None if one of them is no text."""
+    """Return what a function reads of (text, path), and the function; None if one of them is not text."""
     text, path = arguments[:2]
     if not isinstance(text.type, (*TEXTS, t.NullType)) or not isinstance(path.type, TEXTS):
         return None
@@ -139,7 +139,7 @@ def _string(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
 def json_of_group(name: str, argument: Expr, zone: str) -> Expr | None:
     """Return what JSON_ARRAYAGG and JSON_OBJECTAGG collect: JSON of values, and pairs of texts and JSON.
 
-    None means that there is no JSON for the values, or that a key is no text.
+    None means that there is no JSON for the values, or that a key is not text.
     """
     if name == "JSON_ARRAYAGG" or not isinstance(argument, Call):
         return _written(argument)

@@ -1,7 +1,7 @@
 """How scalar functions are defined: what they take, what they return, and their code.
 
 A signature has a letter for each argument: S text, I integer, N number, F floating point, B boolean, T timestamp,
-D date or timestamp, C time of day, V interval, A any type, Y bytes or text, P text that is no bare NULL. A ``?`` makes
+D date or timestamp, C time of day, V interval, A any type, Y bytes or text, P text but no bare NULL. A ``?`` makes
 the last one optional, a ``*`` lets it repeat.
 """
 

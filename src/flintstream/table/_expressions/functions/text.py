@@ -35,7 +35,7 @@ def _shorter(arguments: Sequence[Expr]) -> DataType:
 
 
 def _told(code: str) -> Any:
-    """Return the builder of a test of any value; None is no such value."""
+    """Return the builder of a test of any value; None never is such a value."""
 
     def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
         made = tuple(arguments)

@@ -127,7 +127,7 @@ def _from_unix(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _check_pattern(pattern: Expr, read: Callable[[str], object]) -> None:
-    """Refuse a constant that is no pattern: it would fail for the first record."""
+    """Refuse a constant that is not a pattern: it would fail for the first record."""
     if isinstance(pattern, Const) and isinstance(pattern.value, str):
         try:
             read(pattern.value)
