@@ -20,6 +20,7 @@ def cases():
     ]
 
 
+@pytest.mark.promise("S41")
 @pytest.mark.parametrize(("table", "engine"), cases())
 def test_hostile_values_give_what_pyflink_gives(table, engine):
     found = ours.by_expression(ours.differences(table, engine))
