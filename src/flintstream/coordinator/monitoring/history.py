@@ -123,13 +123,27 @@ def _text_of_error(job: ObservedJob) -> str | None:
 
 
 def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:
-    """Delete records that are too old or too many, except that of the ``latest`` job."""
+    """Delete records that are too old or too many, except those of the ``latest`` job and of running ones."""
     oldest = time.time_ns() // 1_000_000 - max_age_ms
-    others = [record for record in ended() if record["job_id"] != latest]
-    for number, record in enumerate(others, 1):
-        if number >= max_jobs or (record["ended_ms"] or record["started_ms"]) < oldest:
+    kept = {latest, *(entry.job_id for entry in registry.entries())}
+    others = ((_age_of(path), path) for path in registry.files(directory()) if path.stem not in kept)
+    dated = sorted(((age, path) for age, path in others if age is not None), reverse=True)
+    for number, ((started_ms, last_ms), path) in enumerate(dated, 1):
+        if number >= max_jobs or (last_ms or started_ms) < oldest:
             with contextlib.suppress(OSError):
-                (directory() / f"{record['job_id']}.json").unlink()
+                path.unlink()
+
+
+def _age_of(path: Path) -> tuple[int, int] | None:
+    """Return when a job of this machine started and ended (0 if unknown), without a check of the whole record.
+
+    Every job that ends asks for the ages of all records.
+    """
+    record = registry.content(path, LONGEST_RECORD)
+    if not isinstance(record, dict) or (record.get("host"), record.get("job_id")) != (registry.host(), path.stem):
+        return None
+    started_ms, ended_ms = record.get("started_ms"), record.get("ended_ms") or 0
+    return (started_ms, ended_ms) if isinstance(started_ms, int) and isinstance(ended_ms, int) else None
 
 
 def records() -> list[dict[str, Any]]:
