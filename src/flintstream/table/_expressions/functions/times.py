@@ -64,7 +64,7 @@ def _extract(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _check_unit(name: str, unit: Expr) -> None:
-    """Refuse a unit that has no fixed length, and is no number of months."""
+    """Refuse a unit that has no fixed length, unless it is a number of months."""
     if getattr(unit, "value", "") not in UNITS:
         raise SqlError(f"{name} has no unit {getattr(unit, 'value', '')}; there are {', '.join(UNITS)}")
 
