@@ -87,7 +87,7 @@ def _is_ours() -> bool:
         if "pickle" in name:
             return False
         if name.startswith("<frozen importlib") or name.endswith(
-            ("_types/conversion.py", "fused.py", "collections/__init__.py")
+            ("_types/conversion.py", "fused.py", "_expressions/codegen.py", "collections/__init__.py")
         ):
             return True
         frame = frame.f_back  # type: ignore[assignment]

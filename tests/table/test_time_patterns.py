@@ -1,4 +1,4 @@
-"""Texts of times: what Java's DateTimeFormatter and SimpleDateFormat write, and patterns that are none."""
+"""Texts of times: what Java's DateTimeFormatter and SimpleDateFormat write, and invalid patterns."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_date_format_reads_texts_leniently_and_the_others_are_null():
     "expression",
     ["DATE_FORMAT(LOCALTIMESTAMP, 'b')", "DATE_FORMAT(s, 'Q')", "FROM_UNIXTIME(1, 'XXXX')", "FROM_UNIXTIME(1, '''')"],
 )
-def test_a_constant_that_is_no_pattern_is_refused_when_planned(expression):
+def test_an_invalid_constant_pattern_is_refused_when_planned(expression):
     t_env = environment("BATCH")
     with pytest.raises(SqlError, match=r"DATE_FORMAT|FROM_UNIXTIME|quote"):
         t_env.sql_query(f"SELECT {expression} FROM (VALUES ('2020-01-01 00:00:00')) AS t (s)")

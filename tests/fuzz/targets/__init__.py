@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.fuzz.targets import control, files, messages, rest, savepoints, texts
+from tests.fuzz.targets import control, files, functions, messages, rest, savepoints, texts
 
 TARGETS = {
-    target.name: target for module in (savepoints, control, rest, messages, files, texts) for target in module.TARGETS
+    target.name: target
+    for module in (savepoints, control, rest, messages, files, texts, functions)
+    for target in module.TARGETS
 }

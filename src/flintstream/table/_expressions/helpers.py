@@ -6,7 +6,7 @@ import math
 import random
 import re
 from calendar import monthrange
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta, timezone
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -19,6 +19,8 @@ ZERO_BYTE = b"\0"
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)")
 _HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
+_LONG = 4000
+"""Digits of a number that is out of range anyway; Python reads no more than 4300."""
 _CUT = re.compile(r"([+-]?[0-9]*\.?[0-9]*)[\x00-\x7f]")
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
 _DATE = re.compile(r"(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
@@ -79,6 +81,13 @@ def divide_decimals(a: Decimal, b: Decimal, precision: int, scale: int) -> Decim
     return fit(WIDE.divide(a, b), precision, scale)
 
 
+def remainder_decimals(a: Decimal, b: Decimal, precision: int, scale: int) -> Decimal | None:
+    """Return the remainder with the sign of the dividend."""
+    if not b:
+        raise ArithmeticError("Division by zero")
+    return fit(WIDE.remainder(a, b), precision, scale)
+
+
 def whole(value: float, bits: int) -> int:
     """Convert to an integer like Java: towards zero, to the nearest value that fits."""
     if value != value:  # noqa: PLR0124 - NaN
@@ -125,7 +134,7 @@ def _with_digits(value: Any, digits: int, rounding: str) -> Any:
 def parse_integer(text: str, bits: int) -> int:
     """Read an integer; a fraction is cut off."""
     stripped = text.strip()
-    number = int(stripped) if _WHOLE.fullmatch(stripped) else None
+    number = int(stripped[:_LONG]) if _WHOLE.fullmatch(stripped) else None
     if number is None and "e" in stripped.lower():
         raise ValueError(f"For input string: '{text}'. Invalid character found.")
     if number is None:
@@ -180,10 +189,10 @@ def parse_boolean(text: str) -> bool:
 def parse_date(text: str) -> date:
     """Read the date of ``2020-01-31``, perhaps followed by a time; the day and the month may be missing."""
     found = _DATE.fullmatch(text.strip().partition(" ")[0])
-    if found is None:
+    year, month, day = map(int, found.groups("1")) if found is not None else (0, 0, 0)
+    if not MINYEAR <= year <= MAXYEAR or not 0 < month <= 12 or not 0 < day <= monthrange(year, month)[1]:
         raise ValueError(f"For input string: '{text}'. Expected a date such as 2020-01-31")
-    year, month, day = found.groups()
-    return date(int(year), int(month or 1), int(day or 1))
+    return date(year, month, day)
 
 
 def parse_time(text: str) -> time:

@@ -67,11 +67,17 @@ def _writer(kind: DataType) -> Callable[[Any], str]:
         return lambda value: f"[{','.join(['null' if each is None else element(each) for each in value])}]"
     if isinstance(kind, (t.MapType, t.MultisetType)):
         content = _writer(kind.value_type) if isinstance(kind, t.MapType) else str
-        return lambda value: _members((key, each, content) for key, each in value.items())
+        return lambda value: _members((_key(key), each, content) for key, each in value.items())
     if isinstance(kind, t.RowType):
         names, writers = kind.names, [_writer(each) for each in kind.field_types()]
         return lambda value: _members(zip(names, value, writers, strict=True))
     return str
+
+
+def _key(key: str | None) -> str:
+    if key is None:
+        raise ValueError("JSON has no NULL as a key: a map with one cannot be written")
+    return key
 
 
 def _members(members: Any) -> str:

@@ -91,8 +91,9 @@ def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr
         scale = max(x.scale, y.scale)
         kind = decimal_of(max(x.precision - x.scale, y.precision - y.scale) + scale + 1, scale)
     limits = f"{kind.precision}, {kind.scale}"
-    method = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}.get(name)
-    code = f"fit(WIDE.{method}({{0}}, {{1}}), {limits})" if method else f"divide_decimals({{0}}, {{1}}, {limits})"
+    method = {"+": "add", "-": "subtract", "*": "multiply"}.get(name)
+    divide = "divide_decimals" if name == "/" else "remainder_decimals"
+    code = f"fit(WIDE.{method}({{0}}, {{1}}), {limits})" if method else f"{divide}({{0}}, {{1}}, {limits})"
     return Call(with_null(kind, nullable), name, (a, b), template(code))
 
 

@@ -21,6 +21,7 @@ _BLANK = re.compile(r"\s")
 _NO_CODE = re.compile("%(?![0-9a-fA-F]{2})")
 
 
+_HALF = re.compile("[\ud800-\udfff]")
 LONGEST = 1 << 28
 """The characters that a function may give: more would end the process of a task, and with it other records."""
 
@@ -69,11 +70,10 @@ def pad(text: str, length: int, filling: str, *, left: bool) -> str | None:
             return text[:length]
         more = (filling * (length // len(filling) + 1))[: length - len(text)]
         return more + text if left else text + more
-    units, own = _units(text), _units(filling)
-    if length <= len(units):
-        return _text(units[:length])
-    added = (own * (length // len(own) + 1))[: length - len(units)]
-    return _text(added + units if left else units + added)
+    raw, own = (each.encode("utf-16-le", "surrogatepass") for each in (text, filling))  # Java counts its units
+    size = 2 * length
+    added = (own * (size // len(own) + 1))[: max(size - len(raw), 0)]
+    return _joined(added + raw[:size] if left else raw[:size] + added)
 
 
 def _units(text: str) -> list[int]:
@@ -83,9 +83,13 @@ def _units(text: str) -> list[int]:
 
 
 def _text(units: list[int]) -> str:
+    """Return the text of UTF-16 units."""
+    return _joined(b"".join(unit.to_bytes(2, "little") for unit in units))
+
+
+def _joined(raw: bytes) -> str:
     """Return the text of UTF-16 units; half of a pair becomes a question mark."""
-    raw = b"".join(unit.to_bytes(2, "little") for unit in units).decode("utf-16-le", "surrogatepass")
-    return "".join("?" if "\ud800" <= char <= "\udfff" else char for char in raw)
+    return _HALF.sub("?", raw.decode("utf-16-le", "surrogatepass"))
 
 
 def overlay(text: str, new: str, start: int, length: int | None = None) -> str | None:

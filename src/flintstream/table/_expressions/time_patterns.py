@@ -53,7 +53,7 @@ def format_unix(value: datetime, pattern: str) -> str:
 
 
 def format_text(text: str, pattern: str) -> str | None:
-    """Format a time that is a text such as ``2020-01-31 10:11:12``; None if it is none."""
+    """Format a time that is a text such as ``2020-01-31 10:11:12``; None if the text is not a timestamp."""
     value = lenient_timestamp(text)
     return None if value is None else format_unix(value.replace(tzinfo=timezone.utc), pattern)
 

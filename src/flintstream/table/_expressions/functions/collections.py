@@ -8,7 +8,8 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, template
 from flintstream.table._expressions.functions.signatures import BOOLEAN, FUNCTIONS, INT, STRING, Function, structure
-from flintstream.table._expressions.types import INTEGERS, TEXTS, common_type, is_nullable, with_null
+from flintstream.table._expressions.operators import WITHOUT_ORDER
+from flintstream.table._expressions.types import INTEGERS, TEXTS, common_type, has_lists, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,6 +78,17 @@ def _slice(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # n
     return _call(name, arguments, "array_slice({all})") if fits else None
 
 
+def _in_order(build: Build) -> Build:
+    """Return the builder of a function of arrays whose elements have an order."""
+
+    def checked(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+        kind = arguments[0].type if arguments else None
+        without = isinstance(kind, t.ArrayType) and isinstance(kind.element_type, WITHOUT_ORDER)
+        return None if without else build(name, arguments, zone)
+
+    return checked
+
+
 def _sort(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     fits = 1 <= len(arguments) <= 3 and all(isinstance(each.type, t.BooleanType) for each in arguments[1:])
     return _call(name, arguments, "array_sort({all})") if fits else None
@@ -120,7 +132,7 @@ def _from_arrays(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None
     if len(arguments) != 2:
         return None
     keys, values = (each.type for each in arguments)
-    if not isinstance(keys, t.ArrayType) or not isinstance(values, t.ArrayType):
+    if not isinstance(keys, t.ArrayType) or not isinstance(values, t.ArrayType) or has_lists(keys.element_type):
         return None
     kind = t.MapType(keys.element_type, values.element_type, is_nullable(keys) or is_nullable(values))
     return Call(kind, name, tuple(arguments), template("map_of({0}, {1})"))
@@ -143,15 +155,15 @@ for _name, _takes, _build in (
     ("ARRAY_PREPEND", "(ARRAY, any)", _with_element("[{1}, *{0}]")),
     ("ARRAY_DISTINCT", "(ARRAY)", _on_array("distinct({0})", _same)),
     ("ARRAY_REVERSE", "(ARRAY)", _on_array("{0}[::-1]", _same)),
-    ("ARRAY_MAX", "(ARRAY)", _on_array("max(known({0}), default=None)", _element, may_be_null=True)),
-    ("ARRAY_MIN", "(ARRAY)", _on_array("min(known({0}), default=None)", _element, may_be_null=True)),
+    ("ARRAY_MAX", "(ARRAY)", _in_order(_on_array("max(known({0}), default=None)", _element, may_be_null=True))),
+    ("ARRAY_MIN", "(ARRAY)", _in_order(_on_array("min(known({0}), default=None)", _element, may_be_null=True))),
     ("ELEMENT", "(ARRAY)", _on_array("only({0})", _element)),
     ("ARRAY_UNION", "(ARRAY, ARRAY)", _together("distinct([*{0}, *{1}])")),
     ("ARRAY_EXCEPT", "(ARRAY, ARRAY)", _together(_BOTH % "not in")),
     ("ARRAY_INTERSECT", "(ARRAY, ARRAY)", _together(_BOTH % "in")),
     ("ARRAY_CONCAT", "(ARRAY, ...)", _together("array_concat({all})", 1)),
     ("ARRAY_SLICE", "(ARRAY, INT, INT [optional])", _slice),
-    ("ARRAY_SORT", "(ARRAY, BOOLEAN [optional], BOOLEAN [optional])", _sort),
+    ("ARRAY_SORT", "(ARRAY, BOOLEAN [optional], BOOLEAN [optional])", _in_order(_sort)),
     ("ARRAY_JOIN", "(ARRAY of STRING, STRING, STRING [optional])", _join),
     ("MAP_KEYS", "(MAP)", _on_map("list({0})", lambda kind: t.ArrayType(kind.key_type))),
     ("MAP_VALUES", "(MAP)", _on_map("list({0}.values())", lambda kind: t.ArrayType(kind.value_type))),

@@ -61,7 +61,7 @@ def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
 def _random(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return RAND or RAND_INTEGER; a literal as seed gives the numbers that Java gives for it."""
     most = 1 if name == "RAND" else 2
-    if not most - 1 <= len(arguments) <= most or any(type(each.type) not in INTEGERS for each in arguments):
+    if not most - 1 <= len(arguments) <= most or any(INTEGERS.get(type(each.type), 64) > 32 for each in arguments):
         return None
     seed = arguments[0] if len(arguments) == most else None
     nullable = any(is_nullable(each.type) for each in arguments)
@@ -70,6 +70,8 @@ def _random(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
         code = "random.random()" if name == "RAND" else "random.randrange({all})"
         given = arguments[most - 1 :] if name == "RAND" else arguments[-1:]
         return Call(kind, name, tuple(given), template(code))
+    if seed.value is None:
+        return Const(kind, None)
     numbers = SeededRandom(seed.value)
 
     def emit(generator: Generator, call: Call, names: Sequence[str]) -> str:  # noqa: ARG001 - one signature

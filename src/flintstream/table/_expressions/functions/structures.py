@@ -9,7 +9,15 @@ from flintstream.table._expressions import operators as op
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import FUNCTIONS, STRING, Function, add, structure
-from flintstream.table._expressions.types import INTEGERS, TEXTS, common_type, is_nullable, sql_name, with_null
+from flintstream.table._expressions.types import (
+    INTEGERS,
+    TEXTS,
+    common_type,
+    has_lists,
+    is_nullable,
+    sql_name,
+    with_null,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +56,7 @@ def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 def _map(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     key = common_type([each.type for each in arguments[::2]])
     value = common_type([each.type for each in arguments[1::2]])
-    if key is None or value is None or len(arguments) % 2:
+    if key is None or value is None or len(arguments) % 2 or has_lists(key):
         return None
     parts = tuple(cast(each, (key, value)[i % 2], zone) or each for i, each in enumerate(arguments))
     pairs = ", ".join(f"{{{i}}}: {{{i + 1}}}" for i in range(0, len(arguments), 2))
@@ -75,7 +83,7 @@ def _item(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
     if isinstance(container.type, t.ArrayType) and type(key.type) in INTEGERS:
         code = "({0}[{1} - 1] if 0 < {1} <= len({0}) else None)"
         return Call(container.type.element_type.nullable(), name, (container, key), template(code))
-    if isinstance(container.type, t.MapType):
+    if isinstance(container.type, t.MapType) and not has_lists(key.type):
         return Call(container.type.value_type.nullable(), name, (container, key), template("{0}.get({1})"))
     return None
 

@@ -10,7 +10,15 @@ from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
 from flintstream.table._expressions.time_patterns import date_writers, unix_writers
-from flintstream.table._expressions.types import INTEGERS, TEXTS, TIMESTAMPS, IntervalType, is_nullable, with_null
+from flintstream.table._expressions.types import (
+    INTEGERS,
+    TEXTS,
+    TIMESTAMPS,
+    IntervalType,
+    is_nullable,
+    sql_name,
+    with_null,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +30,8 @@ _LTZ3 = t.LocalZonedTimestampType(3, False)
 _CLOCK = {"HOUR", "MINUTE", "SECOND"}
 UNITS = ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """The units of TIMESTAMPADD and TIMESTAMPDIFF."""
+_ROUNDED = (*UNITS, "DECADE", "CENTURY", "MILLENNIUM")
+_CLOCK_UNITS = ("MILLISECOND", "SECOND", "MINUTE", "HOUR")
 _PARTS = {
     "YEAR": "YEAR",
     "QUARTER": "QUARTER",
@@ -92,6 +102,8 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     kind = moment.type
     if not isinstance(kind, (*TIMESTAMPS, t.DateType, t.TimeType)):
         return None
+    if getattr(unit, "value", "") not in (_CLOCK_UNITS if isinstance(kind, t.TimeType) else _ROUNDED):
+        raise SqlError(f"{name.partition(' ')[0]} has no unit {getattr(unit, 'value', '')} for {sql_name(kind)}")
     function = "floor_of" if name == "FLOOR TO" else "ceil_time"
     if isinstance(kind, t.LocalZonedTimestampType):
         moment = cast(moment, t.TimestampType(kind.precision), zone) or moment
