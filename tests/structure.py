@@ -50,7 +50,7 @@ ROOMS = {
     "coordinator": (
         "program", "registry", "asking", "signals", "restart", "job", "engine", "pace", "orders", "monitoring",
         "checkpointing", "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt", "coordinator",
-        "control", "client", "descriptors",
+        "control", "descriptors", "client",
     ),
     "datastream": (
         "_settings", "functions", "state", "output_tag", "timerservice", "time_domain", "time_characteristic",
