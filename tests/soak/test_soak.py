@@ -106,8 +106,13 @@ def test_a_soak_fails_for_a_page_that_showed_no_running_job_or_complained(tmp_pa
     assert judge_page(watcher) == ["the page never showed a running job"]
     watcher.views = 1
     assert judge_page(watcher) == []
-    watcher.errors.append("a script failed")
-    assert judge_page(watcher) == ["a script failed"]
+    watcher.note(["a job: status of 404"], runs=False)
+    watcher.note(["the page: net::ERR_CONNECTION_REFUSED"], runs=False)
+    assert judge_page(watcher) == [], "the driver has ended, and the page with it"
+    watcher.note([], runs=True)
+    assert judge_page(watcher) == ["the page: net::ERR_CONNECTION_REFUSED"]
+    watcher.note(["a script failed"], runs=False)
+    assert judge_page(watcher)[1:] == ["a script failed"]
 
 
 def test_the_picture_is_well_formed_and_has_every_curve():

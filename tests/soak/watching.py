@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.rest.browser import BROWSER, DRIVER, browser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from tests.rest.browser import Browser
@@ -31,6 +31,7 @@ class Watcher:
         """How many views of a running job the browser showed."""
         self.errors: list[str] = []
         """What went wrong: the page is part of the soak."""
+        self._unreachable: list[str] = []
         self._over = threading.Event()
 
     def watch(self) -> None:
@@ -46,6 +47,22 @@ class Watcher:
     def stop(self) -> None:
         """End."""
         self._over.set()
+
+    def note(self, complaints: Iterable[str], *, runs: bool) -> None:
+        """Note what the console of the browser said while a view was open, and whether that showed a running job.
+
+        Between two legs, the job that the page shows has left the registry. The driver takes the page with it, so that
+        the page cannot be reached only counts if it comes back.
+        """
+        self.views += runs
+        for message in complaints:
+            if "ERR_CONNECTION_REFUSED" in message:
+                self._unreachable.append(message)
+            elif "status of 404" not in message:
+                self.errors.append(message)
+        if runs:
+            self.errors += self._unreachable
+            self._unreachable.clear()
 
     def _wait_for_address(self) -> bool:
         until = time.monotonic() + START_SECONDS
@@ -67,9 +84,7 @@ class Watcher:
                 page.run("location.hash = arguments[0]", f"{job}/{view}")
                 if self._over.wait(VIEW_SECONDS):
                     return
-                self.views += "RUNNING" in page.text("h1")
-                # Between two legs, the job that the page shows has left the registry.
-                self.errors += [message for message in page.complaints() if "status of 404" not in message]
+                self.note(page.complaints(), runs="RUNNING" in page.text("h1"))
 
 
 @contextmanager
