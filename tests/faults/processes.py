@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import time
 from pathlib import Path
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+DAEMON = re.compile(r"daemon(_process)? pyspark\.worker")
+"""The command of Spark's daemon, or of the one that starts before it; workers are forks of it."""
 
 
 class Process(NamedTuple):
@@ -68,7 +72,7 @@ def victims(pid: int, kind: str, rng: random.Random, nodes: Iterable[int] = ()) 
     Of workers, daemons and executors one is chosen; the result is empty while there is none.
     """
     tree = [process for each in (pid, *nodes) for process in below(each)]
-    daemons = [process for process in tree if "daemon pyspark.worker" in process.command]
+    daemons = [process for process in tree if DAEMON.search(process.command)]
     forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
     candidates = {
         "worker": forks,

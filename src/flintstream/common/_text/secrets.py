@@ -133,7 +133,7 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("jdbc:oracle:thin:scott/tiger@//db:1521/shop"), without_secrets("https://ghp_1@host/x")
     ('jdbc:oracle:thin:scott/***@//db:1521/shop', 'https://***@host/x')
     >>> without_secrets("GET amqp://me:abc@host failed, Authorization: Basic bWU6YWJj, retrying")
-    'GET amqp://me:***@host failed, Authorization: *** retrying'
+    'GET amqp://me:***@host failed, Authorization: ***, retrying'
     """
     if not text:
         return text

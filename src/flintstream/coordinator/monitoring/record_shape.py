@@ -132,7 +132,7 @@ def fault_of(record: object, *, kept: bool) -> str | None:
     """Return what is wrong with a record from a file (``kept``) or of a job that runs; None if it is in order.
 
     >>> fault_of([], kept=True), fault_of({"format": "1"}, kept=True)
-    ('it is []', "format is '1'")
+    ('it is []', 'it has no release')
     """
     fault = _fault(record, _KEPT if kept else _LIVING, "")
     if fault is not None or not isinstance(record, dict):
