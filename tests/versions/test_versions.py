@@ -39,8 +39,11 @@ def test_the_tests_of_the_choice_exist(test):
 
 def test_the_package_names_the_releases_that_are_tested():
     major, minor = NEWEST.split(".")
-    # A correction may be the oldest: earlier ones of the same release have known holes.
-    assert re.search(rf'"pyspark>={OLDEST_SPARK}(\.\d+)?,<{major}\.{int(minor) + 1}"', PROJECT)
+    # The oldest correction without known holes, which the page names too.
+    bound = re.search(rf'"pyspark>=({OLDEST_SPARK}\.\d+),<{major}\.{int(minor) + 1}"', PROJECT)
+    assert bound is not None
+    page = (ROOT / "docs" / "reference" / "versions.md").read_text(encoding="utf-8")
+    assert f"| {OLDEST_SPARK}, from {bound[1]} on |" in page
     assert tuple(map(int, OLDEST_SPARK.split("."))) == OLDEST
     pythons = sorted({python for supported in SPARKS.values() for python in supported})
     assert re.findall(r'"Programming Language :: Python :: (3\.\d+)"', PROJECT) == pythons
