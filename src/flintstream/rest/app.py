@@ -12,7 +12,7 @@ from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator.asking import JobSilentError
 from flintstream.errors import FlintstreamError, optional_module
 from flintstream.rest import openapi, page
-from flintstream.rest.access import JSON_HEADERS, LOOPBACK, Guard
+from flintstream.rest.access import JSON_HEADERS, LOOPBACK, MODULES, Guard
 from flintstream.rest.records import RefusedError
 from flintstream.rest.routes import Request, Route, routes
 
@@ -33,7 +33,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     """
     starlette = optional_module("starlette.applications", package="starlette", extra="ui", purpose="the REST server")
     from starlette.concurrency import run_in_threadpool  # noqa: PLC0415 - an optional dependency
-    from starlette.responses import HTMLResponse, Response  # noqa: PLC0415
+    from starlette.responses import Response  # noqa: PLC0415
     from starlette.routing import Route as Endpoint  # noqa: PLC0415
 
     def reply(content: object, status: int) -> Any:
@@ -64,11 +64,11 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
 
         return answer
 
-    def document(html: str, headers: dict[str, str]) -> Any:
+    def document(path: str, text: str, headers: dict[str, str], kind: str = "text/html") -> Any:
         async def answer(_: object) -> object:
-            return HTMLResponse(html, headers=headers)
+            return Response(text, 200, headers, kind)
 
-        return answer
+        return Endpoint(path, answer, methods=["GET"])
 
     answered = routes()
     described = openapi.document(answered)
@@ -78,10 +78,11 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
         for route in answered
         for prefix in ("", "/v1")
     ]
-    html, headers = page.document()
-    endpoints.append(Endpoint("/", document(html, headers), methods=["GET"]))
-    reference, headers = page.reference(described)
-    endpoints.append(Endpoint("/docs", document(reference, headers), methods=["GET"]))
+    endpoints += [document("/", *page.document()), document("/docs", *page.reference(described))]
+    endpoints += [
+        document(MODULES + name, module, page.SCRIPT_HEADERS, "text/javascript")
+        for name, module in page.modules().items()
+    ]
 
     async def missing(request: Any, error: Any) -> Any:
         return refusal(RefusedError(error.status_code, f"{error.detail}: {request.scope['path']}"))

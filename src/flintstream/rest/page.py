@@ -1,4 +1,4 @@
-"""The pages of the server: each is one document that loads nothing, put together from the files beside this module."""
+"""The pages of the server: documents that contain their style, and the modules of the script of one of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 FILES = Path(__file__).parent / "web"
-SCRIPTS = ("parts.js", "charts.js", "graph.js", "tabs.js", "main.js")
+STYLES = ("style.css", "job.css", "graph.css", "narrow.css")
+SCRIPT_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+"""No browser is to keep a module for another release of the server, or to run anything else as a script."""
 
 
 def _read(name: str) -> str:
@@ -18,9 +20,13 @@ def _read(name: str) -> str:
 
 def document() -> tuple[str, dict[str, str]]:
     """Return the page of all jobs, and the headers to send with it."""
-    style, script = _read("style.css"), "\n".join(map(_read, SCRIPTS))
-    text = _read("index.html").replace("/*style*/", style).replace("/*script*/", script)
-    return text, _headers(style, script)
+    style = "\n".join(map(_read, STYLES))
+    return _read("index.html").replace("/*style*/", style), _headers(style, "'self'")
+
+
+def modules() -> dict[str, str]:
+    """Return the modules that the page of all jobs loads from ``web/``, by name; send them with `SCRIPT_HEADERS`."""
+    return {path.name: _read(path.name) for path in FILES.glob("*.js")}
 
 
 def reference(described: dict[str, Any]) -> tuple[str, dict[str, str]]:
@@ -33,27 +39,22 @@ def reference(described: dict[str, Any]) -> tuple[str, dict[str, str]]:
             cells = (method.upper(), path, operation["summary"], names)
             rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
     text = _read("reference.html").replace("/*style*/", style).replace("<!--rows-->", "\n".join(rows))
-    return text, _headers(style, "")
+    return text, _headers(style)
 
 
 def refusal() -> tuple[str, dict[str, str]]:
     """Return the page for a browser without the token, and the headers to send with it."""
     style = _read("style.css")
-    return _read("refusal.html").replace("/*style*/", style), _headers(style, "")
+    return _read("refusal.html").replace("/*style*/", style), _headers(style)
 
 
-def _headers(style: str, script: str) -> dict[str, str]:
-    """Let the document run the parts that it was made of, and nothing else."""
+def _headers(style: str, scripts: str = "'none'") -> dict[str, str]:
+    """Let the document apply its own style, run ``scripts``, and nothing else."""
     policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; connect-src 'self'; "
+        f"default-src 'none'; style-src {_hash(style)}; script-src {scripts}; connect-src 'self'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    return {
-        "Content-Security-Policy": policy,
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
-    }
+    return {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", **SCRIPT_HEADERS}
 
 
 def _hash(part: str) -> str:

@@ -1,8 +1,19 @@
-"use strict";
 // Curves over time as SVG.
 
+import { h, s } from "./elements.js";
+import { bytes, clock } from "./texts.js";
+
 // Widths of the drawing: on a narrow page the same text needs more of it.
-const CHART = { get width() { return innerWidth < 720 ? 350 : 560; }, height: 170, left: 52, right: 10, top: 12, bottom: 24 };
+const CHART = {
+  get width() {
+    return innerWidth < 720 ? 350 : 560;
+  },
+  height: 170,
+  left: 52,
+  right: 10,
+  top: 12,
+  bottom: 24,
+};
 
 // Return round values that cover 0 to the largest one.
 function ticks(most, unit = 1, wanted = 4) {
@@ -16,7 +27,9 @@ function ticks(most, unit = 1, wanted = 4) {
 }
 
 function timeTicks(from, until) {
-  const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800].map((each) => each * 1000);
+  const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800].map(
+    (each) => each * 1000,
+  );
   const step = steps.find((each) => (until - from) / each <= 5) || steps[steps.length - 1];
   const found = [];
   for (let at = Math.ceil(from / step) * step; at <= until; at += step) found.push(at);
@@ -24,7 +37,7 @@ function timeTicks(from, until) {
 }
 
 // A chart of one or more series: {name, points: [[ms, value or null], ...]}. `marks` are times of restarts.
-function chart({ title, series, format, marks = [], range = null }) {
+export function chart({ title, series, format, marks = [], range = null }) {
   const points = series.flatMap((each) => each.points).filter((each) => each[1] !== null);
   const last = series.map((each) => {
     const known = each.points.filter((point) => point[1] !== null);
@@ -34,27 +47,60 @@ function chart({ title, series, format, marks = [], range = null }) {
     "figcaption",
     {},
     h("span", { class: "name" }, title),
-    ...series.map((each, i) => h("span", { class: "key" }, h("i", { class: `line${i}` }), `${each.name} `, h("b", {}, last[i] === null ? "–" : format(last[i])))),
+    ...series.map((each, i) =>
+      h(
+        "span",
+        { class: "key" },
+        h("i", { class: `line${i}` }),
+        `${each.name} `,
+        h("b", {}, last[i] === null ? "–" : format(last[i])),
+      ),
+    ),
   );
-  if (points.length < 2) return h("figure", { class: "chart", "data-key": title }, heading, h("p", { class: "empty" }, "No samples yet."));
+  if (points.length < 2)
+    return h("figure", { class: "chart", "data-key": title }, heading, h("p", { class: "empty" }, "No samples yet."));
   const from = range ? range[0] : Math.min(...points.map((each) => each[0]));
   const until = range ? range[1] : Math.max(...points.map((each) => each[0]));
   const most = Math.max(...points.map((each) => each[1]));
   const levels = ticks(most, format === bytes ? 1024 ** Math.floor(Math.log2(Math.max(1, most)) / 10) : 1);
   const top = levels[levels.length - 1];
   const x = (ms) => CHART.left + ((CHART.width - CHART.left - CHART.right) * (ms - from)) / Math.max(1, until - from);
-  const y = (value) => CHART.height - CHART.bottom - ((CHART.height - CHART.top - CHART.bottom) * Math.max(0, value)) / top;
+  const y = (value) =>
+    CHART.height - CHART.bottom - ((CHART.height - CHART.top - CHART.bottom) * Math.max(0, value)) / top;
   const told = series.map((each, i) => `${each.name} ${last[i] === null ? "unknown" : format(last[i])}`).join(", ");
   const drawing = s(
     "svg",
     { viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "img", "aria-label": `${title}, now: ${told}` },
-    s("g", { class: "grid" }, ...levels.map((level) => [
-      s("line", { x1: CHART.left, x2: CHART.width - CHART.right, y1: y(level), y2: y(level) }),
-      s("text", { x: CHART.left - 6, y: y(level) + 4, "text-anchor": "end" }, format(level)),
-    ])),
-    s("g", { class: "grid" }, ...timeTicks(from, until).map((at) => s("text", { x: x(at), y: CHART.height - 6, "text-anchor": "middle" }, clock(at)))),
-    s("g", { class: "marks" }, ...marks.filter((at) => at >= from && at <= until).map((at) =>
-      s("g", {}, s("line", { x1: x(at), x2: x(at), y1: CHART.top, y2: CHART.height - CHART.bottom }), s("text", { x: x(at) + 3, y: CHART.top + 8 }, "↻"), s("title", {}, `failed at ${clock(at)}`)))),
+    s(
+      "g",
+      { class: "grid" },
+      ...levels.map((level) => [
+        s("line", { x1: CHART.left, x2: CHART.width - CHART.right, y1: y(level), y2: y(level) }),
+        s("text", { x: CHART.left - 6, y: y(level) + 4, "text-anchor": "end" }, format(level)),
+      ]),
+    ),
+    s(
+      "g",
+      { class: "grid" },
+      ...timeTicks(from, until).map((at) =>
+        s("text", { x: x(at), y: CHART.height - 6, "text-anchor": "middle" }, clock(at)),
+      ),
+    ),
+    s(
+      "g",
+      { class: "marks" },
+      ...marks
+        .filter((at) => at >= from && at <= until)
+        .map((at) =>
+          s(
+            "g",
+            {},
+            s("line", { x1: x(at), x2: x(at), y1: CHART.top, y2: CHART.height - CHART.bottom }),
+            s("text", { x: x(at) + 3, y: CHART.top + 8 }, "↻"),
+            s("title", {}, `failed at ${clock(at)}`),
+          ),
+        ),
+    ),
     ...series.map((each, i) => s("path", { class: `line line${i}`, d: path(each.points, x, y) })),
     s("g", { class: "cursor" }),
   );
@@ -80,51 +126,34 @@ function point(event, drawing, series, { x, y, from, until, format }) {
   const box = drawing.getBoundingClientRect();
   const share = ((event.clientX - box.left) / box.width) * CHART.width;
   const at = from + ((share - CHART.left) / (CHART.width - CHART.left - CHART.right)) * (until - from);
-  const near = series.map((each) => each.points.reduce((best, next) => (next[1] !== null && (!best || Math.abs(next[0] - at) < Math.abs(best[0] - at)) ? next : best), null));
+  const near = series.map((each) =>
+    each.points.reduce(
+      (best, next) => (next[1] !== null && (!best || Math.abs(next[0] - at) < Math.abs(best[0] - at)) ? next : best),
+      null,
+    ),
+  );
   const found = near.find((each) => each);
   if (!found) return;
   const place = x(found[0]);
   const right = place > CHART.width * 0.6;
   const lines = [clock(found[0]), ...near.map((each, i) => `${series[i].name} ${each ? format(each[1]) : "–"}`)];
-  drawing.querySelector(".cursor").replaceChildren(
-    s("line", { x1: place, x2: place, y1: CHART.top, y2: CHART.height - CHART.bottom }),
-    ...near.map((each, i) => (each ? s("circle", { class: `line${i}`, cx: x(each[0]), cy: y(each[1]), r: 3.5 }) : s("g", {}))),
-    s("g", {}, ...lines.map((line, i) => s("text", { x: place + (right ? -8 : 8), y: CHART.top + 12 + 14 * i, "text-anchor": right ? "end" : "start" }, line))),
-  );
-}
-
-// -- what samples say -----------------------------------------------------------------------------------------------
-
-const SAMPLE_GAP_MS = 8000;
-
-// Per second between two samples that are not too close, so that short epochs do not make teeth.
-function rates(samples, total, least = 1500) {
-  const found = [];
-  let before = samples[0];
-  for (const next of samples.slice(1)) {
-    const elapsed = next.at_ms - before.at_ms;
-    if (elapsed < least) continue;
-    found.push([next.at_ms, Math.max(0, total(next) - total(before)) / (elapsed / 1000)]);
-    before = next;
-  }
-  return found;
-}
-
-// What a job does now: per vertex and subtask, from the last samples that are far enough apart.
-function now(samples, window = SAMPLE_GAP_MS) {
-  if (samples.length < 2) return null;
-  const last = samples[samples.length - 1];
-  let first = samples[samples.length - 2];
-  for (let i = samples.length - 2; i >= 0 && last.at_ms - first.at_ms < window; i -= 1) first = samples[i];
-  // A job without input runs no epochs, and its samples end: then nothing happens.
-  const until = Math.max(last.at_ms, Date.now() - last.at_ms > window ? Date.now() : last.at_ms);
-  const ms = Math.max(1, until - first.at_ms);
-  return last.vertices.map((parts, vertex) =>
-    parts[0].map((_, subtask) => {
-      const before = first.vertices[vertex]; // not there if the job has been rescaled since, which makes other chains
-      const change = (part) => Math.max(0, parts[part][subtask] - ((before && before[part][subtask]) || 0));
-      const busy = Math.min(1, change(2) / ms);
-      return { in: (1000 * change(0)) / ms, out: (1000 * change(1)) / ms, busy, held: Math.min(1 - busy, change(3) / ms) };
-    }),
-  );
+  drawing
+    .querySelector(".cursor")
+    .replaceChildren(
+      s("line", { x1: place, x2: place, y1: CHART.top, y2: CHART.height - CHART.bottom }),
+      ...near.map((each, i) =>
+        each ? s("circle", { class: `line${i}`, cx: x(each[0]), cy: y(each[1]), r: 3.5 }) : s("g", {}),
+      ),
+      s(
+        "g",
+        {},
+        ...lines.map((line, i) =>
+          s(
+            "text",
+            { x: place + (right ? -8 : 8), y: CHART.top + 12 + 14 * i, "text-anchor": right ? "end" : "start" },
+            line,
+          ),
+        ),
+      ),
+    );
 }
