@@ -23,7 +23,7 @@ from benchmarks.workloads import WORKLOADS
 if TYPE_CHECKING:
     import argparse
 
-ABLE = [name for name, engine in ENGINES.items() if any(engine.runs(each.package) for each in WORKLOADS.values())]
+ABLE = [name for name, engine in ENGINES.items() if any(engine.runs(value.package) for value in WORKLOADS.values())]
 
 
 def read_options() -> tuple[argparse.Namespace, list[str], list[str]]:

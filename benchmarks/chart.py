@@ -84,7 +84,11 @@ def _read(name: str) -> dict[str, Any]:
 
 def chart(results: dict[str, Any], workloads: tuple[str, ...]) -> str:
     """Return the SVG of records per second: a group of bars for each workload, a bar for each engine."""
-    rates = {(each["workload"], each["engine"]): each["rate"] for each in results["outcomes"] if not each["problem"]}
+    rates = {
+        (result["workload"], result["engine"]): result["rate"]
+        for result in results["outcomes"]
+        if not result["problem"]
+    }
     names = TITLES if results["benchmark"] == "workloads" else dict.fromkeys(name for name, _ in rates)
     shown = workloads or tuple(name for name in names if (name, "flintstream") in rates)
     highest = math.ceil(math.log10(max(rate for name in shown for _, rate in _bars(rates, name))))
@@ -100,7 +104,7 @@ def chart(results: dict[str, Any], workloads: tuple[str, ...]) -> str:
     ]
     position = LEFT
     drawn = {engine for name in shown for engine, _ in _bars(rates, name)}
-    for title, colour in (each for engine, each in ENGINES.items() if engine in drawn):
+    for title, colour in (item for engine, item in ENGINES.items() if engine in drawn):
         parts.append(f'<rect x="{position}" y="6" width="10" height="10" fill="{colour}"/>')
         parts.append(f'<text x="{position + 14}" y="15">{escape(title)}</text>')
         position += 30 + 7 * len(title)

@@ -56,9 +56,9 @@ def chart(commits: list[dict[str, Any]]) -> str:
     """Return the SVG: a line for each workload whose cost has changed by 2 % or more, in percent of its first one."""
     first, last = commits[0]["instructions"], commits[-1]["instructions"]
     lines: dict[str, list[float]] = {
-        name: [100 * each["instructions"][name] / first[name] for each in commits]
+        name: [100 * commit["instructions"][name] / first[name] for commit in commits]
         for name in TITLES
-        if name in first and any(abs(each["instructions"][name] / first[name] - 1) >= 0.02 for each in commits)
+        if name in first and any(abs(commit["instructions"][name] / first[name] - 1) >= 0.02 for commit in commits)
     }
     lowest = min(min(line) for line in lines.values()) // 10 * 10
     highest = max(max(line) for line in lines.values())
@@ -75,10 +75,10 @@ def chart(commits: list[dict[str, Any]]) -> str:
     for percent in range(int(lowest), int(highest) + 1, 10):
         parts.append(f'<path stroke="#8884" d="M{LEFT} {y(percent)}H{RIGHT}"/>')
         parts.append(f'<text class="small" x="{LEFT - 6}" y="{y(percent) + 4}" text-anchor="end">{percent} %</text>')
-    for number, each in enumerate(commits):
+    for number, item in enumerate(commits):
         at = round(LEFT + number * step, 1)
-        parts.append(f'<text class="small" x="{at}" y="{BOTTOM + 20}" text-anchor="middle">{each["commit"][:7]}</text>')
-        parts.append(f'<text class="small" x="{at}" y="{BOTTOM + 35}" text-anchor="middle">{each["date"][5:]}</text>')
+        parts.append(f'<text class="small" x="{at}" y="{BOTTOM + 20}" text-anchor="middle">{item["commit"][:7]}</text>')
+        parts.append(f'<text class="small" x="{at}" y="{BOTTOM + 35}" text-anchor="middle">{item["date"][5:]}</text>')
     below = float(TOP)
     for name, colour in zip(sorted(lines, key=lambda name: -lines[name][-1]), cycle(COLOURS), strict=False):
         points = "L".join(f"{round(LEFT + n * step, 1)} {y(percent)}" for n, percent in enumerate(lines[name]))

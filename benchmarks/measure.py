@@ -94,8 +94,8 @@ def measure_runs(name: str, engine: Engine, run: Callable[[int], Cost], limits: 
             growth = 1.3 * limits.seconds / max(cost.seconds, limits.seconds / MOST_GROWTH)
             records = min(rounded(records * max(growth, 1.5)), MOST_RECORDS)
         more = [run(records) - start_up for _ in range(limits.repeat - 1)]
-        seconds = statistics.median(each.seconds for each in (cost, *more))
-        cpu = statistics.median(each.cpu for each in (cost, *more))
+        seconds = statistics.median(item.seconds for item in (cost, *more))
+        cpu = statistics.median(item.cpu for item in (cost, *more))
         return Outcome(name, engine.name, records - FEW, seconds, cpu, start_up.seconds)
     except (RunError, OSError, subprocess.SubprocessError) as error:
         return Outcome(name, engine.name, problem=f"{type(error).__name__}: {error}")

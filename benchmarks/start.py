@@ -151,8 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if pair == 0:
                 time.sleep(SETTLED_SECONDS)
     medians = {
-        name: Cost(statistics.median(c.seconds for c in each), statistics.median(c.cpu for c in each))
-        for name, each in costs.items()
+        name: Cost(statistics.median(c.seconds for c in item), statistics.median(c.cpu for c in item))
+        for name, item in costs.items()
     }
     for name, cost in medians.items():
         print(f"median of {name:12} {cost.seconds:6.2f} s   CPU {cost.cpu:6.2f} s")

@@ -91,9 +91,9 @@ def direct(polls: int) -> None:
         began_cpu = time.process_time()
         time.sleep(wall)
         alone = time.process_time() - began_cpu
-        each = max(0.0, spent - alone) / polls
-        print(f"{polls} polls, {size:,} bytes each: {1000 * each:.2f} ms of the processor each beyond the job's own")
-        print(f"one every {POLL_SECONDS:g} s: {100 * each / POLL_SECONDS:.3f} % of one core")
+        cost = max(0.0, spent - alone) / polls
+        print(f"{polls} polls, {size:,} bytes each: {1000 * cost:.2f} ms of the processor each beyond the job's own")
+        print(f"one every {POLL_SECONDS:g} s: {100 * cost / POLL_SECONDS:.3f} % of one core")
 
 
 def _ask_all(addresses: list[str], polls: int) -> int:
@@ -147,8 +147,8 @@ def once(what: str, options: argparse.Namespace, *, watched: bool) -> dict[str, 
                 latency.append(running.coordinator.tally.load.latency())
         client.get_job_execution_result().result()
         if what == "latency":
-            known = [each for each in latency if each]
-            return {name: statistics.median(each[share] for each in known) for name, share in QUANTILES.items()}
+            known = [item for item in latency if item]
+            return {name: statistics.median(item[share] for item in known) for name, share in QUANTILES.items()}
         spent = time.process_time() - began_cpu
         return {
             "records per CPU s": options.records / spent,
@@ -212,7 +212,7 @@ def _compare(what: str, options: argparse.Namespace) -> None:
                 )
             told[watched].append(json.loads(done.stdout.splitlines()[-1]))
     for name in told[False][0]:
-        alone, seen = (statistics.median(each[name] for each in told[watched]) for watched in (False, True))
+        alone, seen = (statistics.median(item[name] for item in told[watched]) for watched in (False, True))
         print(f"{what:10} {name:18} alone {alone:12,.1f}  watched {seen:12,.1f}  {100 * (seen / alone - 1):+.2f} %")
 
 

@@ -154,9 +154,9 @@ class Code:
     def circles(self, *, for_types: bool) -> list[list[str]]:
         """Return the groups of modules that import each other, also within functions, largest first."""
         edges: dict[str, set[str]] = {module: set() for module in self.trees}
-        for each in self.imports:
-            if for_types or not each.for_types:
-                edges[each.importer].add(each.imported)
+        for item in self.imports:
+            if for_types or not item.for_types:
+                edges[item.importer].add(item.imported)
         return sorted((sorted(group) for group in _components(edges) if len(group) > 1), key=len, reverse=True)
 
     def rooms(self, package: str) -> set[str]:
@@ -172,11 +172,11 @@ class Code:
         base = f"flintstream.{package}."
         ranks = {room: rank for rank, room in enumerate(ROOMS[package])}
         found: dict[tuple[str, str], list[Import]] = {}
-        for each in self.imports:
-            if each.importer.startswith(base) and each.imported.startswith(base) and not each.for_types:
-                rooms = tuple(name.removeprefix(base).partition(".")[0] for name in (each.importer, each.imported))
+        for item in self.imports:
+            if item.importer.startswith(base) and item.imported.startswith(base) and not item.for_types:
+                rooms = tuple(name.removeprefix(base).partition(".")[0] for name in (item.importer, item.imported))
                 if ranks.get(rooms[1], -1) > ranks.get(rooms[0], -1):
-                    found.setdefault(rooms, []).append(each)  # type: ignore[arg-type]
+                    found.setdefault(rooms, []).append(item)  # type: ignore[arg-type]
         return found
 
     def figures(self) -> dict[str, int]:
@@ -210,7 +210,7 @@ class Code:
 
     def upward(self) -> list[Import]:
         """Return the imports from higher layers, also within functions and for types."""
-        return [each for each in self.imports if upward(each.importer, each.imported)]
+        return [item for item in self.imports if upward(item.importer, item.imported)]
 
     def upward_names(self) -> list[tuple[str, str]]:
         """Return (module, name of a module of a higher layer) for the texts that are such names, or begin one."""
@@ -224,7 +224,7 @@ class Code:
 
     def function_imports(self) -> list[Import]:
         """Return the imports within functions."""
-        return [each for each in self.imports if each.in_function]
+        return [item for item in self.imports if item.in_function]
 
     def anys(self) -> Counter[str]:
         """Return the number of uses of ``Any`` in each package."""

@@ -113,13 +113,13 @@ def room_of(module: str) -> int:
 
 def test_rooms_of_the_runtime_import_downward():
     within_runtime = [
-        each
-        for each in code_of().imports
-        if within(each.importer, "flintstream.runtime") and within(each.imported, "flintstream.runtime")
+        item
+        for item in code_of().imports
+        if within(item.importer, "flintstream.runtime") and within(item.imported, "flintstream.runtime")
     ]
-    assert len({room_of(each.importer) for each in within_runtime}) == len(ROOMS) + 1
+    assert len({room_of(item.importer) for item in within_runtime}) == len(ROOMS) + 1
     assert [
-        each for each in within_runtime if room_of(each.imported) > room_of(each.importer) and not each.for_types
+        item for item in within_runtime if room_of(item.imported) > room_of(item.importer) and not item.for_types
     ] == []
 
 

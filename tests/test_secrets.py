@@ -216,10 +216,10 @@ def causes(error):
     found: list[Any] = []
     waiting = [error]
     while waiting:
-        each = waiting.pop()
-        if each is not None and all(each is not known for known in found):
-            found.append(each)
-            waiting += [each.__cause__, each.__context__]
+        cause = waiting.pop()
+        if cause is not None and all(cause is not known for known in found):
+            found.append(cause)
+            waiting += [cause.__cause__, cause.__context__]
     return found
 
 
@@ -350,7 +350,7 @@ def web():
 
 def all_of(error):
     """Return everything that an error says, and everything that it came from."""
-    return "".join(traceback.format_exception(error)) + "".join(f"{each}{each!r}" for each in causes(error))
+    return "".join(traceback.format_exception(error)) + "".join(f"{cause}{cause!r}" for cause in causes(error))
 
 
 def columns():
@@ -546,8 +546,8 @@ def broken_frame(tmp_path):
         "streamReader": lambda self, schema: streams(),
     }
     spark.dataSource.register(type("Broken", (datasource.DataSource,), kind))
-    for each in (batches, streams):
-        each.__module__ = "__main__"
+    for item in (batches, streams):
+        item.__module__ = "__main__"
 
     def make(streaming):
         reader = spark.readStream if streaming else spark.read

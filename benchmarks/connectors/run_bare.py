@@ -72,8 +72,8 @@ def kafka_count(number: int, run: Run) -> None:
     if once:
         client.init_transactions()
         client.begin_transaction()
-    for position, each in enumerate(counted(consumed(number, run))):
-        value = to_text(each).encode()
+    for position, item in enumerate(counted(consumed(number, run))):
+        value = to_text(item).encode()
         while True:
             try:
                 client.produce(topic, value)

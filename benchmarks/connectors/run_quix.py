@@ -65,11 +65,11 @@ def process(number, mode, run):
 def main():
     mode, run = sys.argv[1], Run.from_json(sys.argv[2])
     processes = [multiprocessing.Process(target=process, args=(number, mode, run)) for number in range(2)]
-    for each in processes:
-        each.start()
-    for each in processes:
-        each.join()
-    sys.exit(max(abs(each.exitcode or 0) for each in processes))
+    for item in processes:
+        item.start()
+    for item in processes:
+        item.join()
+    sys.exit(max(abs(item.exitcode or 0) for item in processes))
 
 
 if __name__ == "__main__":

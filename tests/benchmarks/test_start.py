@@ -46,7 +46,7 @@ def test_only_the_copy_for_pyflink_has_its_mode(tmp_path):
     assert theirs.arguments == ["/venv/bin/python", str(tmp_path / "pyflink" / "word_count.py")]
     assert Path(theirs.arguments[-1]).read_text() == with_mode(PROGRAM, "process")
     assert theirs.variables["PATH"].startswith(f"/venv/bin{os.pathsep}")
-    assert not any("PYTHONDONTWRITEBYTECODE" in each.variables for each in (ours, theirs))
+    assert not any("PYTHONDONTWRITEBYTECODE" in item.variables for item in (ours, theirs))
 
 
 def test_a_program_with_a_mode_still_compiles():

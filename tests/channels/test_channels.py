@@ -129,8 +129,8 @@ def test_neither_end_sends_the_key(plain, tmp_path):
     assert found[0].receive() == b"hello"
     assert b"hello" in b"".join(seen)
     assert key not in b"".join(seen)
-    for each in (found[0], caller, behind, own):
-        each.close()
+    for item in (found[0], caller, behind, own):
+        item.close()
 
 
 class Connecting:
@@ -247,7 +247,7 @@ def test_a_listener_accepts_no_proof_of_an_earlier_connection(plain):
     """Nor does it accept one for numbers that the stranger chose for itself."""
     key = plain.endpoint().key
     with raw(plain) as first, raw(plain) as second:
-        nonces = [read(each, GREETING)[-32:] for each in (first, second)]
+        nonces = [read(item, GREETING)[-32:] for item in (first, second)]
         assert nonces[0] != nonces[1]
         answer = bytes(32) + channels._proof(key, channels._CALLER, nonces[0], bytes(32))
         first.sendall(answer)
@@ -287,8 +287,8 @@ def test_silent_strangers_hold_up_neither_callers_nor_the_end(echoing):
     echoing.close()
     assert time.monotonic() - began < listeners.HANDSHAKE_SECONDS
     assert not echoing._thread.is_alive()
-    for each in silent:
-        each.close()
+    for item in silent:
+        item.close()
 
 
 def test_a_stranger_is_turned_away_after_some_time(plain, monkeypatch):
@@ -335,8 +335,8 @@ def test_a_process_that_was_forked_has_no_end_of_a_channel(plain):
     assert channel.receive(seconds=LONG) is None
     os.write(theirs, b"x")
     os.waitpid(child, 0)
-    for each in (ours, theirs):
-        os.close(each)
+    for item in (ours, theirs):
+        os.close(item)
     channel.close()
 
 

@@ -105,7 +105,7 @@ def test_a_record_has_configuration_plan_metrics_checkpoints_and_exceptions(plac
     assert all(edge["id"] in known for vertex in vertices for edge in vertex["inputs"])
     assert record["checkpoints"]["completed"] == 0
     assert record["metrics"]["totals"]["numRestarts"] == 1
-    assert [each["type"] for each in record["exceptions"]] == ["ZeroDivisionError"] * 2
+    assert [item["type"] for item in record["exceptions"]] == ["ZeroDivisionError"] * 2
     assert "operator 'six'" in record["exceptions"][0]["text"]
     assert record["error"].startswith("ZeroDivisionError")
     assert record["started_ms"] <= record["exceptions"][0]["at_ms"] <= record["ended_ms"]

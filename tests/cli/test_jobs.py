@@ -102,7 +102,9 @@ def test_metrics_of_a_running_job_are_shown_by_operator_and_subtask(start):
     assert any(line.startswith("    busyTimeMsPerSecond ") for line in lines)
     assert any(line.startswith("    numRecordsInPerSecond ") for line in lines)
     operators = json.loads(flintstream("metrics", "--format", "json", job))
-    collected = [each["values"]["numRecordsIn"] for each in operators if each["operator"] == "KEYED PROCESS"]
+    collected = [
+        operator["values"]["numRecordsIn"] for operator in operators if operator["operator"] == "KEYED PROCESS"
+    ]
     assert len(collected) == 2
     assert sum(collected) > 10
     text = flintstream("metrics", "-f", "prometheus", job)
@@ -306,11 +308,11 @@ def test_callers_that_say_nothing_hold_nobody_up(start):
     start("busy")
     entry = registry.find("busy")
     silent = [socket.socket(socket.AF_UNIX) for _ in range(20)]
-    for each in silent:
-        each.connect(entry.address)
+    for item in silent:
+        item.connect(entry.address)
     assert asking.ask(entry, "status")["state"] == "RUNNING"
-    for each in silent:
-        each.close()
+    for item in silent:
+        item.close()
 
 
 @pytest.mark.parametrize("request_", ["unknown", "savepoint"])

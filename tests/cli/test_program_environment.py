@@ -257,7 +257,7 @@ def test_a_program_ends_as_under_python(tmp_path, names):
         return None if plain == ours else (name, plain, ours)
 
     with ThreadPoolExecutor(2) as pool:
-        different = [each for each in pool.map(differs, names) if each is not None]
+        different = [item for item in pool.map(differs, names) if item is not None]
     assert different == []
 
 

@@ -107,7 +107,7 @@ class Job:
 
     def left(self):
         """Return the processes and the temporary files that are left."""
-        running = wait_for(lambda: [each for each in self.seen if Path(f"/proc/{each.pid}").exists()], until=[].__eq__)
+        running = wait_for(lambda: [item for item in self.seen if Path(f"/proc/{item.pid}").exists()], until=[].__eq__)
         files = wait_for(lambda: sorted(map(str, (self.directory / "tmp").iterdir())), until=[].__eq__)
         return running, files
 

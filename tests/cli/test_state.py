@@ -47,7 +47,9 @@ def test_a_listing_names_operators_and_states(path):
 
 def test_a_listing_for_scripts_has_an_operator_per_line(path):
     operators = [json.loads(line) for line in run("list", path, "--format", "json").stdout.splitlines()]
-    assert [(each["uid"], each["name"], [state["name"] for state in each["states"]]) for each in operators] == [
+    assert [
+        (operator["uid"], operator["name"], [state["name"] for state in operator["states"]]) for operator in operators
+    ] == [
         ("basket", "baskets", ["price", "seen"]),
         ("total", "total", ["sum"]),
     ]

@@ -78,7 +78,7 @@ def test_the_page_is_there_while_the_program_runs(start):
         get(address)
     assert b"<title>flintstream</title>" in get(address, token)
     jobs = wait_for(lambda: json.loads(get(f"{address}v1/jobs/overview", token))["jobs"])
-    assert [each["name"] for each in jobs] == ["watched"]
+    assert [job["name"] for job in jobs] == ["watched"]
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     with pytest.raises(urllib.error.URLError):

@@ -205,9 +205,9 @@ class Acting(KeyedProcessFunction):
                 raise LookupError(*arguments)
             if name == "emit":
                 yield from arguments
-                for each in arguments:
-                    if isinstance(each, list):
-                        each.append("changed later")
+                for argument in arguments:
+                    if isinstance(argument, list):
+                        argument.append("changed later")
                 continue
             try:
                 yield name, self.act(name, arguments, ctx)
@@ -456,8 +456,8 @@ def conversion(names, values):
 
 
 SCENARIOS: dict[str, Any] = {
-    each.__name__: each
-    for each in (state, running, running_behind_exchange, windows, windows_behind_exchange, routes, conversion)
+    element.__name__: element
+    for element in (state, running, running_behind_exchange, windows, windows_behind_exchange, routes, conversion)
 }
 
 

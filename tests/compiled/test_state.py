@@ -90,7 +90,7 @@ def settings_of_ttl(draw):
 @st.composite
 def programs(draw):
     kind = draw(st.sampled_from(list(METHODS)))
-    calls = st.one_of(*[st.tuples(st.just(name), each) for name, each in METHODS[kind].items()])
+    calls = st.one_of(*[st.tuples(st.just(name), item) for name, item in METHODS[kind].items()])
     others = st.sampled_from([("clear", ()), ("take delta", ()), ("take snapshot", ())])
     passing = st.sampled_from([0, 0, 0, 1, 2, 5])
     return kind, draw(settings_of_ttl()), draw(st.lists(st.tuples(passing, st.sampled_from("ab"), calls | others)))

@@ -83,7 +83,7 @@ def run_together(
             if env._configuration.to_dict() != settings:
                 raise ValueError(f"{program.name} has changed the settings: give it a separate job")
         env.execute(f"{len(collects)} programs")
-        return {name: [collect()[0] for collect in each] for name, each in collects.items()}
+        return {name: [collect()[0] for collect in item] for name, item in collects.items()}
 
 
 def collector(output: Any) -> Callable[[], tuple[list[str], list[str]]]:

@@ -46,5 +46,5 @@ def check(url: str) -> str:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:]:
-        print(check(each), flush=True)
+    for item in sys.argv[1:]:
+        print(check(item), flush=True)

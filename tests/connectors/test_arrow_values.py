@@ -49,7 +49,7 @@ def structs(parts):
     def of(names, fields):
         names, fields = names[: len(fields)], fields[: len(names)]
         kind = pa.struct([(name, field) for name, (field, _) in zip(names, fields, strict=True)])
-        values = st.tuples(*(st.none() | each for _, each in fields))
+        values = st.tuples(*(st.none() | item for _, item in fields))
         return kind, values.map(lambda parts: Row(**dict(zip(names, parts, strict=True))))
 
     return st.builds(of, NAMES, st.lists(parts, min_size=1, max_size=3))

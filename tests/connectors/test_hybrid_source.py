@@ -33,8 +33,8 @@ def numbers(*bounds):
     """Return a source for each pair of neighbours: up to the second, without it."""
     first, *later = [NumberSequenceSource(start, end - 1) for start, end in pairwise(bounds)]
     builder = HybridSource.builder(first)
-    for each in later:
-        builder.add_source(each)
+    for item in later:
+        builder.add_source(item)
     return builder.build()
 
 

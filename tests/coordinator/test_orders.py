@@ -33,13 +33,13 @@ def test_savepoints_are_taken_in_the_order_in_which_they_were_asked_for(orders):
 
 def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(orders):
     asked = [request(), request()]
-    for each in asked:
-        orders.ask_for(each)
+    for item in asked:
+        orders.ask_for(item)
     orders.refuse(OSError("the disk is full"))
     assert not orders.waiting
-    for each in asked:
+    for item in asked:
         with pytest.raises(CheckpointError, match="cannot take a savepoint: the disk is full"):
-            each.result.result(0)
+            item.result.result(0)
 
 
 def test_a_cancellation_ends_a_wait_and_what_the_engine_does():

@@ -102,7 +102,7 @@ def test_enumerators_are_closed_when_another_cannot_be_created():
     good = NumberSource()
     with pytest.raises(OSError, match="no answer"):
         sources_of(good, Broken())
-    assert [each.closed for each in good.enumerators] == [True]
+    assert [enumerator.closed for enumerator in good.enumerators] == [True]
 
 
 def test_enumerators_hear_of_all_epochs_that_a_checkpoint_contains():

@@ -21,7 +21,7 @@ def test_samples_cover_the_whole_life_of_a_job_and_stay_few():
         curves.add(progress, LOAD, 2 * second)
     samples = curves.since(0)
     assert CAPACITY // 4 < len(samples) < CAPACITY
-    seen = [each["in"] for each in samples]
+    seen = [sample["in"] for sample in samples]
     assert seen == sorted(seen)
     assert seen[0] < CAPACITY
     assert seen[-1] > 9 * CAPACITY
@@ -41,7 +41,7 @@ def test_the_last_failed_checkpoints_are_known_with_their_reasons():
     for number in range(KEPT_CHECKPOINTS + 3):
         history.failed(number, "checkpoint", [report], f"reason {number}")
     told = history.told()
-    assert [each["number"] for each in told] == list(range(3, KEPT_CHECKPOINTS + 3))
+    assert [item["number"] for item in told] == list(range(3, KEPT_CHECKPOINTS + 3))
     assert (told[-1]["reason"], told[-1]["duration_ms"]) == (f"reason {KEPT_CHECKPOINTS + 2}", 5)
 
 
@@ -60,10 +60,10 @@ def test_what_is_logged_is_kept_without_a_handler():
             log.exception("it broke")
     finally:
         logging.setLogRecordFactory(before)
-    mine = [each for each in recent_log.lines() if each["logger"] == log.name]
-    assert [each["text"] for each in mine] == [
+    mine = [line for line in recent_log.lines() if line["logger"] == log.name]
+    assert [item["text"] for item in mine] == [
         "one argument",
         "it broke\nValueError: invalid literal for int() with base 10: 'why'",
     ]
-    assert [each["level"] for each in mine] == ["WARNING", "ERROR"]
+    assert [item["level"] for item in mine] == ["WARNING", "ERROR"]
     assert logging.getLogger().handlers == handlers

@@ -82,7 +82,7 @@ def assign(assigner, timestamp=MIN, context=None, element=None):
 
 
 def spans(windows):
-    return [(each.start, each.end) for each in windows]
+    return [(item.start, item.end) for item in windows]
 
 
 # -- windows ---------------------------------------------------------------------------------------------------------
@@ -144,12 +144,12 @@ def test_windows_look_as_in_pyflink():
     assert repr(GlobalWindow.get()) == "GlobalWindow"
 
 
-@pytest.mark.parametrize("each", [TimeWindow(-1, 5), CountWindow(7), GlobalWindow()])
-def test_windows_can_be_pickled_and_used_as_keys(each):
-    copy = pickle.loads(pickle.dumps(each))
-    assert copy == each
-    assert {each: 1}[copy] == 1
-    assert type(copy) is type(each)
+@pytest.mark.parametrize("window", [TimeWindow(-1, 5), CountWindow(7), GlobalWindow()])
+def test_windows_can_be_pickled_and_used_as_keys(window):
+    copy = pickle.loads(pickle.dumps(window))
+    assert copy == window
+    assert {window: 1}[copy] == 1
+    assert type(copy) is type(window)
 
 
 def test_a_global_window_is_as_good_as_another():
@@ -167,8 +167,8 @@ def test_a_global_window_is_as_good_as_another():
 )
 def test_serializers_read_what_they_wrote(serializer, windows, size):
     stream = BytesIO()
-    for each in windows:
-        serializer.serialize(each, stream)
+    for item in windows:
+        serializer.serialize(item, stream)
     assert stream.tell() == len(windows) * size
     stream.seek(0)
     assert [serializer.deserialize(stream) for _ in windows] == windows
@@ -353,7 +353,7 @@ def test_merged_windows_are_the_unions_of_touching_intervals(intervals):
     callback = Callback()
     TimeWindow.merge_windows(windows, callback)
     # Touching counts: [0, 5) and [5, 8) share the point 5 if both are taken as closed
-    covered = {point for each in windows for point in range(2 * each.start, 2 * each.end + 1)}
+    covered = {point for item in windows for point in range(2 * item.start, 2 * item.end + 1)}
     runs = [point for point in covered if point - 1 not in covered]
     assert len(runs) == len(windows) - sum(len(sources) - 1 for sources, _ in callback.merged)
     for sources, merged in callback.merged:
@@ -367,7 +367,7 @@ def test_merged_windows_are_the_unions_of_touching_intervals(intervals):
 
 def ids_of(assigner, records):
     context = Context()
-    return [[each.id for each in assign(assigner, context=context)] for _ in range(records)]
+    return [[item.id for item in assign(assigner, context=context)] for _ in range(records)]
 
 
 def test_a_count_window_takes_so_many_records():
@@ -387,10 +387,10 @@ def test_records_between_sliding_count_windows_have_none():
 def test_sliding_count_windows_hold_size_records_each(size, slide):
     members: dict = {}
     for record, ids in enumerate(ids_of(CountSlidingWindowAssigner(size, slide), 30)):
-        for each in ids:
-            members.setdefault(each, []).append(record)
-    for each, records in members.items():
-        expected = range(each * slide, each * slide + size)
+        for id_ in ids:
+            members.setdefault(id_, []).append(record)
+    for item, records in members.items():
+        expected = range(item * slide, item * slide + size)
         assert records == [record for record in expected if record < 30]
 
 

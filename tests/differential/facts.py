@@ -269,7 +269,7 @@ def is_ordered(program: Program, facts: Facts, select: str) -> bool:
     return facts.order == "total" or (facts.order == "key" and of_key)
 
 
-def each(program: Program, facts: Facts, select: str, parallelism: int) -> Facts:
+def per_record(program: Program, facts: Facts, select: str, parallelism: int) -> Facts:
     """Return the facts about results that each belong to one record."""
     if program.mode == "STREAMING" and facts.order == "total" and parallelism == 1:
         order: Order = "total"
@@ -293,9 +293,9 @@ def running(program: Program, step: Step, facts: Facts, parallelism: int) -> Fac
     if reduces and options.get("form", facts.form) != facts.form:
         raise AmbiguousError("reducing does not change the form")
     if not reduces:
-        return in_form(each(program, facts, select, parallelism), options)
+        return in_form(per_record(program, facts, select, parallelism), options)
     if program.mode == "STREAMING":
-        found = each(program, facts, select, parallelism)
+        found = per_record(program, facts, select, parallelism)
         # The time is that of one of the records, not always of the last.
         return replace(found, field="ties", rising_field=False)
     of_key = select == "key"
@@ -340,7 +340,7 @@ def windowed(program: Program, options: dict[str, Any], facts: Facts, parallelis
     need(ordered or not depends, "windows of records in any order")
     if kind not in TIMED:
         need(not options["late"] and not options["lateness"], "nothing is late to a window without a time")
-        found = in_form(each(program, facts, select, parallelism), options)
+        found = in_form(per_record(program, facts, select, parallelism), options)
         return replace(tied(found) if kind == "count" else found, field="ties", rising_field=False)
     need(facts.stamps != "none", "windows need timestamps")
     if kind == "session":
@@ -368,7 +368,7 @@ def timed(program: Program, step: Step, inputs: list[Facts], parallelism: int) -
         need(ordered or not (options["ordered"] or options["delete"]), "it tells the order, which is open")
         need(options["emit"] or options["delay"] is not None, "it has no results")
         if options["delay"] is None:
-            found = in_form(each(program, first, select, parallelism), options)
+            found = in_form(per_record(program, first, select, parallelism), options)
         else:
             found = of_timers(first, options, parallelism, alone=not options["emit"])
         if not ordered and options["emit"]:

@@ -95,7 +95,7 @@ def _run():
             harness.process_element(second)
             harness.set_processing_time(200 * (number + 1))
             events = harness.get_output()
-            fired = [(each.timestamp, each.value) for each in events[seen:] if isinstance(each, StreamRecord)]
+            fired = [(event.timestamp, event.value) for event in events[seen:] if isinstance(event, StreamRecord)]
             seen = len(events)
             is_late = len(harness.get_side_output(LATE)) > late
             late += is_late

@@ -35,7 +35,10 @@ def public_names() -> Iterator[tuple[str, str]]:
     theirs = {*surface["names"], *surface["table"], *surface["without_all"]}
     for package in PACKAGES:
         root = import_module(f"flintstream.{package}")
-        for module in (root.__name__, *(each.name for each in walk_packages(root.__path__, f"{root.__name__}."))):
+        for module in (
+            root.__name__,
+            *(module.name for module in walk_packages(root.__path__, f"{root.__name__}.")),
+        ):
             if module.replace("flintstream", "pyflink", 1) in theirs:
                 for name in getattr(import_module(module), "__all__", ()):
                     yield module, name
@@ -78,7 +81,7 @@ def without_example() -> Iterator[str]:
         used = set(re.findall(r"\b(\w+)\(|\.(\w+)\b", code))
         elsewhere = {member for base in value.__mro__[1:] if id(base) in objects for member in dir(base)}
         for member, given in _members(value).items():
-            if member not in elsewhere | {each for pair in used for each in pair}:
+            if member not in elsewhere | {item for pair in used for item in pair}:
                 function = inspect.unwrap(getattr(given, "__func__", getattr(given, "fget", given)))
                 if inspect.isfunction(function) and ">>>" not in (function.__doc__ or ""):
                     yield f"{name}.{member}"
@@ -96,7 +99,7 @@ def of_methods_elsewhere() -> Iterator[DocTest]:
     These are the methods of classes that carry the name of another module than that of their file: pytest finds the
     class in the former, and takes its methods for those of another module.
     """
-    for name in [each.name for each in walk_packages(flintstream.__path__, "flintstream.")]:
+    for name in [module.name for module in walk_packages(flintstream.__path__, "flintstream.")]:
         module = sys.modules.get(name)
         for cls in list(vars(module).values()) if module else ():
             if not inspect.isclass(cls) or cls.__module__ != name:

@@ -24,7 +24,7 @@ def test_examples_of_methods_run_wherever_their_class_is_published():
 
 def test_an_example_that_fails_is_noticed(monkeypatch):
     monkeypatch.setattr(TimeWindow.cover, "__doc__", ">>> TimeWindow(0, 5).cover(TimeWindow(8, 10)).start\n7\n")
-    (example,) = [each for each in of_methods_elsewhere() if each.name.endswith("TimeWindow.cover")]
+    (example,) = [item for item in of_methods_elsewhere() if item.name.endswith("TimeWindow.cover")]
     assert DocTestRunner(verbose=False).run(example, out=lambda text: None).failed == 1
 
 

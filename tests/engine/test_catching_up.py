@@ -68,7 +68,7 @@ class Job:
     def wait_until_settled(self, since=None):
         """Wait for some epochs in which nearly all subtasks stay, after some have moved or the job has restarted."""
         seen = []
-        limit = threading.Timer(LIMIT_SECONDS, lambda: [kill(each) for each in below(self.process.pid)])
+        limit = threading.Timer(LIMIT_SECONDS, lambda: [kill(item) for item in below(self.process.pid)])
         limit.start()
         try:
             for line in self.process.stdout:

@@ -31,8 +31,8 @@ def places(store):
         return opened[-1], opened[-1].open(start)
 
     yield place
-    for each in opened:
-        each.close()
+    for item in opened:
+        item.close()
 
 
 def signed(store, job_id, seconds_ago):

@@ -56,8 +56,8 @@ def test_metrics_count_everything_once_over_many_epochs(make_env):
 def shown(result):
     """Return the values of the operators' subtasks by operator, the subtasks in order."""
     operators: dict[str, list[dict[str, Any]]] = {}
-    for each in result.get_metrics():
-        operators.setdefault(each.operator, []).append(dict(each.values))
+    for metric in result.get_metrics():
+        operators.setdefault(metric.operator, []).append(dict(metric.values))
     return operators
 
 

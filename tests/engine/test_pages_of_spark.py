@@ -68,7 +68,7 @@ def history_server(events, tmp_path):
         "spark.history.store.path": str(tmp_path),
     }
     jars = Path(pyspark.__file__).parent / "jars"
-    opened = [f"--add-opens={each}=ALL-UNNAMED" for each in OPENED_PACKAGES]
+    opened = [f"--add-opens={item}=ALL-UNNAMED" for item in OPENED_PACKAGES]
     given = [f"-D{key}={value}" for key, value in settings.items()]
     command = [find_java(), "-cp", f"{jars}{os.sep}*", "-Xmx512m", *opened, *given]
     with (tmp_path / "log").open("wb") as log:

@@ -45,7 +45,7 @@ def vertices(client):
 
 
 def parallelism_of(client, name):
-    return next(each["parallelism"] for each in vertices(client) if name in each["name"])
+    return next(vertex["parallelism"] for vertex in vertices(client) if name in vertex["name"])
 
 
 def go_on(client, epochs=2):
@@ -63,8 +63,8 @@ def test_state_timers_and_output_survive_several_changes_up_and_down(make_env, t
     wait_for_numbers(client, numRecordsOut=1)
     for parallelism in (5, 1, 3, 2):
         changed = ask(client, parallelism=parallelism)
-        assert {each["to"] for each in changed} == {parallelism}
-        assert {each["parallelism"] for each in vertices(client)} == {parallelism}
+        assert {item["to"] for item in changed} == {parallelism}
+        assert {vertex["parallelism"] for vertex in vertices(client)} == {parallelism}
         go_on(client)
     assert str(client.get_job_id()) == job
     assert ask(client, "status")["restarts"] == 0
@@ -233,7 +233,7 @@ def test_operators_with_a_parallelism_of_their_own_keep_it(make_inline_env):
     )
     client = env.execute_async("own")
     wait_for_numbers(client, numEpochs=1)
-    changed = {each["name"]: (each["from"], each["to"]) for each in ask(client, parallelism=4)}
+    changed = {item["name"]: (item["from"], item["to"]) for item in ask(client, parallelism=4)}
     assert (changed["paced"], changed["own"], changed["other"]) == ((1, 1), (3, 3), (2, 4))
     client.cancel().result()
 
@@ -243,7 +243,7 @@ def test_each_vertex_can_have_a_parallelism(make_inline_env, tmp_path):
     sink = tally(env, 200, 0.01)
     client = env.execute_async("tally")
     wait_for_numbers(client, numEpochs=1)
-    source, other = (each["id"] for each in vertices(client))
+    source, other = (vertex["id"] for vertex in vertices(client))
     for wanted, message in (
         ({source: 1}, "the parallelism of the vertex .* is missing"),
         ({source: 1, other: 1, "f" * 32: 1}, "is not a vertex of the job"),
@@ -252,7 +252,7 @@ def test_each_vertex_can_have_a_parallelism(make_inline_env, tmp_path):
         with pytest.raises(FlintstreamError, match=message):
             ask(client, vertices=wanted)
     ask(client, vertices={source: 1, other: 3})
-    assert [each["parallelism"] for each in vertices(client)] == [1, 3]
+    assert [vertex["parallelism"] for vertex in vertices(client)] == [1, 3]
     client.get_job_execution_result().result()
     assert ordered(sink.get_results(True, False)) == expected(range(200))
 

@@ -46,14 +46,14 @@ class Runtime:
         self.closed += 1
 
     def run_stage(self, level, partition, items):
-        for each in items:
-            assert (each.level, each.subtask) == (level, partition)
-            if each.payload == b"lost":
+        for element in items:
+            assert (element.level, element.subtask) == (level, partition)
+            if element.payload == b"lost":
                 raise SystemExit
-            if each.payload == b"unreachable" and self.broken:
+            if element.payload == b"unreachable" and self.broken:
                 self.broken -= 1
                 raise OSError("the store is away")
-            yield item(level + 1, 1 - partition, each.payload + b".")
+            yield item(level + 1, 1 - partition, element.payload + b".")
             if level == 0:
                 yield item(LAST, 0, b"past")
 
@@ -76,8 +76,8 @@ class Spark:
         try:
             with ThreadPoolExecutor(count) as pool:
                 done = [pool.submit(task, partition, iter(())) for partition in range(count)]
-                for each in done:
-                    each.result()
+                for element in done:
+                    element.result()
         finally:
             self.running = 0
 
@@ -110,12 +110,12 @@ def tasks(runtime):
 def test_items_pass_all_supersteps_and_those_for_later_ones_pass_by(tasks):
     for _ in range(3):
         results = tasks.run_epoch([item(0, 0, b"a"), item(0, 1, b"b"), item(1, 1, b"c")])
-        assert sorted(each.payload for each in results) == [b"a..", b"b..", b"c.", b"past", b"past"]
+        assert sorted(result.payload for result in results) == [b"a..", b"b..", b"c.", b"past", b"past"]
 
 
 def test_a_task_tries_again_to_reach_its_files(tasks, runtime):
     runtime.broken = resident.RETRIES
-    assert [each.payload for each in tasks.run_epoch([item(1, 0, b"unreachable")])] == [b"unreachable."]
+    assert [element.payload for element in tasks.run_epoch([item(1, 0, b"unreachable")])] == [b"unreachable."]
 
 
 def test_if_a_task_is_lost_all_forget_the_epoch(tasks, runtime):
@@ -163,7 +163,7 @@ def test_the_error_names_what_spark_says_of_a_lost_task(tasks, runtime):
 
 def test_large_messages_arrive_whole(tasks):
     large = bytes(range(256)) * 20_000
-    assert large + b".." in [each.payload for each in tasks.run_epoch([item(0, 0, large)])]
+    assert large + b".." in [element.payload for element in tasks.run_epoch([item(0, 0, large)])]
     assert tasks.moved > 2 * len(large)
 
 
@@ -208,7 +208,7 @@ def test_a_task_that_spark_runs_again_finds_its_driver_and_ends_quietly(runtime,
     started.set()
     assert gone_on.wait(60)
     assert ended == [[]]
-    assert [each.payload for each in tasks.run_epoch([item(1, again, b"a")])] == [b"a."]
+    assert [element.payload for element in tasks.run_epoch([item(1, again, b"a")])] == [b"a."]
     assert tasks.close()
 
 
@@ -241,8 +241,8 @@ def test_silent_strangers_do_not_delay_the_start(runtime, monkeypatch):
     assert tasks.start(JOB, Place(HERE), run)
     assert time.monotonic() - began < listener.HANDSHAKE_SECONDS
     assert tasks.close()
-    for each in silent:
-        each.close()
+    for element in silent:
+        element.close()
 
 
 def test_a_start_whose_tasks_fail_at_once_is_given_up_at_once(monkeypatch):
@@ -256,7 +256,7 @@ def test_tasks_run_over_each_kind_of_connection(runtime, tmp_path, place):
     tasks = ResidentTasks([2, 2])
     assert tasks.start(JOB, places.get(place) or Place(HERE, "localhost", OwnCertificate()), Spark().run)
     large = bytes(range(256)) * 20_000
-    assert [each.payload for each in tasks.run_epoch([item(1, 0, large)])] == [large + b"."]
+    assert [element.payload for element in tasks.run_epoch([item(1, 0, large)])] == [large + b"."]
     assert tasks.close()
     assert not list(tmp_path.iterdir())
 

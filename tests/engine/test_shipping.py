@@ -136,7 +136,7 @@ def circles(runtimes, monkeypatch):
     monkeypatch.setattr(worker, "JobRuntime", Circle)
     monkeypatch.setattr(Circle, "alive", [])
     gc.disable()  # as good as a threshold that is not reached
-    yield lambda: [each for each in Circle.alive if each() is not None]
+    yield lambda: [item for item in Circle.alive if item() is not None]
     gc.enable()
 
 

@@ -188,9 +188,9 @@ def ports_of(pid):
         with contextlib.suppress(OSError):
             if int(status.read_text().rpartition(")")[2].split()[1]) in pids:
                 pids.add(int(status.parent.name))
-    for each in pids:
+    for item in pids:
         with contextlib.suppress(OSError):
-            for link in Path(f"/proc/{each}/fd").iterdir():
+            for link in Path(f"/proc/{item}/fd").iterdir():
                 with contextlib.suppress(OSError):
                     inodes.add(str(link.readlink()).removeprefix("socket:[").rstrip("]"))
     rows = [row.split() for kind in ("tcp", "tcp6") for row in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]

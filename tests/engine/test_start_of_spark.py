@@ -124,11 +124,11 @@ def test_values_of_numpy_reach_the_jvm_as_before_and_others_do_not_import_it():
     numpy = pytest.importorskip("numpy")
     spare_numpy()
     spare_numpy()  # a second time, it changes nothing
-    ours = [each for each in INPUT_CONVERTER if isinstance(each, Converter)]
+    ours = [item for item in INPUT_CONVERTER if isinstance(item, Converter)]
     assert len(ours) == 2
-    assert not any(each.can_convert(value) for each in ours for value in (1, "a", True, [1], {"a": 1}, None))
-    assert any(each.can_convert(numpy.int64(1)) for each in ours)
-    assert any(each.can_convert(numpy.zeros(3)) for each in ours)
+    assert not any(own.can_convert(value) for own in ours for value in (1, "a", True, [1], {"a": 1}, None))
+    assert any(own.can_convert(numpy.int64(1)) for own in ours)
+    assert any(own.can_convert(numpy.zeros(3)) for own in ours)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_process_ends_the_gateways_of_its_jvms_even_if_one_is_gone(monkeypat
     gateways = [Gateway(), Gateway(fails=True), Gateway()]
     monkeypatch.setattr(start, "_gateways", list(gateways))
     start._leave()
-    assert [each.ended for each in gateways] == [True] * 3
+    assert [gateway.ended for gateway in gateways] == [True] * 3
     assert start._gateways == []
 
 

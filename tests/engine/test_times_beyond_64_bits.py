@@ -175,8 +175,8 @@ def window(name):
     )
 
 
-for each in WINDOWS:
-    window(each)
+for item in WINDOWS:
+    window(item)
 
 
 @place(RECORD)

@@ -47,7 +47,7 @@ def below(pid: int) -> list[Process]:
     processes = running()
     found = [processes[pid]] if pid in processes else []
     for process in found:
-        found += [each for each in processes.values() if each.parent == process.pid]
+        found += [item for item in processes.values() if item.parent == process.pid]
     return found
 
 
@@ -71,7 +71,7 @@ def victims(pid: int, kind: str, rng: random.Random, nodes: Iterable[int] = ()) 
 
     Of workers, daemons and executors one is chosen; the result is empty while there is none.
     """
-    tree = [process for each in (pid, *nodes) for process in below(each)]
+    tree = [process for node in (pid, *nodes) for process in below(node)]
     daemons = [process for process in tree if DAEMON.search(process.command)]
     forks = [process for process in daemons if process.parent in {daemon.pid for daemon in daemons}]
     candidates = {

@@ -373,7 +373,7 @@ class Course:
 def canonical(line: str) -> str:
     """Return a result in a canonical form: the order of a map depends on the backend."""
     row = ast.literal_eval(line)
-    return repr([sorted(each.items()) if isinstance(each, dict) else each for each in row])
+    return repr([sorted(item.items()) if isinstance(item, dict) else item for item in row])
 
 
 def run_round(

@@ -19,7 +19,7 @@ def unnamed(types: list[str]) -> str:
 
 def avro(names: str, types: list[str]) -> str:
     fields = ", ".join(
-        f'{{"name": "{name}", "type": "{AVRO_TYPES[each]}"}}' for name, each in zip(names, types, strict=True)
+        f'{{"name": "{name}", "type": "{AVRO_TYPES[item]}"}}' for name, item in zip(names, types, strict=True)
     )
     return f'{{"type": "record", "name": "r", "fields": [{fields}]}}'
 

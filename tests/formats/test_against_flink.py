@@ -55,7 +55,7 @@ def same(left: Any, right: Any) -> bool:
 
 GROUPS = [
     (key, list(group))
-    for key, group in groupby(recorded(), key=lambda each: (each[0].schema, each[0].does, each[0].type[:120]))
+    for key, group in groupby(recorded(), key=lambda item: (item[0].schema, item[0].does, item[0].type[:120]))
 ]
 
 
@@ -64,12 +64,12 @@ def test_the_outcome_is_that_of_pyflink(group):
     wrong = []
     for case, answer in group:
         got, wanted = outcome(case), expected(case, answer)
-        if not same(got, wanted) and not any(each.covers(case) for each in DEVIATIONS):
+        if not same(got, wanted) and not any(item.covers(case) for item in DEVIATIONS):
             wrong.append((case, "ours", got, "PyFlink's", answer))
     assert wrong == []
 
 
-@pytest.mark.parametrize("deviation", DEVIATIONS, ids=[f"{each.schema} {each.type}" for each in DEVIATIONS])
+@pytest.mark.parametrize("deviation", DEVIATIONS, ids=[f"{item.schema} {item.type}" for item in DEVIATIONS])
 def test_what_is_said_to_differ_differs(deviation):
     differing = {
         case.given

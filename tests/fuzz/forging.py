@@ -137,7 +137,7 @@ def native(directory: Path) -> Files:
     backend.write_native(str(target))  # type: ignore[attr-defined]
     backend.close()
     files, found = {}, []
-    for path in sorted(each for each in target.rglob("*") if each.is_file()):
+    for path in sorted(item for item in target.rglob("*") if item.is_file()):
         data = path.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         files[f"shared-{digest}"] = data

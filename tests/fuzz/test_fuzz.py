@@ -121,7 +121,7 @@ def test_every_way_of_handling_an_input_badly_is_a_failure_that_is_kept(tmp_path
     tally = fleet.fuzz(Handling, 0, 0, len(INPUTS), tmp_path)
     failed = {INPUTS[failure.number].decode() for failure in tally.failures}
     good = {"equal", "accepted", "refused"}
-    assert failed == {each.decode() for each in INPUTS} - good
+    assert failed == {item.decode() for item in INPUTS} - good
     assert tally.inputs == len(INPUTS)
     assert {name: tally.outcomes[name] for name in (EQUAL, ACCEPTED, REFUSED)} == {EQUAL: 1, ACCEPTED: 2, REFUSED: 1}
     assert tally.outcomes["hung"] == 1

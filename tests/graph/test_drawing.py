@@ -20,7 +20,7 @@ def environment():
 def names(stream):
     """The names in the picture, from left to right, which is well-formed."""
     tree = ET.fromstring(stream._repr_html_())  # noqa: S314 - our own
-    return [each.text for each in tree.iter("{http://www.w3.org/2000/svg}title")]
+    return [item.text for item in tree.iter("{http://www.w3.org/2000/svg}title")]
 
 
 def labels(stream):

@@ -31,7 +31,7 @@ def outputs(tmp_path_factory):
     done = tmp_path_factory.mktemp("notebook") / "done.ipynb"
     subprocess.run([sys.executable, "-c", RUN, NOTEBOOK, done], check=True)  # noqa: S603
     cells = json.loads(done.read_text(encoding="utf-8"))["cells"]
-    return [each["outputs"] for each in cells if each["cell_type"] == "code"]
+    return [cell["outputs"] for cell in cells if cell["cell_type"] == "code"]
 
 
 def html(outputs):
@@ -56,7 +56,7 @@ def test_a_client_shows_its_job_until_it_has_ended(outputs):
 
 
 def test_an_error_shows_the_lines_of_the_notebook(outputs):
-    by_kind = {each["output_type"]: each for each in outputs[8]}
+    by_kind = {output["output_type"]: output for output in outputs[8]}
     text = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(by_kind["error"]["traceback"]))
     assert "operator 'price', subtask" in text
     assert "return int(text)" in text

@@ -48,7 +48,7 @@ class Prometheus:
             targets = self.ask("targets")["activeTargets"]
         except OSError:
             return False
-        return [each["health"] for each in targets] == ["up"]
+        return [target["health"] for target in targets] == ["up"]
 
     def values(self, query: str, seconds: int = 60) -> list[float]:
         """Return all numbers that a query has given in the last seconds, as a dashboard shows them."""

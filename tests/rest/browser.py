@@ -72,7 +72,7 @@ class Browser:
 
     def complaints(self):
         """Return what the console says: errors of scripts, and what the policy of the page has refused."""
-        return [each["message"] for each in self.ask("POST", "/se/log", {"type": "browser"})]
+        return [item["message"] for item in self.ask("POST", "/se/log", {"type": "browser"})]
 
 
 def call(method, url, body=None):

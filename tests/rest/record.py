@@ -184,7 +184,7 @@ def main(target):  # noqa: PLR0915 - one request after the other
     get("GET /v1/jobs/:jobid/checkpoints (after a failure)", f"/v1/jobs/{job}/checkpoints")
     get("PATCH /v1/jobs/:jobid?mode=cancel", f"/v1/jobs/{job}?mode=cancel", "PATCH")
     Path(target + ".raw").write_text(json.dumps(raw, indent=1))
-    shapes = {name: {"status": each["status"], "reply": shape(each["reply"])} for name, each in sorted(raw.items())}
+    shapes = {name: {"status": item["status"], "reply": shape(item["reply"])} for name, item in sorted(raw.items())}
     Path(target).write_text(json.dumps(shapes, indent=1, sort_keys=True) + "\n")
 
 

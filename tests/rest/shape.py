@@ -23,12 +23,12 @@ def shape(value: Any) -> Any:
             merged[place] = shape(inner) if place not in merged else together(merged[place], shape(inner))
         return merged
     if isinstance(value, list):
-        shapes = [shape(each) for each in value]
+        shapes = [shape(item) for item in value]
         if not shapes:
             return []
         first, *rest = shapes
-        for each in rest:
-            first = together(first, each)
+        for item in rest:
+            first = together(first, item)
         return [[first]] if isinstance(first, list) and first and isinstance(first[0], str) else [first]
     return [_kind(value)]
 
@@ -49,7 +49,7 @@ def together(one: Any, other: Any) -> Any:
             for name in {**one, **other}
         }
     if isinstance(one, list) and isinstance(other, list):
-        if all(isinstance(each, str) for each in [*one, *other]):
+        if all(isinstance(item, str) for item in [*one, *other]):
             return sorted({*one, *other})
         return [together(one[0], other[0])] if one and other else one or other
     return one if isinstance(one, dict) or (one and not isinstance(one[0], str)) else other

@@ -180,7 +180,7 @@ def test_curl_reads_the_header_from_the_file():
 @pytest.mark.parametrize("command", ["rest", "ui"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104
 def test_the_commands_print_an_address_with_a_token(monkeypatch, command, host):
-    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [each.close() for each in sockets])
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [item.close() for item in sockets])
     monkeypatch.setattr("flintstream.rest.serving.is_readable_by_others", lambda descriptor: False)
     told = CliRunner().invoke(main, [command, "--host", host, "--port", "0"])
     assert re.search(rf"Jobs at http://{host}:\d+/\?token=[\w-]{{32,}}, until Ctrl-C\n", told.stderr)
@@ -190,7 +190,7 @@ def test_the_commands_print_an_address_with_a_token(monkeypatch, command, host):
 
 
 def test_a_file_that_others_can_read_gets_no_token(monkeypatch):
-    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [each.close() for each in sockets])
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [item.close() for item in sockets])
     monkeypatch.setattr("flintstream.rest.serving.is_readable_by_others", lambda descriptor: True)
     told = CliRunner().invoke(main, ["ui", "--port", "0"])
     assert re.search(r"Jobs at http://127.0.0.1:(\d+)/ \('flintstream ui --print-address --port \1' adds", told.stderr)

@@ -65,5 +65,9 @@ def test_flinks_dashboard_lists_a_job_and_shows_its_plan_and_checkpoints(dashboa
         page.wait_for("Exception")
         page.open(f"{place}/task-manager")
         page.wait_for(os.uname().nodename)
-        troubles = [each for each in page.complaints() if "SEVERE" in each or "TypeError" in each or " 50" in each]
+        troubles = [
+            complaint
+            for complaint in page.complaints()
+            if "SEVERE" in complaint or "TypeError" in complaint or " 50" in complaint
+        ]
     assert troubles == []

@@ -98,8 +98,8 @@ def test_names_and_gauges_of_a_job_take_no_reply_down(server, job, odd):  # noqa
         assert reply.status_code == 200, path
         read_strictly(reply.content)
     told = read_strictly(server.get("/jobs/overview").content)["jobs"]
-    assert {each["state"] for each in told} == {"RUNNING"}
-    assert {each["jid"] for each in told} == {odd, str(job.get_job_id())}
+    assert {item["state"] for item in told} == {"RUNNING"}
+    assert {item["jid"] for item in told} == {odd, str(job.get_job_id())}
     values = record["metrics"]["operators"][1]["values"]
     assert (values["nan"], values["endless"], values["large"]) == (None, None, str(2**64))
 
@@ -149,10 +149,10 @@ def test_an_error_with_half_of_a_pair_is_shown(server):  # noqa: F811
         with pytest.raises((ValueError, NoWordsError)):
             env.execute(f"job {first}")
     told = read_strictly(server.get("/flintstream/jobs").content)
-    assert [each["status"]["state"] for each in told] == ["FAILED", "FAILED"]
+    assert [item["status"]["state"] for item in told] == ["FAILED", "FAILED"]
     assert "half of a pair \ufffd" in told[1]["error"]
-    for each in told:
-        assert read_strictly(server.get(f"/jobs/{each['job_id']}/exceptions").content)["exceptionHistory"]["entries"]
+    for item in told:
+        assert read_strictly(server.get(f"/jobs/{item['job_id']}/exceptions").content)["exceptionHistory"]["entries"]
 
 
 @pytest.mark.parametrize("form", ["json", "text", "prometheus"])
@@ -234,7 +234,7 @@ def stopped_jobs(count):
     try:
         wait_for(
             lambda: (
-                all(each.poll() is None for each in processes)
+                all(item.poll() is None for item in processes)
                 and CliRunner().invoke(main, ["list"]).output.count("stopped (RUNNING)") == count
             ),
         )
@@ -256,11 +256,11 @@ def test_stopped_jobs_are_listed_and_do_not_delay_the_list_one_by_one(server, jo
         overview = server.get("/flintstream/jobs").json()
         listed = CliRunner().invoke(main, ["list"]).output
         spent = time.monotonic() - began
-        flinks = {each["jid"]: each["state"] for each in server.get("/jobs/overview").json()["jobs"]}
-        silent = [each for each in overview if each["name"] == "stopped"]
-        assert [each["status"]["state"] for each in silent] == ["UNKNOWN"] * 4
-        assert all("does not answer" in each["error"] for each in silent)
-        assert {each["status"]["state"] for each in overview if each["name"] != "stopped"} == {"RUNNING"}
+        flinks = {item["jid"]: item["state"] for item in server.get("/jobs/overview").json()["jobs"]}
+        silent = [item for item in overview if item["name"] == "stopped"]
+        assert [item["status"]["state"] for item in silent] == ["UNKNOWN"] * 4
+        assert all("does not answer" in item["error"] for item in silent)
+        assert {item["status"]["state"] for item in overview if item["name"] != "stopped"} == {"RUNNING"}
         assert listed.count("does not answer") == 4
         assert "recorded (RUNNING)" in listed
         assert sorted(flinks.values()) == ["RECONCILING"] * 4 + ["RUNNING"]
@@ -368,7 +368,7 @@ def test_a_record_with_any_part_changed_takes_no_list_down(kept, caplog):
     for number, place in enumerate(places_of(record)):
         for value in (VALUES[number % len(VALUES)], VALUES[number * 7 % len(VALUES)]):
             path.write_text(json.dumps(changed(record, place, value)))
-            told = {each["job_id"] for each in records.records()}
+            told = {item["job_id"] for item in records.records()}
             assert f"{1:032x}" in told
             for route in known:
                 with suppress(records.RefusedError):
@@ -402,7 +402,7 @@ def test_a_damaged_record_is_skipped_and_named_once(kept, server, caplog, damage
     others = [copied(record, number).stem for number in range(1, 4)]
     damage(path)
     for _ in range(2):
-        assert sorted(each["job_id"] for each in server.get("/flintstream/jobs").json()) == others
+        assert sorted(item["job_id"] for item in server.get("/flintstream/jobs").json()) == others
     told = [text for text in caplog.messages if str(path) in text]
     assert len(told) == 1
     assert reason in told[0]
@@ -426,7 +426,7 @@ def test_a_damaged_entry_is_skipped_and_named_once(job, server, caplog, damage):
     path.chmod(0o600)
     damage(path)
     for _ in range(2):
-        assert [each["job_id"] for each in server.get("/flintstream/jobs").json()] == [str(job.get_job_id())]
+        assert [item["job_id"] for item in server.get("/flintstream/jobs").json()] == [str(job.get_job_id())]
     assert len([text for text in caplog.messages if str(path) in text]) == 1
 
 

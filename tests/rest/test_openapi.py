@@ -54,7 +54,7 @@ class Jobs:
             self.client = self.start()
             number = str(self.client.get_job_id())
             job = self.server.get(f"/jobs/{number}").json()
-            (manager,) = {each["id"] for each in self.server.get("/taskmanagers").json()["taskmanagers"]}
+            (manager,) = {item["id"] for item in self.server.get("/taskmanagers").json()["taskmanagers"]}
             self.known = {
                 "jobid": number,
                 "applicationid": number,

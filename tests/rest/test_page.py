@@ -91,7 +91,7 @@ def test_the_graph_shows_operators_exchanges_and_subtasks(page, server, job):
     assert f"revenue {EVIL}" in told
     page.wait_for("superstep 2", ".graph")
     vertices = page.run("return [...document.querySelectorAll('.vertex')].map(e => e.innerText)")
-    vertices = [each.replace("\u200b", "") for each in vertices]  # where names may break
+    vertices = [vertex.replace("\u200b", "") for vertex in vertices]  # where names may break
     assert len(vertices) == 2
     assert "numbers" in vertices[0]
     assert f"price {EVIL}" in vertices[1]

@@ -146,7 +146,7 @@ def differences(golden, ours, place=""):
         return []
     if isinstance(golden[0], (dict, list)):
         return differences(golden[0], ours[0], f"{place}[]") if isinstance(ours, list) else [f"{place}: no list"]
-    if isinstance(ours, dict) or not all(isinstance(each, str) for each in ours):
+    if isinstance(ours, dict) or not all(isinstance(own, str) for own in ours):
         return [f"{place}: {ours} is not {golden}"]
     return [f"{place}: {ours} is not {golden}"] if not {*ours} <= {*golden, "null"} - ({"null"} - {*golden}) else []
 
@@ -250,11 +250,11 @@ def test_numbers_of_subtasks_and_of_a_checkpoint_are_those_of_the_job(running):
     (subtask,) = vertex["subtasks"]
     assert subtask["metrics"]["read-records"] > 0
     assert vertex["aggregated"]["metrics"]["read-records"]["sum"] == subtask["metrics"]["read-records"]
-    times = [each["metrics"] for each in (subtask, *server.get(f"/jobs/{number}").json()["vertices"])]
-    assert all(each["accumulated-idle-time"] + each["accumulated-busy-time"] > 0 for each in times)
+    times = [item["metrics"] for item in (subtask, *server.get(f"/jobs/{number}").json()["vertices"])]
+    assert all(time_["accumulated-idle-time"] + time_["accumulated-busy-time"] > 0 for time_ in times)
     done = server.get(f"/jobs/{number}/checkpoints").json()["latest"]["completed"]
     detail = server.get(f"/jobs/{number}/checkpoints/details/{done['id']}").json()
-    assert sum(each["state_size"] for each in detail["tasks"].values()) == done["state_size"] > 0
+    assert sum(value["state_size"] for value in detail["tasks"].values()) == done["state_size"] > 0
     assert {*detail["tasks"]} == {first["id"], second["id"]}
     config = server.get(f"/jobs/{number}/checkpoints/config").json()
     assert (config["interval"], config["checkpoint_storage"]) == (50, "FileSystemCheckpointStorage")
@@ -293,7 +293,7 @@ def test_the_description_of_the_requests_names_all_of_them(running):
     server, _ = running
     document = server.get("/openapi.json").json()
     assert document["openapi"] == "3.1.0"
-    names = [each["operationId"] for operations in document["paths"].values() for each in operations.values()]
+    names = [item["operationId"] for operations in document["paths"].values() for item in operations.values()]
     assert len(names) == len(set(names)) > 40
     for line in GOLDENS:
         path = re.sub(r":([a-z]+)", r"{\1}", line.split()[1].partition("?")[0])
@@ -302,7 +302,7 @@ def test_the_description_of_the_requests_names_all_of_them(running):
             assert line.split()[0].lower() in document["paths"][path], line
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            told = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+            told = {item["name"] for item in operation["parameters"] if item["in"] == "path"}
             assert told == set(re.findall(r"{(\w+)}", path))
     page = server.get("/docs")
     assert page.status_code == 200
@@ -340,22 +340,22 @@ def test_a_job_is_rescaled_on_request(server, job):
     number = str(job.get_job_id())
     place = f"/v1/jobs/{number}/resource-requirements"
     required = server.get(place).json()
-    assert [each["parallelism"] for each in required.values()] == [{"lowerBound": 1, "upperBound": 1}] * 2
+    assert [value["parallelism"] for value in required.values()] == [{"lowerBound": 1, "upperBound": 1}] * 2
     for wrong, text in (
         ({}, "is missing"),
         ({**required, "f" * 32: {"parallelism": {"upperBound": 1}}}, "is not a vertex"),
-        ({each: {"parallelism": {"lowerBound": 3, "upperBound": 2}} for each in required}, "is above the upper one"),
-        ({each: {"parallelism": {"lowerBound": 1, "upperBound": 0}} for each in required}, "positive numbers"),
-        ({each: {"upperBound": 1} for each in required}, "must have a 'parallelism'"),
-        ({each: {"parallelism": {"lowerBound": 1, "upperBound": 129}} for each in required}, "parallelism 129"),
+        ({item: {"parallelism": {"lowerBound": 3, "upperBound": 2}} for item in required}, "is above the upper one"),
+        ({item: {"parallelism": {"lowerBound": 1, "upperBound": 0}} for item in required}, "positive numbers"),
+        ({item: {"upperBound": 1} for item in required}, "must have a 'parallelism'"),
+        ({item: {"parallelism": {"lowerBound": 1, "upperBound": 129}} for item in required}, "parallelism 129"),
     ):
         reply = server.put(place, json=wrong)
         assert (reply.status_code, text in reply.json()["errors"][0]) == (400, True), (wrong, reply.json())
-    wanted = {each: {"parallelism": {"lowerBound": 1, "upperBound": 3}} for each in required}
+    wanted = {item: {"parallelism": {"lowerBound": 1, "upperBound": 3}} for item in required}
     reply = server.put(place, json=wanted)
     assert (reply.status_code, reply.json()) == (200, {})
     wait_for(lambda: server.get(place).json() == wanted, job)
-    assert [each["parallelism"] for each in server.get(f"/jobs/{number}").json()["vertices"]] == [3, 3]
+    assert [item["parallelism"] for item in server.get(f"/jobs/{number}").json()["vertices"]] == [3, 3]
     assert server.put(f"/v1/jobs/{'0' * 32}/resource-requirements", json={}).status_code == 404
 
 
@@ -364,7 +364,7 @@ def test_the_page_rescales_a_job(server, job):
     assert server.post(f"/flintstream/jobs/{number}/rescale", json={"parallelism": "x"}).status_code == 400
     assert server.post(f"/flintstream/jobs/{number}/rescale", json={"parallelism": 0}).status_code == 400
     assert server.post(f"/flintstream/jobs/{number}/rescale", json={"parallelism": 1}).json() == {}
-    assert {each["parallelism"] for each in server.get(f"/jobs/{number}").json()["vertices"]} == {1}
+    assert {item["parallelism"] for item in server.get(f"/jobs/{number}").json()["vertices"]} == {1}
 
 
 def test_a_savepoint_is_taken_on_request(server, job, tmp_path):

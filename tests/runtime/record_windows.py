@@ -180,7 +180,7 @@ def record(scenario):
             continue
         around.watermark = step[0]
         while due := [(timer[0], count, timer) for timer, count in around.timers.items() if timer[0] <= step[0]]:
-            timestamp, _, timer = min(due, key=lambda each: each[:2])
+            timestamp, _, timer = min(due, key=lambda item: item[:2])
             del around.timers[timer]
             around.key = timer[1]
             take(operator.on_event_time(*timer), timestamp)

@@ -179,21 +179,21 @@ def test_the_gate_hands_items_out_in_the_same_order_however_they_arrive():
     for seed in range(20):
         random.Random(seed).shuffle(items)
         gate = InputGate()
-        for each in items:
-            gate.add(each)
+        for element in items:
+            gate.add(element)
         orders.add(tuple((i.channel, i.sequence) for i in gate.streaming({})))
     assert len(orders) == 1
 
 
 def test_the_gate_lets_the_channel_with_the_lowest_watermark_go_first():
     gate = InputGate()
-    for each in [item(0, 0), item(0, 1), item(1, 0), item(1, 1)]:
-        gate.add(each)
+    for element in [item(0, 0), item(0, 1), item(1, 0), item(1, 1)]:
+        gate.add(element)
     watermarks = {(0, 0): 10, (0, 1): 5}
     order = []
-    for each in gate.streaming(watermarks):
-        order.append((each.channel, each.sequence))
-        watermarks[0, each.channel] += 100
+    for element in gate.streaming(watermarks):
+        order.append((element.channel, element.sequence))
+        watermarks[0, element.channel] += 100
     assert order == [(1, 0), (0, 0), (1, 1), (0, 1)]
 
 
@@ -210,6 +210,6 @@ def test_the_gate_spills_what_does_not_fit_and_brings_it_back(monkeypatch):
 
 def test_in_batch_mode_inputs_of_lower_priority_number_come_first_then_buckets():
     gate = InputGate()
-    for each in [item(0, 0, edge_id=1, bucket=1), item(0, 1, edge_id=1, bucket=0), item(0, 0, edge_id=2)]:
-        gate.add(each)
+    for element in [item(0, 0, edge_id=1, bucket=1), item(0, 1, edge_id=1, bucket=0), item(0, 0, edge_id=2)]:
+        gate.add(element)
     assert [(i.edge, i.bucket) for i in gate.batch({1: 2, 2: 0})] == [(2, 0), (1, 0), (1, 1)]

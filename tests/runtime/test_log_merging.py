@@ -94,7 +94,7 @@ def test_small_changes_are_rarely_written_to_the_store():
 
 def test_a_report_contains_only_the_data_that_the_driver_does_not_have():
     known, new = store(MemoryStateLog(), handle(1), b"1", ()), store(MemoryStateLog(), handle(2), b"2", ())
-    assert [each.inline for each in without_known((known, new), (known,))] == [b"", b"2"]
+    assert [item.inline for item in without_known((known, new), (known,))] == [b"", b"2"]
 
 
 def test_native_files_are_never_inline():

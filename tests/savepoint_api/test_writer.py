@@ -188,8 +188,8 @@ def test_pickled_keys_are_copied_with_their_file_but_not_rewritten_unseen(tmp_pa
     data = [(Point(1), 1), ((2, Point(2)), 2)]
     path = SavepointWriter.new(8).with_state("points", COUNT, data).write(str(tmp_path / "made"))
     copied = SavepointWriter.from_existing(path).write(str(tmp_path / "copied"))
-    for each in (path, copied):
-        assert [(e.key, e.value) for e in Savepoint.load(each, allow_pickle=True).read("points", "count")] == data
+    for item in (path, copied):
+        assert [(e.key, e.value) for e in Savepoint.load(item, allow_pickle=True).read("points", "count")] == data
     with pytest.raises(CheckpointError, match=r"points: a key holds pickled objects.*allow_pickle"):
         SavepointWriter.from_existing(path).rename_operator("points", "p").write(str(tmp_path / "no"))
     renamed = SavepointWriter.from_existing(path, allow_pickle=True).rename_operator("points", "p")

@@ -190,4 +190,4 @@ def sinks():
 
 def collected(sink):
     """Return the records of the sinks since the last call, by sink; subtasks of sources have no common order."""
-    return {name: each.get_results(True, False) for name, each in sink.items()}
+    return {name: item.get_results(True, False) for name, item in sink.items()}

@@ -66,11 +66,11 @@ def final(output):
     rows: dict[int, tuple] = {}
     for row in tallied:
         if row[0] != "timer":
-            rows[row[0]] = max(row, rows.get(row[0], row), key=lambda each: each[1])
+            rows[row[0]] = max(row, rows.get(row[0], row), key=lambda item: item[1])
     ttl: dict[str, str] = {}
     for text in output["ttl"]:
         _, key, counts = text.split(" ", 2)
-        ttl[key] = max(counts, ttl.get(key, counts), key=lambda each: ast.literal_eval(each)[0])
+        ttl[key] = max(counts, ttl.get(key, counts), key=lambda count: ast.literal_eval(count)[0])
     return {
         "rows": rows,
         "timers": sorted(row for row in tallied if row[0] == "timer"),

@@ -82,7 +82,7 @@ def unpickled(monkeypatch):
 def uninterrupted(tmp_path_factory):
     sink = sinks()
     build(configuration(tmp_path_factory.mktemp("whole"), "hashmap"), 2, sink).execute("everything")
-    return final({name: each.get_results(True, False) for name, each in sink.items()})
+    return final({name: item.get_results(True, False) for name, item in sink.items()})
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_every_split_of_flintstream_is_a_record():
     def all_below(cls):
         return {cls}.union(*map(all_below, cls.__subclasses__()))
 
-    missing = {each for each in all_below(SourceSplit) if each.__module__.startswith("flintstream.")} - BY_TYPE.keys()
+    missing = {item for item in all_below(SourceSplit) if item.__module__.startswith("flintstream.")} - BY_TYPE.keys()
     assert not missing
 
 

@@ -77,8 +77,8 @@ def check_orphans(attempt: Attempt, world: SimWorld) -> None:
     if attempt.checkpoints.stopped or not HARMLESS.issuperset(world.happened):
         return
     root = f"checkpoints/{attempt.plan.job_id}/"
-    wanted = {path for each in attempt.checkpoints.completed for path in each.metadata.paths()}
-    wanted |= {f"{each.directory}/{METADATA}" for each in attempt.checkpoints.completed}
+    wanted = {path for item in attempt.checkpoints.completed for path in item.metadata.paths()}
+    wanted |= {f"{item.directory}/{METADATA}" for item in attempt.checkpoints.completed}
     reports = [state.report for state in attempt.subtasks.states.values() if state.report is not None]
     wanted |= {f"{SHARED}/{handle.name}" for report in reports for handle in report.handles}
     wanted |= {f"{SHARED}/{name}" for name in attempt.subtasks.obsolete}

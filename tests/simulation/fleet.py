@@ -44,7 +44,7 @@ def run(processes: int, arguments: list[list[str]]) -> Outcome:
     broken = [process.returncode for process in running if process.returncode not in {0, 1}]
     if broken or (len(found) < len(running) and "--mutations" not in arguments[0]):
         failures.append(f"a process ended with {broken}: {output[-2000:]}")
-    seeds, rates, cpu = ([float(each[n]) for each in found] for n in range(3))
+    seeds, rates, cpu = ([float(item[n]) for item in found] for n in range(3))
     return Outcome(int(sum(seeds)), sum(rates), sum(cpu), failures, output)
 
 

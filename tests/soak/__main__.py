@@ -69,7 +69,7 @@ class Soak:
                 time.sleep(SAMPLE_SECONDS)
                 seen.update(below(job.pid))
                 self.samples.append(sample(self.plan, job.pid, self.began))
-                self.samples[-1]["spared"] = self._spare(self.samples[-1]["workers"]["each"])
+                self.samples[-1]["spared"] = self._spare(self.samples[-1]["workers"]["members"])
                 if len(self.samples) % 6 == 0:
                     self._say(self.samples[-1])
                 if time.monotonic() > next_kill:
@@ -97,7 +97,7 @@ class Soak:
 
     def _kill(self, driver: int) -> None:
         """Kill a worker that keeps a subtask. The others only pass tasks on, and the keeper of a task dies with one."""
-        largest = sorted(self.samples[-1]["workers"]["each"], key=lambda worker: worker[-1])[-2:]
+        largest = sorted(self.samples[-1]["workers"]["members"], key=lambda worker: worker[-1])[-2:]
         chosen = [process for process, _, _ in largest if process != self.spared][-1:]
         for process in below(driver):
             if process.pid in chosen and kill(process):
@@ -190,7 +190,7 @@ def _laid_out(value: Any) -> str:
     """Return JSON with one element of a list per line."""
     if not isinstance(value, list) or not value:
         return json.dumps(value)
-    return "[\n" + ",\n".join(json.dumps(each) for each in value) + "\n]"
+    return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]"
 
 
 if __name__ == "__main__":

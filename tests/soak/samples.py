@@ -34,7 +34,7 @@ class Usage:
     threads: int = 0
     cpu: float = 0.0
     """Seconds since each process began."""
-    each: list[tuple[int, int, int]] = field(default_factory=list)
+    members: list[tuple[int, int, int]] = field(default_factory=list)
     """Process id, PSS and RSS of each."""
 
     def add(self, pid: int) -> None:
@@ -50,7 +50,7 @@ class Usage:
             self.threads += threads
             fields = (directory / "stat").read_text().rpartition(")")[2].split()
             self.cpu = round(self.cpu + (int(fields[11]) + int(fields[12])) / TICKS, 2)
-            self.each.append((pid, sizes["Pss"], sizes["Rss"]))
+            self.members.append((pid, sizes["Pss"], sizes["Rss"]))
 
 
 def _sizes(path: Path) -> Iterator[tuple[str, int]]:

@@ -20,7 +20,7 @@ def results_of(growth):
     """Return results of an hour in which the workers grow by so many MiB, and the legs differ in what they use."""
 
     def part(kib):
-        return {"processes": 2, "rss": kib, "pss": kib, "files": 50, "threads": 20, "cpu": 1.0, "each": []}
+        return {"processes": 2, "rss": kib, "pss": kib, "files": 50, "threads": 20, "cpu": 1.0, "members": []}
 
     samples = []
     for second in range(0, 3600, 30):
@@ -49,7 +49,7 @@ def test_growth_is_told_apart_from_legs_that_differ():
     assert flat["slopes"]["memory: workers"]["per_hour"] == 0
     assert verdict(flat) == []
     assert 75 < leaking["slopes"]["memory: workers"]["per_hour"] < 85
-    assert [each.partition(":")[0] for each in verdict(leaking)] == ["memory"]
+    assert [item.partition(":")[0] for item in verdict(leaking)] == ["memory"]
 
 
 def test_growth_of_a_worker_is_found_though_the_others_are_killed_again_and_again():
@@ -60,7 +60,7 @@ def test_growth_of_a_worker_is_found_though_the_others_are_killed_again_and_agai
             sample["spared"] = 1024 * (120 + 20 * leg + growth * sample["seconds"] / 3600)
         results["slopes"] = slopes(results, 600)
     assert verdict(flat) == []
-    assert [each.rpartition(":")[0] for each in verdict(leaking)] == ["memory: the spared worker"]
+    assert [item.rpartition(":")[0] for item in verdict(leaking)] == ["memory: the spared worker"]
 
 
 def test_a_worker_that_keeps_state_is_spared_from_the_first_kill_on():
@@ -81,7 +81,7 @@ def test_a_heap_that_java_takes_is_no_growth_and_what_it_takes_elsewhere_is():
             sample["jvm"] = {**sample["jvm"], "rss": 500_000 + grown, "heap": 200_000 + part * grown}
         results["slopes"] = slopes(results, 600)
     assert verdict(heap) == []
-    assert [each.rpartition(":")[0] for each in verdict(elsewhere)] == ["memory: JVM outside of its heap"]
+    assert [item.rpartition(":")[0] for item in verdict(elsewhere)] == ["memory: JVM outside of its heap"]
 
 
 def test_what_is_not_a_heap_does_not_count_as_one():

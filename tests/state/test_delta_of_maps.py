@@ -56,5 +56,5 @@ def test_only_entries_that_are_there_or_were_there_are_in_a_delta(backend, entri
     entries.remove("a")
     entries.put("d", 4)
     [change] = backend.take_delta()
-    assert [each for _, each in change.keys] == ["b", "e", "d"]
+    assert [item for _, item in change.keys] == ["b", "e", "d"]
     assert change.deleted == [("a", "a")]

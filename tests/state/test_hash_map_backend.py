@@ -330,8 +330,8 @@ def test_merging_moves_the_contents_of_the_sources(backend, describe, values, me
     state = backend.state(describe(), scope)
     for window, value in enumerate(values):
         scope.key = window
-        for each in value if isinstance(value, list) else [value]:
-            state.add(each)
+        for item in value if isinstance(value, list) else [value]:
+            state.add(item)
     state.merge_into(0, [1, 2, "unknown"])
     scope.key = 0
     assert state.get() == merged

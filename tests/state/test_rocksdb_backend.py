@@ -363,8 +363,8 @@ def test_merging_moves_what_the_windows_have(backend, describe, values, merged, 
     state = backend.state(describe(), scope)
     for window, value in enumerate(values):
         scope.key = ("a", window)
-        for each in value if isinstance(value, list) else [value]:
-            state.add(each)
+        for item in value if isinstance(value, list) else [value]:
+            state.add(item)
     if written:
         backend.take_delta()
     state.merge_into(("a", 0), [("a", 1), ("a", 2), ("a", "unknown")])

@@ -88,7 +88,7 @@ def test_loading_restores_what_applying_restores(before, loaded, cleared, sizes)
     for change in before + loaded:  # a name has one description
         known.setdefault((change.table.name, change.table.namespaced), change.table)
     before, loaded = (
-        [each for each in some if known[each.table.name, each.table.namespaced] == each.table]
+        [item for item in some if known[item.table.name, item.table.namespaced] == item.table]
         for some in (before, loaded)
     )
     with opened() as one, opened() as other:

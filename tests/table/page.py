@@ -60,11 +60,11 @@ def _answer(error: Exception | None) -> str:
 def clause_rows() -> list[list[str]]:
     """Return a row for each clause."""
     rows = []
-    for each in clauses():
-        answers = [_answer(each.errors[mode]) for mode in MODES]
+    for clause in clauses():
+        answers = [_answer(clause.errors[mode]) for mode in MODES]
         if answers[0] == answers[1] and answers[0] != "yes":
             answers[1] = "no"
-        rows.append([each.subject, each.name, *answers])
+        rows.append([clause.subject, clause.name, *answers])
     return rows
 
 

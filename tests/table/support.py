@@ -157,8 +157,8 @@ def environment(mode: str) -> StreamTableEnvironment:
     builder = EnvironmentSettings.new_instance()
     settings = (builder.in_batch_mode() if mode == "BATCH" else builder.in_streaming_mode()).build()
     t_env = StreamTableEnvironment.create(env, settings)
-    for each in TABLES:
-        t_env.execute_sql(each)
+    for item in TABLES:
+        t_env.execute_sql(item)
     return t_env
 
 

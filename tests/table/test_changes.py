@@ -29,7 +29,7 @@ NAMES, TYPES = ["id", "name"], [DataTypes.INT(), DataTypes.STRING()]
 def decoded(kind, *messages, **options):
     given_ = {f"{kind}.{key.replace('_', '-')}": value for key, value in options.items()}
     decode = ChangeDecoder(kind, NAMES, TYPES, Options("t", {"connector": "kafka", **given_}), "").decode()
-    return [decode(each if isinstance(each, bytes) else json.dumps(each).encode()) for each in messages]
+    return [decode(message if isinstance(message, bytes) else json.dumps(message).encode()) for message in messages]
 
 
 A, B = {"id": 1, "name": "a"}, {"id": 1, "name": "b"}

@@ -60,8 +60,8 @@ def test_functions_give_what_those_of_sql_give(t_env):
     expressions = [expression.alias(f"e{i}") for i, (expression, _) in enumerate(CASES)]
     with t_env.from_elements([(1,)], ["one"]).select(*expressions).execute().collect() as found:
         (row,) = found
-    assert [(repr(each), value) for (each, _), value in zip(CASES, row, strict=True)] == [
-        (repr(each), value) for each, value in CASES
+    assert [(repr(item), value) for (item, _), value in zip(CASES, row, strict=True)] == [
+        (repr(item), value) for item, value in CASES
     ]
 
 
@@ -101,4 +101,4 @@ def test_what_is_not_supported_is_refused_at_planning(t_env):
 def test_a_row_is_flattened_into_columns(t_env):
     table = t_env.from_elements([(1, "x")], ["a", "b"]).select(ex.row(col("a"), col("b")).alias("r"))
     with table.select(col("r").flatten).execute().collect() as found:
-        assert [list(each) for each in found] == [[1, "x"]]
+        assert [list(item) for item in found] == [[1, "x"]]

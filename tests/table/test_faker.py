@@ -92,7 +92,7 @@ def test_values_have_the_types_of_their_columns(t_env):
         "day": ("DATE", "#{date.past ''100'',''DAYS''}"),
         "s": ("STRING", "-"),
     }
-    options = {f"fields.{name}.expression": each for name, (_, each) in columns.items()}
+    options = {f"fields.{name}.expression": item for name, (_, item) in columns.items()}
     found = rows(t_env, ", ".join(f"{name} {kind}" for name, (kind, _) in columns.items()), options)
     assert len(found) == 200
     b, i, d, x, o, ts, day, s = found[0]
@@ -117,7 +117,7 @@ def test_arrays_maps_and_rows_have_expressions_of_their_own(t_env):
     columns = "spells ARRAY<STRING>, counts MAP<STRING, INT>, address ROW<city STRING, zip STRING>"
     spells, counts, address = rows(t_env, columns, options, 1)[0]
     assert (len(spells), len(counts), len(address)) == (3, 2, 2)
-    assert all(1 <= each < 9 for each in counts.values())
+    assert all(1 <= count < 9 for count in counts.values())
 
 
 def test_a_part_of_the_values_is_null(t_env):

@@ -35,7 +35,7 @@ def test_functions_of_pandas_get_series(t_env):
 def test_series_of_pandas_have_the_types_of_the_columns(t_env):
     pytest.importorskip("pandas")
     types = udf(
-        lambda *given: given[0].map(lambda _: " ".join(str(each.dtype) for each in given)),
+        lambda *given: given[0].map(lambda _: " ".join(str(item.dtype) for item in given)),
         result_type="STRING",
         func_type="pandas",
     )

@@ -105,7 +105,7 @@ def test_in_batch_mode_only_what_is_left_is_there(engine, kind):
     env.set_runtime_mode(RuntimeExecutionMode.BATCH)
     for name, rows in (("a", left), ("b", right)):
         types = Types.ROW_NAMED([f"{name}k", f"{name}v"], [Types.INT(), Types.INT()])
-        t_env.create_temporary_view(name, env.from_collection([Row(*each) for each in rows], types))
+        t_env.create_temporary_view(name, env.from_collection([Row(*row) for row in rows], types))
     found = changes(t_env.sql_query(f"SELECT * FROM a {kind} b ON ak = bk AND av < bv"))
     assert {kind for kind, _ in found} == {RowKind.INSERT}
     assert left_of(found) == expected(left, right, KINDS[kind], lambda a, b: a[1] < b[1])

@@ -52,9 +52,9 @@ def test_a_pickled_path_finds_the_same(value, text):
     path = JsonPath(text)
     again = pickle.loads(pickle.dumps(path))
 
-    def found(each):
+    def found(reader):
         try:
-            return each.find(value)
+            return reader.find(value)
         except LookupError:
             return LookupError
 
@@ -69,7 +69,7 @@ def test_a_path_of_any_text_can_be_made(text):
 
 def rows(t_env, query):
     with t_env.execute_sql(query).collect() as found:
-        return [list(each) for each in found]
+        return [list(item) for item in found]
 
 
 def test_error_on_error_fails_the_job_and_names_the_path(t_env):
@@ -102,7 +102,7 @@ def test_expressions_have_the_functions_of_json(t_env):
         col("j").json_quote(),
     )
     with selected.execute().collect() as found:
-        assert [list(each) for each in found] == [
+        assert [list(item) for item in found] == [
             [True, True, "none", "[1]", '{"all":[1,"x"],"id":1}', "1", '"{\\"a\\": [1, \\"x\\"]}"'],
             [False, False, "none", None, '{"all":[1,"x"],"id":2}', "2", '"no json"'],
         ]

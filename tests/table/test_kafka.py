@@ -52,7 +52,7 @@ def test_json_messages_are_rows_and_rows_are_json_messages(t_env, broker):
         {"id": 1, "at": "2020-01-02 03:04:05.678", "price": 1.5, "tags": ["a", None], "who": {"name": "x"}, "more": 1},
         {"id": "2", "who": None},
     ]
-    send(broker, source, [json.dumps(each) for each in messages])
+    send(broker, source, [json.dumps(message) for message in messages])
     columns = "id BIGINT, `at` TIMESTAMP(3), price DECIMAL(5, 2), tags ARRAY<STRING>, who ROW<name STRING>"
     declare(t_env, broker.servers, "src", columns, source)
     declare(t_env, broker.servers, "dst", columns, target)

@@ -159,7 +159,7 @@ def test_a_cache_never_changes_what_is_found(blocks, size, missing):
 
     cached = CachedLookup(Squares(), max_rows=size, keeps_missing=missing)
     for block in blocks:
-        keys = list(dict.fromkeys((each,) for each in block))
+        keys = list(dict.fromkeys((record,) for record in block))
         assert cached.find(keys) == Squares().find(keys)
         assert len(cached.known) <= size
 

@@ -63,8 +63,8 @@ def test_linear_programs_match_as_re_does():
         text = "".join(random.choices("abc", k=random.randint(0, 8)))
         if isinstance(program, Linear):
             compared += 1
-            found = [(each.start(), each.end()) for each in program.finditer(text)]
-            assert found == [(each.start(), each.end()) for each in pattern.finditer(text)], (pattern.pattern, text)
+            found = [(match.start(), match.end()) for match in program.finditer(text)]
+            assert found == [(match.start(), match.end()) for match in pattern.finditer(text)], (pattern.pattern, text)
             assert (program.fullmatch(text) is None) == (pattern.fullmatch(text) is None), (pattern.pattern, text)
     assert compared > 1000
 

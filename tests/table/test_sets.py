@@ -26,7 +26,7 @@ B = "SELECT y FROM (VALUES (1), (3), (CAST(NULL AS INT))) AS b (y)"
     ],
 )
 def test_set_operations_leave_the_same_rows_behind_in_both_modes(mode, operation, expected):
-    assert left(changes(environment(mode).sql_query(f"{A} {operation} {B}"))) == [(each,) for each in expected]
+    assert left(changes(environment(mode).sql_query(f"{A} {operation} {B}"))) == [(item,) for item in expected]
 
 
 def test_a_batch_is_sorted_and_cut():

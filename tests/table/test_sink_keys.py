@@ -26,7 +26,7 @@ def environment(parallelism=4, engine="inline"):
 
 
 def sink(t_env, path, columns="name STRING, n BIGINT", key="name", **options):
-    stored = ", ".join(each.split()[0] for each in columns.split(", "))
+    stored = ", ".join(part.split()[0] for part in columns.split(", "))
     with sqlite3.connect(path) as connection:
         connection.execute(f"CREATE TABLE sink ({stored}, PRIMARY KEY ({key}))")
     more = "".join(f", '{name}' = '{value}'" for name, value in options.items())

@@ -15,7 +15,7 @@ NUMBERS = "'connector' = 'datagen', 'number-of-rows' = '3', 'fields.id.kind' = '
 
 def rows(t_env, query):
     with t_env.execute_sql(query).collect() as found:
-        return [list(each) for each in found]
+        return [list(item) for item in found]
 
 
 def test_options_of_a_query_count_for_that_query_alone(t_env):

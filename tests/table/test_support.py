@@ -78,8 +78,8 @@ def test_a_clause_is_there_or_refused_with_its_name_its_place_and_advice(name):
 
 def test_the_place_of_a_clause_is_that_in_the_statement():
     t_env = environment()
-    for each in TABLES:
-        t_env.execute_sql(each)
+    for item in TABLES:
+        t_env.execute_sql(item)
     statement = "SELECT id\nFROM orders\n  MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts PATTERN (A) DEFINE A AS A.n > 1)"
     with pytest.raises(UnsupportedClauseError, match="MATCH_RECOGNIZE at line 3, column 3 is not supported yet"):
         t_env.sql_query(statement)
@@ -93,8 +93,8 @@ def test_the_place_of_a_clause_is_that_in_the_statement():
 
 def test_options_of_a_hint_are_those_of_the_table_in_one_statement():
     t_env = environment()
-    for each in TABLES:
-        t_env.execute_sql(each)
+    for item in TABLES:
+        t_env.execute_sql(item)
     for hint, count in (("", 1), ("/*+ OPTIONS('number-of-rows' = '3') */", 3), ("/* OPTIONS('x' = '3') */", 1)):
         with t_env.execute_sql(f"SELECT 1 FROM orders {hint}").collect() as rows:
             assert len(list(rows)) == count

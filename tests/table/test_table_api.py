@@ -126,7 +126,7 @@ def test_a_function_that_is_not_called_gets_rows_with_names(t_env):
     spread = udaf(lambda f: f.n.max() - f.n.min(), result_type="BIGINT", func_type="pandas")
     found = t.group_by(col("k")).aggregate(spread.alias("d")).select(col("k"), col("d"))
     assert left(changes(found)) == [("a", 4), ("b", 0)]
-    assert [each[1:] for each in changes(t.map(udf(lambda f: f.n * 2, result_type=DataTypes.BIGINT(), func_type="pandas")))] == [
+    assert [change[1:] for change in changes(t.map(udf(lambda f: f.n * 2, result_type=DataTypes.BIGINT(), func_type="pandas")))] == [
         (6,), (2,), (10,), (2,)
     ]  # fmt: skip
 

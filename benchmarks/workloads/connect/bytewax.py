@@ -18,12 +18,12 @@ def match(state, tagged):
 
 
 def build(flow, run):
-    each, half = run.half, run.half // 2
+    total, half = run.half, run.half // 2
 
     def keyed(side, value):
         return str(value[0]), (side, value)
 
-    orders = op.map("order", numbers(flow, each, "orders"), lambda n: keyed(0, order(n, half)))
-    payments = op.map("payment", numbers(flow, each, "payments"), lambda n: keyed(1, payment(n, half)))
+    orders = op.map("order", numbers(flow, total, "orders"), lambda n: keyed(0, order(n, half)))
+    payments = op.map("payment", numbers(flow, total, "payments"), lambda n: keyed(1, payment(n, half)))
     matched = op.stateful_flat_map("match", op.merge("both", orders, payments), match)
     return op.map("without_key", matched, lambda keyed: keyed[1])

@@ -38,9 +38,9 @@ class Match(KeyedCoProcessFunction):
 
 
 def build(env, run):
-    each, half = run.half, run.half // 2
-    orders = numbers(env, each, "orders").map(lambda n: order(n, half), output_type=THREE)
-    payments = numbers(env, each, "payments").map(lambda n: payment(n, half), output_type=THREE)
+    total, half = run.half, run.half // 2
+    orders = numbers(env, total, "orders").map(lambda n: order(n, half), output_type=THREE)
+    payments = numbers(env, total, "payments").map(lambda n: payment(n, half), output_type=THREE)
     return (
         orders.connect(payments)
         .key_by(lambda value: value[0], lambda value: value[0], key_type=Types.LONG())

@@ -70,7 +70,7 @@ def check_form(change: Change) -> None:
     all_keys: Iterable[Any] = (keys, deleted, [pair[0] for pair in _pairs(appended)])
     if table.kind == "map":
         _check_tuples(2, *all_keys)
-        all_keys = [[key for key, _ in each] for each in all_keys]
+        all_keys = [[key for key, _ in item] for item in all_keys]
     if table.namespaced:
         _check_tuples(2, *all_keys)
     if appended and table.kind != "list":

@@ -99,7 +99,7 @@ def settings_with_file(settings: Mapping[str, str], config: str | None) -> dict[
 
 def _over(lower: Mapping[str, T], upper: Mapping[str, T]) -> dict[str, T]:
     """Return both; a key of the upper ones also replaces other spellings of it."""
-    hidden = {key for each in upper if (option := option_of(each)) for key in option.keys}
+    hidden = {key for item in upper if (option := option_of(item)) for key in option.keys}
     return {**{key: value for key, value in lower.items() if key not in hidden}, **upper}
 
 

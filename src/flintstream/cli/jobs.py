@@ -38,7 +38,9 @@ def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     known = registry.entries()
     names = Counter(entry.name for entry in known)
     items = [CompletionItem(entry.name, help=entry.job_id) for entry in known if names[entry.name] == 1]
-    items += [CompletionItem(each.job_id, help=each.name) for each in known if incomplete or names[each.name] > 1]
+    items += [
+        CompletionItem(element.job_id, help=element.name) for element in known if incomplete or names[element.name] > 1
+    ]
     return [item for item in items if item.value.startswith(incomplete)]
 
 
@@ -177,9 +179,9 @@ def rescale_command(parallelism: int, job: str) -> None:
 
     The job continues from a checkpoint, with every record once. Return when it does.
     """
-    for each in ask_job(job, "rescale", parallelism=parallelism):
-        change = f"{each['from']} -> {each['to']}" if each["from"] != each["to"] else f"{each['to']}, as before"
-        click.echo(printable(f"{each['name']}: {change}"))
+    for item in ask_job(job, "rescale", parallelism=parallelism):
+        change = f"{item['from']} -> {item['to']}" if item["from"] != item["to"] else f"{item['to']}, as before"
+        click.echo(printable(f"{item['name']}: {change}"))
 
 
 @click.command("stop", context_settings=SETTINGS)

@@ -45,8 +45,8 @@ def _text(reply: Any, form: str) -> str:
     lines = ["job", *_lines(reply["totals"])]
     for task in reply["tasks"]:
         lines += [f"task {task['task']}, subtask {task['subtask'] + 1}", *_lines(task["values"])]
-    for each in reply["operators"]:
-        lines += [f"{each['operator']}, subtask {each['subtask'] + 1}", *_lines(each["values"])]
+    for item in reply["operators"]:
+        lines += [f"{item['operator']}, subtask {item['subtask'] + 1}", *_lines(item["values"])]
     return "".join(f"{line}\n" for line in lines)
 
 

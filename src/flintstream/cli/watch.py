@@ -88,7 +88,7 @@ def _copy(file: BinaryIO, entry: Entry | None) -> None:
     """Copy a file to standard output, and what is added to it until the job ends."""
     out = sys.stdout.buffer
     while True:
-        runs = entry is not None and any(each.job_id == entry.job_id for each in registry.entries())
+        runs = entry is not None and any(item.job_id == entry.job_id for item in registry.entries())
         while block := file.read(BLOCK):
             out.write(block)
         out.flush()

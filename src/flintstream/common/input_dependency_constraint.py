@@ -12,7 +12,7 @@ class InputDependencyConstraint(Enum):
 
     Spark schedules tasks here; the enum is kept for programs that refer to it.
 
-    >>> [each.name for each in InputDependencyConstraint]
+    >>> [member.name for member in InputDependencyConstraint]
     ['ANY', 'ALL']
     """
 

@@ -77,11 +77,11 @@ class Types:
     RowTypeInfo(Long, Boolean)
     >>> Types.ROW_NAMED(["day", "sum"], [Types.SQL_DATE(), Types.BIG_DEC()])
     RowTypeInfo(day: DateTypeInfo, sum: BigDecimal)
-    >>> [str(each) for each in (Types.BYTE(), Types.SHORT(), Types.FLOAT(), Types.DOUBLE(), Types.CHAR())]
+    >>> [str(member) for member in (Types.BYTE(), Types.SHORT(), Types.FLOAT(), Types.DOUBLE(), Types.CHAR())]
     ['Byte', 'Short', 'Float', 'Double', 'Char']
-    >>> [str(each) for each in (Types.BIG_INT(), Types.INSTANT(), Types.SQL_TIME(), Types.SQL_TIMESTAMP())]
+    >>> [str(member) for member in (Types.BIG_INT(), Types.INSTANT(), Types.SQL_TIME(), Types.SQL_TIMESTAMP())]
     ['BigInteger', 'Instant', 'TimeTypeInfo', 'TimestampTypeInfo']
-    >>> [str(each(Types.INT())) for each in (Types.PRIMITIVE_ARRAY, Types.BASIC_ARRAY, Types.OBJECT_ARRAY)]
+    >>> [str(member(Types.INT())) for member in (Types.PRIMITIVE_ARRAY, Types.BASIC_ARRAY, Types.OBJECT_ARRAY)]
     ['PrimitiveArrayTypeInfo<Integer>', 'BasicArrayTypeInfo<Integer>', 'ObjectArrayTypeInfo<Integer>']
     >>> Types.PICKLED_BYTE_ARRAY()
     PickledByteArrayTypeInfo

@@ -127,14 +127,14 @@ class HybridEnumerator(SplitEnumerator):
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Pass each enumerator the progress of the readers of its source."""
         for number, enumerator in self._open.items():
-            told = [each[number] for each in progress if number in each]
+            told = [item[number] for item in progress if number in item]
             if told:
                 enumerator.checkpoint_completed(told)
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
         """Pass each enumerator the progress of the readers of its source."""
         for number, enumerator in self._open.items():
-            told = [each[number] for each in progress if number in each]
+            told = [item[number] for item in progress if number in item]
             if told:
                 enumerator.epoch_read(told)
 

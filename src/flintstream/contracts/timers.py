@@ -11,7 +11,7 @@ __all__ = ["TimeDomain", "TimerService"]
 class TimeDomain(enum.Enum):
     """The kind of time of a timer: event time or processing time.
 
-    >>> [each.name for each in TimeDomain]
+    >>> [member.name for member in TimeDomain]
     ['EVENT_TIME', 'PROCESSING_TIME']
     """
 

@@ -145,7 +145,7 @@ class Autoscaler:
         self._less.append((sample.at_ms, wanted))
         if sample.at_ms - self._less[0][0] < settings.scale_down_ms:
             return None
-        return max(each for _, each in self._less)
+        return max(item for _, item in self._less)
 
     def _wanted(self, parallelism: int) -> int:
         settings, first, last = self.settings, self._samples[0], self._samples[-1]
@@ -176,10 +176,10 @@ def worked_ms(load: Load) -> float:
 def waiting_records(subtasks: Iterable[SubtaskMetrics]) -> int | None:
     """Return how many records wait for the sources; None if a source cannot tell, or not yet for each subtask."""
     told: dict[int, list[object]] = {}
-    for each in subtasks:
-        told.setdefault(each.operator_id, []).append(each.values.get(PENDING_RECORDS))
-    known = [values for values in told.values() if any(isinstance(each, int) for each in values)]
-    numbers = [each for values in known for each in values if isinstance(each, int)]
+    for subtask in subtasks:
+        told.setdefault(subtask.operator_id, []).append(subtask.values.get(PENDING_RECORDS))
+    known = [values for values in told.values() if any(isinstance(value, int) for value in values)]
+    numbers = [value for values in known for value in values if isinstance(value, int)]
     return sum(numbers) if numbers and len(numbers) == sum(map(len, known)) else None
 
 

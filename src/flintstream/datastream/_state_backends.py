@@ -152,7 +152,7 @@ class CustomStateBackend(StateBackend):
 class PredefinedOptions(Enum):
     """Sets of RocksDB options for kinds of disks.
 
-    >>> [each.name for each in PredefinedOptions]
+    >>> [member.name for member in PredefinedOptions]
     ['DEFAULT', 'SPINNING_DISK_OPTIMIZED', 'SPINNING_DISK_OPTIMIZED_HIGH_MEM', 'FLASH_SSD_OPTIMIZED']
     """
 

@@ -12,7 +12,7 @@ class ExternalizedCheckpointRetention(Enum):
 
     The key is ``execution.checkpointing.externalized-checkpoint-retention``.
 
-    >>> [each.name for each in ExternalizedCheckpointRetention]
+    >>> [member.name for member in ExternalizedCheckpointRetention]
     ['DELETE_ON_CANCELLATION', 'RETAIN_ON_CANCELLATION', 'NO_EXTERNALIZED_CHECKPOINTS']
     """
 

@@ -715,7 +715,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             check_batch(filling, batch=program.graph.batch)
             planned = program.compile(name)
             engine.check(planned.plan)
-            has_sink = bool(filling) or any(isinstance(each, SinkTransformation) for each in self._transformations)
+            has_sink = bool(filling) or any(isinstance(node, SinkTransformation) for node in self._transformations)
             note_executed(self, planned.plan.job_name, has_sink=has_sink)
             self._transformations.clear()
             reporters = reporting(self._configuration.to_dict())

@@ -12,7 +12,7 @@ class TimeCharacteristic(Enum):
 
     Windows and timers name their time domain instead, and a ``WatermarkStrategy`` gives event time.
 
-    >>> [each.name for each in TimeCharacteristic]
+    >>> [member.name for member in TimeCharacteristic]
     ['ProcessingTime', 'IngestionTime', 'EventTime']
     """
 

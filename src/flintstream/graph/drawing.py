@@ -31,15 +31,15 @@ def drawing(ends: Iterable[Transformation]) -> str:
     It shows the program as it is written: nothing is planned, checked or started.
     """
     ends = tuple(ends)
-    boxes = {each.id: each for each in in_order(ends) if not each.virtual}
+    boxes = {item.id: item for item in in_order(ends) if not item.virtual}
     edges = [
         edge
         for box in boxes.values()
         for number, given in enumerate(box.inputs)
         for edge in edges_from(given, box.id, number)
     ]
-    for number, each in enumerate(end for end in ends if end.virtual):
-        edges += edges_from(each, END - number, 0)
+    for number, item in enumerate(end for end in ends if end.virtual):
+        edges += edges_from(item, END - number, 0)
     columns, lines = _layout(list(boxes), edges)
     height = max(map(len, columns)) * (HEIGHT + BELOW) - BELOW
     places = {
@@ -50,7 +50,7 @@ def drawing(ends: Iterable[Transformation]) -> str:
     parts = [_line(edge, [places[point] for point in points]) for edge, points in zip(edges, lines, strict=True)]
     parts += [_box(boxes[point], *place) for point, place in places.items() if point in boxes]
     width = len(columns) * (WIDTH + APART) - APART
-    names = escape(", ".join(str(each.name) for each in boxes.values()), quote=True)
+    names = escape(", ".join(str(item.name) for item in boxes.values()), quote=True)
     return (
         f'<div style="overflow-x:auto"><svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="steps: {names}" '
         f'width="{width + 4}" height="{height + 4}" viewBox="-2 -2 {width + 4} {height + 4}" '

@@ -205,7 +205,7 @@ def in_order(transformations: Iterable[Transformation]) -> list[Transformation]:
         seen.add(transformation.id)
         while open_steps:
             step, inputs = open_steps[-1]
-            given = next((each for each in inputs if each.id not in seen), None)
+            given = next((item for item in inputs if item.id not in seen), None)
             if given is None:
                 order.append(step)
                 open_steps.pop()

@@ -31,13 +31,13 @@ DEFAULTS: Mapping[str, object] = {
 def history(record: Record) -> list[dict[str, Any]]:
     """Return the checkpoints of a job, the latest first."""
     told = record["checkpoints"]
-    kept = {each["number"]: each for each in told["kept"]}
-    entries = [_checkpoint(record, each, discarded=each["number"] not in kept) for each in told.get("history", [])]
-    known = {each["id"] for each in entries}
-    for number, each in kept.items():  # from an earlier run, or of an older release
+    kept = {item["number"]: item for item in told["kept"]}
+    entries = [_checkpoint(record, item, discarded=item["number"] not in kept) for item in told.get("history", [])]
+    known = {entry["id"] for entry in entries}
+    for number, item in kept.items():  # from an earlier run, or of an older release
         if number not in known:
-            entries.append(_checkpoint(record, _from_kept(each), discarded=False))
-    return sorted(entries, key=lambda each: int(each["id"]), reverse=True)
+            entries.append(_checkpoint(record, _from_kept(item), discarded=False))
+    return sorted(entries, key=lambda entry: int(entry["id"]), reverse=True)
 
 
 def _from_kept(kept: dict[str, object]) -> dict[str, object]:
@@ -82,7 +82,7 @@ def _checkpoint(record: Record, entry: dict[str, Any], *, discarded: bool) -> di
 def checkpoints(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/checkpoints``."""
     told, entries = record["checkpoints"], history(record)
-    done = [each for each in entries if each["status"] == "COMPLETED"]
+    done = [entry for entry in entries if entry["status"] == "COMPLETED"]
     unknown = summary([0] if done else [])
     restored = _restored(record)
     return {
@@ -94,17 +94,17 @@ def checkpoints(record: Record) -> dict[str, object]:
             "failed": told["failed"],
         },
         "summary": {
-            "checkpointed_size": summary([each["checkpointed_size"] for each in done]),
-            "state_size": summary([each["state_size"] for each in done]),
-            "end_to_end_duration": summary([each["end_to_end_duration"] for each in done]),
+            "checkpointed_size": summary([item["checkpointed_size"] for item in done]),
+            "state_size": summary([item["state_size"] for item in done]),
+            "end_to_end_duration": summary([item["end_to_end_duration"] for item in done]),
             "alignment_buffered": unknown,
             "processed_data": unknown,
             "persisted_data": unknown,
         },
         "latest": {
-            "completed": next((each for each in done if not each["is_savepoint"]), None),
-            "savepoint": next((each for each in done if each["is_savepoint"]), None),
-            "failed": next((each for each in entries if each["status"] == "FAILED"), None),
+            "completed": next((item for item in done if not item["is_savepoint"]), None),
+            "savepoint": next((item for item in done if item["is_savepoint"]), None),
+            "failed": next((entry for entry in entries if entry["status"] == "FAILED"), None),
             "restored": restored,
         },
         "history": entries,
@@ -113,7 +113,7 @@ def checkpoints(record: Record) -> dict[str, object]:
 
 def _restored(record: Record) -> dict[str, object] | None:
     """Return the checkpoint that the job last went back to, or that it started from."""
-    paths = {each["number"]: each["path"] for each in record["checkpoints"].get("history", [])}
+    paths = {item["number"]: item["path"] for item in record["checkpoints"].get("history", [])}
     for failure in reversed(record["exceptions"]):
         number = failure.get("restart_from")
         if number is not None:
@@ -156,10 +156,10 @@ def config(record: Record) -> dict[str, object]:
 
 def details(record: Record, number: int) -> dict[str, object] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid``; None if it is not known."""
-    found = next((each for each in history(record) if each["id"] == number), None)
+    found = next((item for item in history(record) if item["id"] == number), None)
     if found is None:
         return None
-    return {**found, "tasks": {each["id"]: _task(found, each) for each in _vertices(record, number)}}
+    return {**found, "tasks": {vertex["id"]: _task(found, vertex) for vertex in _vertices(record, number)}}
 
 
 def _vertices(record: Record, number: int) -> list[dict[str, Any]]:
@@ -189,7 +189,7 @@ def _task(checkpoint: dict[str, Any], vertex: dict[str, Any]) -> dict[str, objec
 def subtask_details(record: Record, number: int, vertex: str) -> dict[str, object] | None:
     """``/jobs/:jobid/checkpoints/details/:checkpointid/subtasks/:vertexid``; None if it is not known."""
     found = details(record, number)
-    told = next((each for each in _vertices(record, number) if each["id"] == vertex), None)
+    told = next((item for item in _vertices(record, number) if item["id"] == vertex), None)
     if found is None or told is None:
         return None
     nothing, sizes, times = _range([0]), _range(told["bytes"]), _range(told["ms"])

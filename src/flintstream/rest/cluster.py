@@ -65,7 +65,7 @@ def overview(records: Sequence[Record], release: str) -> dict[str, object]:
         "taskmanagers": len(running),
         "slots-total": sum(_slots(record) for record in running),
         "slots-available": 0,
-        "jobs-running": sum(each not in ENDED for each in states),
+        "jobs-running": sum(item not in ENDED for item in states),
         "jobs-finished": states.count("FINISHED"),
         "jobs-cancelled": states.count("CANCELED"),
         "jobs-failed": states.count("FAILED"),

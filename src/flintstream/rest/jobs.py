@@ -33,7 +33,7 @@ def jobs_overview(records: Iterable[Record]) -> dict[str, object]:
                 "state": state(record),
                 "last-modification": record.get("ended_ms") or record["started_ms"],
                 "tasks": {
-                    **dict.fromkeys((each.lower() for each in TASK_STATES), 0),
+                    **dict.fromkeys((item.lower() for item in TASK_STATES), 0),
                     task_state(record).lower(): subtasks(record),
                     "total": subtasks(record),
                 },
@@ -84,8 +84,8 @@ def plan(record: Record) -> dict[str, object]:
         }
         if vertex["inputs"]:
             node["inputs"] = [
-                {"id": each["id"], "num": number, "exchange": "pipelined", "ship_strategy": each["ship_strategy"]}
-                for number, each in enumerate(vertex["inputs"])
+                {"id": item["id"], "num": number, "exchange": "pipelined", "ship_strategy": item["ship_strategy"]}
+                for number, item in enumerate(vertex["inputs"])
             ]
         nodes.append(node)
     return {"plan": {"jid": record["job_id"], "name": record["name"], "type": job_type(record), "nodes": nodes}}
@@ -95,16 +95,16 @@ def exceptions(record: Record, longest: int | None = None) -> dict[str, object]:
     """``/jobs/:jobid/exceptions``, the latest first."""
     entries = [
         {
-            "exceptionName": each["type"],
-            "stacktrace": each["text"],
-            "timestamp": each["at_ms"],
+            "exceptionName": item["type"],
+            "stacktrace": item["text"],
+            "timestamp": item["at_ms"],
             "failureLabels": {},
-            "taskName": each.get("operator"),  # not in a record of an older release
-            "endpoint": record["host"] if each.get("operator") else None,
-            "taskManagerId": vertices.manager_id(record) if each.get("operator") else None,
+            "taskName": item.get("operator"),  # not in a record of an older release
+            "endpoint": record["host"] if item.get("operator") else None,
+            "taskManagerId": vertices.manager_id(record) if item.get("operator") else None,
             "concurrentExceptions": [],
         }
-        for each in reversed(record["exceptions"])
+        for item in reversed(record["exceptions"])
     ]
     shown = entries if longest is None else entries[:longest]
     return {"exceptionHistory": {"entries": shown, "truncated": len(shown) < len(entries)}}

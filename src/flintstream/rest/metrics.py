@@ -33,10 +33,10 @@ def together(groups: Iterable[Mapping[str, Any]], query: Mapping[str, str]) -> l
     wanted = query.get("get")
     if wanted is None:
         return [{"id": name} for name in dict.fromkeys(name for values in groups for name in values)]
-    chosen = [each for each in query.get("agg", "").split(",") if each in AGGREGATIONS] or list(AGGREGATIONS)
+    chosen = [part for part in query.get("agg", "").split(",") if part in AGGREGATIONS] or list(AGGREGATIONS)
     found = []
     for name in wanted.split(","):
-        values = [float(each[name]) for each in groups if isinstance(each.get(name), int | float)]
+        values = [float(group[name]) for group in groups if isinstance(group.get(name), int | float)]
         if values:
             summary = _summary(values)
             found.append({"id": name, **{kind: summary[kind] for kind in chosen}})
@@ -66,17 +66,17 @@ def of_vertex(record: Record, vertex: str) -> dict[str, object]:
 def by_subtask(record: Record, vertex: str) -> dict[int, dict[str, Any]]:
     """Return the metrics of each subtask: those of the task, then ``Map.numRecordsIn`` of its operators."""
     found: dict[int, dict[str, object]] = {}
-    for each in record["metrics"]["tasks"]:
-        if each["vertex"] == vertex:
-            found.setdefault(each["subtask"], {}).update(each["values"])
+    for item in record["metrics"]["tasks"]:
+        if item["vertex"] == vertex:
+            found.setdefault(item["subtask"], {}).update(item["values"])
     ends: dict[int, tuple[dict[str, object], dict[str, object]]] = {}
-    for each in record["metrics"]["operators"]:
-        if each["vertex"] == vertex:
-            operator = each["operator"].replace(" ", "_").replace(":", "_").replace(".", "_")
-            values = found.setdefault(each["subtask"], {})
-            values.update({f"{operator}.{name}": value for name, value in each["values"].items()})
-            first, _ = ends.get(each["subtask"], (each["values"], {}))
-            ends[each["subtask"]] = (first, each["values"])
+    for item in record["metrics"]["operators"]:
+        if item["vertex"] == vertex:
+            operator = item["operator"].replace(" ", "_").replace(":", "_").replace(".", "_")
+            values = found.setdefault(item["subtask"], {})
+            values.update({f"{operator}.{name}": value for name, value in item["values"].items()})
+            first, _ = ends.get(item["subtask"], (item["values"], {}))
+            ends[item["subtask"]] = (first, item["values"])
     for subtask, (first, last) in ends.items():
         for values, names in (
             (first, ("numRecordsIn", "numRecordsInPerSecond", "currentInputWatermark", "watermarkLag")),

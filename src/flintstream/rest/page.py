@@ -35,7 +35,7 @@ def reference(described: dict[str, Any]) -> tuple[str, dict[str, str]]:
     rows = []
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
-            names = ", ".join(each["name"] for each in operation["parameters"] if each["in"] == "query")
+            names = ", ".join(item["name"] for item in operation["parameters"] if item["in"] == "query")
             cells = (method.upper(), path, operation["summary"], names)
             rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
     text = _read("reference.html").replace("/*style*/", style).replace("<!--rows-->", "\n".join(rows))

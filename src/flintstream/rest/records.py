@@ -123,7 +123,7 @@ def log_of(job: str) -> list[Any]:
 def entry_of(job: str) -> registry.Entry | None:
     """Return how to reach a running job."""
     checked_id(job, "jobid")
-    return next((each for each in registry.entries() if each.job_id == job), None)
+    return next((entry for entry in registry.entries() if entry.job_id == job), None)
 
 
 def checked_id(text: str, name: str) -> None:

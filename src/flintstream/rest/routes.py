@@ -84,8 +84,8 @@ def _about_the_server() -> list[Route]:
 
     def together(request: Request) -> object:
         wanted = request.query.get("jobs", "").split(",")
-        known = [each for each in records() if wanted == [""] or each["job_id"] in wanted]
-        return metrics.together([each["metrics"]["totals"] for each in known], request.query)
+        known = [record for record in records() if wanted == [""] or record["job_id"] in wanted]
+        return metrics.together([item["metrics"]["totals"] for item in known], request.query)
 
     return [
         Route("GET", "/config", "The server", lambda _: cluster.config(__version__)),
@@ -256,7 +256,7 @@ def _upper_bounds(body: dict[str, object]) -> dict[str, int]:
             raise RefusedError(400, f"'{vertex}' must have a 'parallelism' with 'lowerBound' and 'upperBound'")
         upper: Any = bounds.get("upperBound")
         lower: object = bounds.get("lowerBound", 1)
-        if not all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in (lower, upper)):
+        if not all(isinstance(item, int) and not isinstance(item, bool) and item > 0 for item in (lower, upper)):
             raise RefusedError(400, f"the bounds of '{vertex}' must be positive numbers, but got {lower} and {upper}")
         if lower > upper:
             raise RefusedError(400, f"the lower bound of '{vertex}', {lower}, is above the upper one, {upper}")
@@ -286,8 +286,8 @@ def _for_the_page() -> list[Route]:
     def overview(_: Request) -> object:
         names = ("job_id", "name", "host", "pid", "started_ms", "ended_ms", "status")
         return [
-            {**{name: each[name] for name in names}, "error": each.get("error"), "batch": each["plan"]["batch"]}
-            for each in records()
+            {**{name: item[name] for name in names}, "error": item.get("error"), "batch": item["plan"]["batch"]}
+            for item in records()
         ]
 
     def record(request: Request) -> object:

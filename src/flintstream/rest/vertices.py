@@ -21,14 +21,14 @@ PHASES = ("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING")
 def counts(record: Record, vertex: dict[str, object], subtask: int) -> dict[str, float]:
     """Return what a subtask read and wrote, and its time. Bytes are not known, which Flink calls not complete."""
     operators = [
-        each["values"]
-        for each in record["metrics"]["operators"]
-        if each["vertex"] == vertex["id"] and each["subtask"] == subtask
+        item["values"]
+        for item in record["metrics"]["operators"]
+        if item["vertex"] == vertex["id"] and item["subtask"] == subtask
     ]
     spent: dict[str, int] = {}
-    for each in record["metrics"]["tasks"]:
-        if each["vertex"] == vertex["id"] and each["subtask"] == subtask:
-            spent = each.get("spent_ms", {})  # not in a record of an older release
+    for item in record["metrics"]["tasks"]:
+        if item["vertex"] == vertex["id"] and item["subtask"] == subtask:
+            spent = item.get("spent_ms", {})  # not in a record of an older release
     return {
         "read-bytes": 0,
         "read-bytes-complete": False,
@@ -52,7 +52,7 @@ def _count(values: dict[str, object], name: str) -> int:
 def total(counted: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the sum of what several subtasks read and wrote."""
     return {
-        name: value if name.endswith("complete") else sum(each[name] for each in counted)
+        name: value if name.endswith("complete") else sum(item[name] for item in counted)
         for name, value in counted[0].items()
     }
 
@@ -115,7 +115,7 @@ def manager_id(record: Record) -> str:
 def _aggregated(subtasks: Sequence[dict[str, Any]]) -> dict[str, object]:
     def over(part: str) -> dict[str, object]:
         names = [name for name in subtasks[0][part] if not name.endswith("complete")]
-        return {name: _summary([each[part][name] for each in subtasks]) for name in names}
+        return {name: _summary([item[part][name] for item in subtasks]) for name in names}
 
     return {"metrics": over("metrics"), "status-duration": over("status-duration")}
 
@@ -168,7 +168,7 @@ def task_managers(record: Record, found: dict[str, Any]) -> dict[str, object]:
                 "endpoint": record["host"],
                 "status": told,
                 **replies.times(record),
-                "metrics": total([each["metrics"] for each in subtasks]),
+                "metrics": total([item["metrics"] for item in subtasks]),
                 "status-counts": {**dict.fromkeys(replies.TASK_STATES, 0), told: len(subtasks)},
                 "taskmanager-id": manager_id(record),
                 "aggregated": _aggregated(subtasks),
@@ -209,29 +209,29 @@ def attempt_accumulators(record: Record, found: dict[str, object], number: int) 
 def watermarks(record: Record, found: dict[str, object]) -> list[dict[str, str]]:
     """``/jobs/:jobid/vertices/:vertexid/watermarks``."""
     known: dict[int, str] = {}
-    for each in record["metrics"]["operators"]:
-        if each["vertex"] == found["id"]:
-            known.setdefault(each["subtask"], str(each["values"].get("currentInputWatermark", -(2**63))))
+    for item in record["metrics"]["operators"]:
+        if item["vertex"] == found["id"]:
+            known.setdefault(item["subtask"], str(item["values"].get("currentInputWatermark", -(2**63))))
     return [{"id": f"{subtask}.currentInputWatermark", "value": value} for subtask, value in sorted(known.items())]
 
 
 def back_pressure(record: Record, found: dict[str, object]) -> dict[str, object]:
     """``/jobs/:jobid/vertices/:vertexid/backpressure``."""
     subtasks = []
-    for each in record["metrics"]["tasks"]:
-        if each["vertex"] == found["id"]:
-            held = each["values"]["backPressuredTimeMsPerSecond"] / 1000
+    for item in record["metrics"]["tasks"]:
+        if item["vertex"] == found["id"]:
+            held = item["values"]["backPressuredTimeMsPerSecond"] / 1000
             subtasks.append(
                 {
-                    "subtask": each["subtask"],
+                    "subtask": item["subtask"],
                     "backpressureLevel": _level(held),
                     "ratio": held,
-                    "idleRatio": each["values"]["idleTimeMsPerSecond"] / 1000,
-                    "busyRatio": each["values"]["busyTimeMsPerSecond"] / 1000,
+                    "idleRatio": item["values"]["idleTimeMsPerSecond"] / 1000,
+                    "busyRatio": item["values"]["busyTimeMsPerSecond"] / 1000,
                     "backpressure-level": _level(held),
                 }
             )
-    level = _level(max((each["ratio"] for each in subtasks), default=0.0))
+    level = _level(max((item["ratio"] for item in subtasks), default=0.0))
     return {
         "status": "ok",
         "backpressureLevel": level,

@@ -96,14 +96,14 @@ class LogSetup(NamedTuple):
         level = max(root.level, min(handler.level for handler in root.handlers))
         file = next((found for handler in root.handlers if (found := _appended(handler)) is not None), None)
         console = any(type(handler) is not logging.FileHandler for handler in root.handlers)
-        formatter = next((each.formatter for each in root.handlers if each.formatter is not None), None)
+        formatter = next((item.formatter for item in root.handlers if item.formatter is not None), None)
         plain, pickled = _portable(formatter)
         return cls(level, tuple(levels.items()), disabled, plain, pickled, console or file is None, file)
 
     def enter(self) -> None:
         """Log in this process, a worker, as in the driver."""
         root = logging.getLogger()
-        for handler in [each for each in root.handlers if isinstance(each, _WorkerHandler)]:
+        for handler in [item for item in root.handlers if isinstance(item, _WorkerHandler)]:
             root.removeHandler(handler)
             handler.close()
         formatter = self._formatter()

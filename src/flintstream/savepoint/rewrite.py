@@ -119,7 +119,7 @@ def transformed(change: Change, uid: str, function: Callable[[StateEntry], Any])
             value = list(value)
             if table.ttl:
                 same = len(value) == len(old)
-                value = [(each, old[index][1] if same else entry.last_access_ms) for index, each in enumerate(value)]
+                value = [(item, old[index][1] if same else entry.last_access_ms) for index, item in enumerate(value)]
         elif table.ttl:
             value = value, entry.last_access_ms
         keys.append(key)
@@ -199,11 +199,11 @@ class NewState:
         subtask = subtask_of_key_group(key_group(frozen, self.max_parallelism), self.parallelism, self.max_parallelism)
         ttl = self.table.ttl
         if self.table.kind == "map":
-            for map_key, each in value.items():
-                yield subtask, ((frozen, map_key), (each, last) if ttl else each)
+            for map_key, element in value.items():
+                yield subtask, ((frozen, map_key), (element, last) if ttl else element)
         elif self.table.kind == "list":
             if value:
-                yield subtask, (frozen, [(each, last) for each in value] if ttl else value)
+                yield subtask, (frozen, [(element, last) for element in value] if ttl else value)
         else:
             yield subtask, (frozen, (value, last) if ttl else value)
 

@@ -62,7 +62,7 @@ def _parse(text: str) -> TypeInformation | None:
     parts = _split(inside)
     if name == "RowTypeInfo":
         return _row(parts)
-    types = [each for each in map(_parse, parts) if each is not None]
+    types = [item for item in map(_parse, parts) if item is not None]
     if len(types) != len(parts):
         return None
     if name == "TupleTypeInfo":
@@ -76,7 +76,7 @@ def _row(parts: Sequence[str]) -> TypeInformation | None:
     fields = [_FIELD.fullmatch(part) for part in parts]
     names = [field.group(1) for field in fields if field is not None]
     types = [_parse(part if field is None else field.group(2)) for part, field in zip(parts, fields, strict=True)]
-    known = [each for each in types if each is not None]
+    known = [kind for kind in types if kind is not None]
     if len(known) != len(parts) or len(names) not in {0, len(parts)} or len(set(names)) != len(names):
         return None
     return Types.ROW_NAMED(names, known) if names else Types.ROW(known)

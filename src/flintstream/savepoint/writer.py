@@ -124,7 +124,7 @@ class SavepointWriter:
             raise CheckpointError(f"cannot rename operator '{uid}' to '{new_uid}': that uid is already in use")
         operator.info = replace(operator.info, uid=new_uid)
         operator.added = {n: (replace(state, uid=new_uid), data) for n, (state, data) in operator.added.items()}
-        self._operators = {each.info.uid: each for each in self._operators.values()}
+        self._operators = {item.info.uid: item for item in self._operators.values()}
         return self
 
     def remove_state(self, uid: str, name: str) -> Self:
@@ -194,34 +194,34 @@ class SavepointWriter:
         stamp = time.time_ns() // 1_000_000 if last_access_ms is None else last_access_ms
         state = NewState.of(uid, descriptor, info.parallelism, info.max_parallelism, stamp)
         operator.dropped.add(descriptor.name)
-        operator.transforms = [each for each in operator.transforms if each[0] != descriptor.name]
+        operator.transforms = [transform for transform in operator.transforms if transform[0] != descriptor.name]
         operator.added[descriptor.name] = state, data
         return self
 
     def _find(self, uid: str) -> _Operator:
         operator = self._operators.get(uid)
         if operator is None:
-            known = ", ".join(f"'{uid}' ({each.info.name})" for uid, each in self._operators.items()) or "none"
+            known = ", ".join(f"'{uid}' ({item.info.name})" for uid, item in self._operators.items()) or "none"
             raise CheckpointError(f"the savepoint has no operator with the uid '{uid}'; it has {known}")
         return operator
 
     def _check_state(self, operator: _Operator, name: str) -> None:
         if self._source is None or operator.origin is None or name in operator.dropped:
-            known = ", ".join(f"'{each}'" for each in operator.added) or "none"
+            known = ", ".join(f"'{item}'" for item in operator.added) or "none"
             raise CheckpointError(f"operator '{operator.info.uid}' has no state '{name}'; it has {known}")
         next(self._source.read(operator.origin, name), None)
 
     def _added(self, uid: str, name: str, parallelism: int | None) -> _Operator:
         most = self._max_parallelism
         if most is None:
-            known = {each.info.max_parallelism for each in self._operators.values()}
+            known = {item.info.max_parallelism for item in self._operators.values()}
             if len(known) != 1:
                 raise CheckpointError(
                     f"operator '{uid}' is new, but the existing operators have different maximum parallelisms "
                     f"({', '.join(map(str, sorted(known)))}): make a separate savepoint with SavepointWriter.new"
                 )
             (most,) = known
-        known_parallelism = max((each.info.parallelism for each in self._operators.values()), default=1)
+        known_parallelism = max((item.info.parallelism for item in self._operators.values()), default=1)
         info = OperatorInfo(uid, name, min(parallelism or known_parallelism, most), most, keyed=True)
         operator = self._operators[uid] = _Operator(info)
         return operator
@@ -244,11 +244,11 @@ class SavepointWriter:
             raise CheckpointError(f"{store.uri('')} already holds a checkpoint or savepoint: pass another path")
         chains = self._copied(store, spark)
         chains += [
-            ChainState((each.info,), ((),) * each.info.parallelism)
-            for each in self._operators.values()
-            if each.origin is None
+            ChainState((item.info,), ((),) * item.info.parallelism)
+            for item in self._operators.values()
+            if item.origin is None
         ]
-        added = [(uid, *each) for uid, operator in self._operators.items() for each in operator.added.values()]
+        added = [(uid, *value) for uid, operator in self._operators.items() for value in operator.added.values()]
         for number, (uid, state, data) in enumerate(added):
             pieces = _fill(state, data, store, f"new-{number}")
             chains = [_with_pieces(chain, uid, pieces) for chain in chains]
@@ -259,12 +259,12 @@ class SavepointWriter:
         """Write the state of the operators of the original savepoint."""
         if self._source is None:
             return []
-        origins = {each.origin: each for each in self._operators.values() if each.origin is not None}
-        renamed = {origin: each.info.uid for origin, each in origins.items() if each.info.uid != origin}
+        origins = {operator.origin: operator for operator in self._operators.values() if operator.origin is not None}
+        renamed = {origin: item.info.uid for origin, item in origins.items() if item.info.uid != origin}
         chains: list[tuple[tuple[OperatorInfo, ...], list[Rewrite | None]]] = []
         for number, chain in enumerate(self._source.metadata.chains):
             kept = [origins[info.uid] for info in chain.operators if info.uid in origins]
-            unchanged = not renamed and len(kept) == len(chain.operators) and all(each.unchanged for each in kept)
+            unchanged = not renamed and len(kept) == len(chain.operators) and all(item.unchanged for item in kept)
             edits = tuple(map(_edit, kept))
             rewrites = [
                 Rewrite(files, edits, renamed, unchanged and files.is_one_file, store, f"chain-{number}-{subtask}")
@@ -273,7 +273,7 @@ class SavepointWriter:
                 for subtask, files in enumerate(self._source.subtasks(chain))
             ]
             if kept:
-                chains.append((tuple(each.info for each in kept), rewrites))
+                chains.append((tuple(item.info for item in kept), rewrites))
         tasks = [rewrite for _, rewrites in chains for rewrite in rewrites if rewrite is not None]
         if spark is None:
             pieces = iter([task() for task in tasks])
@@ -291,7 +291,9 @@ class SavepointWriter:
         if self._source is None:
             return Metadata("savepoint", 0, uuid.uuid4().hex, "", now, flintstream.__version__, chains)
         old = self._source.metadata
-        uids = {each.origin: each.info.uid for each in self._operators.values() if each.origin is not None}
+        uids = {
+            operator.origin: operator.info.uid for operator in self._operators.values() if operator.origin is not None
+        }
         return replace(
             old,
             purpose="savepoint",

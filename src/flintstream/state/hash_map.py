@@ -53,7 +53,7 @@ class HashMapStateBackend(TableBackend):
     def large_dicts(self) -> list[dict[Any, Any]]:
         """Return the dicts that have entries of the current key, and are too large for the processor's caches."""
         tables = [table for table in self.tables.values() if not table.info.namespaced]
-        return [each for table in tables for each in (table.values, table.dirty, table.noted) if len(each) > LARGE]
+        return [item for table in tables for item in (table.values, table.dirty, table.noted) if len(item) > LARGE]
 
     def take_delta(self) -> list[Change]:
         """Return the changes since the last call."""

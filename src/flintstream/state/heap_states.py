@@ -55,7 +55,7 @@ class Table:
             return ((key, outside(elements)) for key, elements in self.values.items())
         if self.info.kind != "map":
             return iter(self.values.items())
-        rows = (((key, each), held) for key, entries in self.values.items() for each, held in entries.items())
+        rows = (((key, item), held) for key, entries in self.values.items() for item, held in entries.items())
         return ((row, _pair(held)) for row, held in rows) if self.info.ttl else rows
 
     def _outside(self) -> Callable[[list[Any]], list[Any]]:
@@ -126,14 +126,14 @@ class Table:
             for key, elements in change.appended:
                 values.setdefault(key, []).extend(inside(elements))
             return
-        for key, each in change.deleted:
+        for key, item in change.deleted:
             entries = values.get(key)
             if entries is not None:
-                entries.pop(each, None)
+                entries.pop(item, None)
                 if not entries:
                     del values[key]
-        for (key, each), value in zip(change.keys, change.values, strict=True):
-            values.setdefault(key, {})[each] = Dated(*value) if self.info.ttl else value
+        for (key, item), value in zip(change.keys, change.values, strict=True):
+            values.setdefault(key, {})[item] = Dated(*value) if self.info.ttl else value
 
     def give_times(self, now: int) -> None:
         """Give the time ``now`` (ms) to entries that were kept without a time-to-live."""
@@ -152,7 +152,7 @@ class Table:
     def _each(self, of_value: Convert, of_list: Convert, of_map: Convert) -> None:
         for key, value in self.values.items():
             if self.info.kind == "map":
-                self.values[key] = {each: of_map(held) for each, held in value.items()}
+                self.values[key] = {item: of_map(held) for item, held in value.items()}
             else:
                 self.values[key] = of_list(value) if self.info.kind == "list" else of_value(value)
 

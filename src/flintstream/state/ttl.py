@@ -285,6 +285,6 @@ class TtlMapState(_Ttl, HeapMapState):
     def expire(self, key: Any, now: int) -> None:
         """Drop the map entries of a key that have expired."""
         limit = now - self._ttl
-        expired = [each for each, entry in self._values.get(key, {}).items() if entry.time <= limit]
+        expired = [item for item, entry in self._values.get(key, {}).items() if entry.time <= limit]
         if expired:
             self._drop(key, expired)

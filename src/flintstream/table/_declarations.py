@@ -43,7 +43,9 @@ class Declarations:
             if rows is not None:
                 columns = rows._node.columns  # noqa: SLF001 - one layer
                 builder = Schema.new_builder()
-                schema = builder.from_fields([each.name for each in columns], [each.type for each in columns]).build()
+                schema = builder.from_fields(
+                    [column.name for column in columns], [column.type for column in columns]
+                ).build()
             return catalog.add_unnamed(path_or_descriptor._declared(schema))  # noqa: SLF001
         path = path_of(path_or_descriptor)
         catalog.find(path)

@@ -63,7 +63,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     '; there are: id, price'
     """
     known = list(known)
-    lower = {each.lower(): each for each in known}
+    lower = {item.lower(): item for item in known}
     close = get_close_matches(name.lower(), lower, n=1)
     if close:
         return f"; did you mean '{lower[close[0]]}'?"

@@ -56,4 +56,4 @@ class ChangelogMode:
 
     def __repr__(self) -> str:
         """Return the kinds."""
-        return f"ChangelogMode([{', '.join(each.name for each in RowKind if each in self._kinds)}])"
+        return f"ChangelogMode([{', '.join(item.name for item in RowKind if item in self._kinds)}])"

@@ -95,12 +95,12 @@ def _swapped(name: str) -> Any:
 
 def apply(name: str, *arguments: object) -> Expression:
     """Return a function or operator of expressions and values."""
-    return Expression(s.Apply(None, name, tuple(syntax_of(each) for each in arguments)))
+    return Expression(s.Apply(None, name, tuple(syntax_of(argument) for argument in arguments)))
 
 
 def given(*arguments: object) -> list[Any]:
     """Return the arguments up to the first None, which stands for one that is left out."""
-    return list(takewhile(lambda each: each is not None, arguments))
+    return list(takewhile(lambda argument: argument is not None, arguments))
 
 
 class Expression(JsonMethods):
@@ -349,7 +349,7 @@ def _shown(syntax: s.Syntax) -> str:
     if isinstance(syntax, s.Aggregate):
         return f"{syntax.function}({'*' if syntax.argument is None else _shown(syntax.argument)})"
     if isinstance(syntax, s.Apply):
-        parts = [_shown(each) for each in syntax.arguments]
+        parts = [_shown(argument) for argument in syntax.arguments]
         infix = len(parts) == 2 and not syntax.function[:1].isalpha()
         return f" {syntax.function} ".join(parts) if infix else f"{syntax.function}({', '.join(parts)})"
     return type(syntax).__name__

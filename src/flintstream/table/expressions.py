@@ -178,8 +178,8 @@ def range_(start: str | int, end: str | int) -> Expression:
 
 def _chosen(given: tuple[Any, ...], *, without: bool) -> Expression:
     chosen: list[Any] = []
-    for each in given:
-        syntax = syntax_of(each)
+    for item in given:
+        syntax = syntax_of(item)
         if isinstance(syntax, s.Columns):
             chosen += syntax.chosen
         elif isinstance(syntax, s.Name):
@@ -187,7 +187,7 @@ def _chosen(given: tuple[Any, ...], *, without: bool) -> Expression:
         elif isinstance(syntax, s.Value) and isinstance(syntax.value, (int, str)):
             chosen.append(syntax.value)
         else:
-            raise TypeError(f"columns are chosen by name, position or range_(), but got {each!r}")
+            raise TypeError(f"columns are chosen by name, position or range_(), but got {item!r}")
     return Expression(s.Columns(None, tuple(chosen), without))
 
 

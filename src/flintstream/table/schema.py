@@ -96,7 +96,7 @@ class Schema:
             fields = getattr(data_type, "fields", None)
             if fields is None:
                 raise TypeError(f"from_row_data_type() needs a DataTypes.ROW(...), but got {data_type!r}")
-            return self.from_fields([each.name for each in fields], [each.data_type for each in fields])
+            return self.from_fields([field.name for field in fields], [field.data_type for field in fields])
 
         def from_fields(self, field_names: Sequence[str], field_data_types: Sequence[DataType | str]) -> Schema.Builder:
             """Add physical columns by name and type."""
@@ -146,7 +146,7 @@ class Schema:
             """Declare the key with a name."""
             self._key = column_names
             self._texts.append(
-                f"CONSTRAINT PRIMARY KEY ({', '.join(f'`{each}`' for each in column_names)}) NOT ENFORCED"
+                f"CONSTRAINT PRIMARY KEY ({', '.join(f'`{column_name}`' for column_name in column_names)}) NOT ENFORCED"
             )
             return self
 

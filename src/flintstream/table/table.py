@@ -56,7 +56,7 @@ __all__ = [
 
 def _named_from(items: list[Item], position: int) -> list[Item]:
     """Return items with names for those that have none, by their position in the table."""
-    return [replace(each, name=f"_c{position + i}") if each.name.isdigit() else each for i, each in enumerate(items)]
+    return [replace(item, name=f"_c{position + i}") if item.name.isdigit() else item for i, item in enumerate(items)]
 
 
 class Table:
@@ -160,7 +160,7 @@ class Table:
         """
         if name.startswith("_"):
             raise AttributeError(name)
-        names = [each.name for each in self._node.columns]
+        names = [column.name for column in self._node.columns]
         if name not in names:
             raise AttributeError(f"the table has neither a method nor a column '{name}'{nearest(name, names)}")
         return Expression(s.Name(None, (name,)))
@@ -206,11 +206,11 @@ class Table:
     def alias(self, field: str, *fields: str) -> Table:
         """Return the table with other names for its columns."""
         names = [field, *fields]
-        rest = [each.name for each in self._node.columns[len(names) :]]
+        rest = [column.name for column in self._node.columns[len(names) :]]
         return self._with(renamed(self._node, [*names, *rest]))
 
     def _items(self) -> list[Item]:
-        return [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(self._node.columns)]
+        return [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(self._node.columns)]
 
     @deep
     def add_columns(self, *fields: Expression) -> Table:
@@ -220,22 +220,25 @@ class Table:
             SqlError: There is a column of this name.
         """
         items = self._items()
-        more = _named_from(resolve_items([syntax_of(each) for each in fields], self._scope(), ""), len(items))
-        for each in more:
-            if each.name in [item.name for item in items]:
-                raise SqlError(f"Ambiguous column name: {each.name}. Use add_or_replace_columns() to replace it")
+        more = _named_from(resolve_items([syntax_of(field) for field in fields], self._scope(), ""), len(items))
+        for element in more:
+            if element.name in [item.name for item in items]:
+                raise SqlError(f"Ambiguous column name: {element.name}. Use add_or_replace_columns() to replace it")
         return self._with(calc(self._node, [*items, *more]))
 
     @deep
     def add_or_replace_columns(self, *fields: Expression) -> Table:
         """Return the table with more columns, or others in place of those with the same names."""
-        more = {each.name: each for each in resolve_items([syntax_of(each) for each in fields], self._scope())}
-        items = [more.pop(each.name, each) for each in self._items()]
+        more = {
+            resolve_item.name: resolve_item
+            for resolve_item in resolve_items([syntax_of(field) for field in fields], self._scope())
+        }
+        items = [more.pop(item.name, item) for item in self._items()]
         return self._with(calc(self._node, [*items, *more.values()]))
 
     def rename_columns(self, *fields: Expression) -> Table:
         """Return the table with other names for some columns: ``col("a").alias("b")``."""
-        names = [each.name for each in self._node.columns]
+        names = [column.name for column in self._node.columns]
         for field in fields:
             syntax = syntax_of(field)
             if not isinstance(syntax, s.Alias) or not isinstance(syntax.argument, s.Name):
@@ -244,15 +247,15 @@ class Table:
         return self._with(renamed(self._node, names))
 
     def _known(self, name: str) -> str:
-        names = [each.name for each in self._node.columns]
+        names = [column.name for column in self._node.columns]
         if name not in names:
             raise ColumnNotFoundError((name,), suggestion=nearest(name, names))
         return name
 
     def drop_columns(self, *fields: Expression) -> Table:
         """Return the table without some columns."""
-        dropped = {self._known(getattr(syntax_of(each), "parts", ("",))[0]) for each in fields}
-        return self._with(calc(self._node, [each for each in self._items() if each.name not in dropped]))
+        dropped = {self._known(getattr(syntax_of(field), "parts", ("",))[0]) for field in fields}
+        return self._with(calc(self._node, [item for item in self._items() if item.name not in dropped]))
 
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables."""
@@ -291,8 +294,8 @@ class Table:
             SqlError: A column or function is unknown.
         """
         keys = []
-        for each in fields:
-            syntax, word = syntax_of(each), "ASC"
+        for field in fields:
+            syntax, word = syntax_of(field), "ASC"
             if isinstance(syntax, s.Apply) and syntax.function in {"ASC", "DESC"}:
                 word, (syntax,) = syntax.function, syntax.arguments
             descending = word == "DESC"
@@ -341,8 +344,8 @@ class Table:
 
     @deep
     def _joined(self, right: Table, predicate: Expression | None, kind: str) -> Table:
-        left = [each.name for each in self._node.columns]
-        ambiguous = [each.name for each in right._node.columns if each.name in left]
+        left = [column.name for column in self._node.columns]
+        ambiguous = [column.name for column in right._node.columns if column.name in left]
         if ambiguous:
             raise SqlError(
                 f"join: Ambiguous column name: {', '.join(ambiguous)}. Rename the columns of one table with alias()"
@@ -418,9 +421,9 @@ class Table:
     def _produced(self, call: Call) -> Table:
         """Return only the rows of a table function."""
         node = self._lateral(Expression(call.syntax), outer=False)._node  # noqa: SLF001 - same class
-        items = [Item(each.name, Ref(each.type, i)) for i, each in enumerate(node.columns)][len(self._node.columns) :]
-        names = call.named([each.name for each in items])
-        return self._with(calc(node, [replace(each, name=name) for each, name in zip(items, names, strict=True)]))
+        items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)][len(self._node.columns) :]
+        names = call.named([item.name for item in items])
+        return self._with(calc(node, [replace(item, name=name) for item, name in zip(items, names, strict=True)]))
 
     def map(self, func: object) -> Table:
         """Return what a function returns for each row: a column, or the fields of a row.
@@ -450,8 +453,8 @@ class Table:
         if not isinstance(made.type, t.RowType):
             return self._with(calc(self._node, [Item("_c0", made)]))
         fields = fields_of(Ref(made.type, 0))
-        names = call.named([each.name for each in fields])
-        items = [replace(each, name=name) for each, name in zip(fields, names, strict=True)]
+        names = call.named([field.name for field in fields])
+        items = [replace(item, name=name) for item, name in zip(fields, names, strict=True)]
         return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
     @deep
@@ -470,13 +473,13 @@ class Table:
             function = session.catalog.functions.get(function.lower())
         if function is None or not isinstance(syntax, (s.Invoke, s.Apply)):
             raise SqlError(f"join_lateral() needs a call of a table function, but got {given!r}")
-        arguments = [resolve(each, self._scope()) for each in syntax.arguments]
+        arguments = [resolve(argument, self._scope()) for argument in syntax.arguments]
         node = correlated(self._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
         return self._with(node)
 
     def group_by(self, *fields: Expression) -> GroupedTable:
         """Return the groups of rows with equal values; call ``select()`` with aggregates."""
-        return GroupedTable(self, [syntax_of(each) for each in fields])
+        return GroupedTable(self, [syntax_of(field) for field in fields])
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
         """Return the table with a window, for ``group_by()``.

@@ -77,7 +77,7 @@ class TableDescriptor:
     def __str__(self) -> str:
         """Return the table as DDL."""
         comment = f"\nCOMMENT '{self._comment}'" if self._comment else ""
-        partitions = ", ".join(f"`{each}`" for each in self._partitions)
+        partitions = ", ".join(f"`{partition}`" for partition in self._partitions)
         by = f"\nPARTITIONED BY ({partitions})" if partitions else ""
         options = ",\n".join(f"  '{key}' = '{value}'" for key, value in sorted(self._options.items()))
         return f"{self._schema or '()'}{comment}{by}\nWITH (\n{options}\n)"

@@ -153,9 +153,9 @@ class TableEnvironment(Declarations):
         if isinstance(found, Insert):
             return self._inserted([(found.node, found.name, found.columns)])
         if isinstance(found, InsertSet):
-            return self._inserted([(each.node, each.name, each.columns) for each in found.inserts])
+            return self._inserted([(insert.node, insert.name, insert.columns) for insert in found.inserts])
         if isinstance(found, Answer):
-            names = tuple(each.name for each in found.columns)
+            names = tuple(column.name for column in found.columns)
             rows = [_make_row(names, list(row)) for row in found.rows]
             kind = ResultKind.SUCCESS if found is DONE else ResultKind.SUCCESS_WITH_CONTENT
             return TableResult(found.columns, rows, kind=kind)
@@ -192,7 +192,7 @@ class TableEnvironment(Declarations):
         names = ", ".join(".".join(self._session.catalog.path(name)) for _, name, _ in inserts)
         _, client = self._session.alone(build, f"insert-into_{names}", lasts=True)
         columns = [Column(".".join(self._session.catalog.path(name)), t.DataTypes.BIGINT()) for _, name, _ in inserts]
-        rows = [_make_row(tuple(each.name for each in columns), [-1] * len(columns))]
+        rows = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
         return TableResult(columns, rows, client, kind=ResultKind.SUCCESS)
 
     def _executed(self, node: Node) -> TableResult:
@@ -201,7 +201,7 @@ class TableEnvironment(Declarations):
 
         sink, client = self._session.alone(build, "collect")
         streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"  # noqa: SLF001
-        columns = node.columns if streaming else [Column(each.name, each.type) for each in node.columns]
+        columns = node.columns if streaming else [Column(column.name, column.type) for column in node.columns]
         return TableResult(columns, Collected(sink, client), client, streaming=streaming)
 
     def _rows(self, node: Node) -> DataStream:
@@ -254,21 +254,21 @@ class TableEnvironment(Declarations):
     def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
         """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns."""
         rows = [
-            tuple(each) if isinstance(each, (tuple, list)) or hasattr(each, "get_row_kind") else (each,)
-            for each in elements
+            tuple(element) if isinstance(element, (tuple, list)) or hasattr(element, "get_row_kind") else (element,)
+            for element in elements
         ]
         if not isinstance(schema, t.RowType):
             schema = inferred(rows, list(schema or []))
         kind = t.to_type_info(schema)
         stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
-        return Table(of_stream(stream, [Column(each.name, each.data_type) for each in schema.fields]), self)
+        return Table(of_stream(stream, [Column(field.name, field.data_type) for field in schema.fields]), self)
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
         if len(fields) == 1 and isinstance(fields[0], Schema):
             return self._with_schema(stream, fields[0])
         if not fields:
             return Table(of_stream(stream, column_types(stream.get_type(), [])), self)
-        return Table(by_fields(stream, [syntax_of(each) for each in fields]), self)
+        return Table(by_fields(stream, [syntax_of(field) for field in fields]), self)
 
     def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "", *, upserts: bool = False) -> Table:
         declared = schema._declared()  # noqa: SLF001 - one layer

@@ -162,7 +162,7 @@ class TableResult:
         """Return the first rows for a notebook. They stay in the result."""
         if self._client is None and self._kind is ResultKind.SUCCESS:
             return "<p>OK</p>"
-        heads = [each.name for each in self._columns]
+        heads = [column.name for column in self._columns]
         peek = getattr(self._rows, "_peek", None)
         if peek is None:  # what a statement tells
             lines = [texts(self._columns, row, NULL) for row in self._rows]

@@ -74,7 +74,7 @@ class TableSchema:
     def _summary(self) -> str:
         """Return the text that ``Table.print_schema`` prints: names in backticks, one part a line."""
         declared = self._declared
-        extras = {} if declared is None else {each.name: each.extras for each in declared.columns}
+        extras = {} if declared is None else {item.name: item.extras for item in declared.columns}
         lines = []
         for name, kind, time in zip(self._names, self._types, self._times, strict=True):
             parts = (_quoted(name), sql_name(kind), f"*{time}*" if time else None, extras.get(name))
@@ -92,7 +92,7 @@ class TableSchema:
 
     def __repr__(self) -> str:
         """Return Flink's text."""
-        extras = {} if self._declared is None else {each.name: each.extras for each in self._declared.columns}
+        extras = {} if self._declared is None else {column.name: column.extras for column in self._declared.columns}
         lines: list[str] = []
         for name, kind, time in zip(self._names, self._types, self._times, strict=True):
             parts = (sql_name(kind), f"*{time}*" if time else None, extras.get(name))

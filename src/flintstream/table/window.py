@@ -54,7 +54,7 @@ class GroupWindow:
         time = syntax_of(self._time)
         if not isinstance(time, s.Name):
             raise SqlError(f"the window '{self._name}' needs a time attribute in on(), but got {self._time!r}")
-        return s.Apply(None, self._kind, (time, *(syntax_of(each) for each in self._sizes)))
+        return s.Apply(None, self._kind, (time, *(syntax_of(size) for size in self._sizes)))
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def stored(server, type_info, column, value):
     table = server.table(f"n int, value {column} NULL")
     sink = sink_to(server, f"INSERT INTO {table} VALUES (?, ?)", Types.ROW([Types.INT(), type_info]))
     write(sink, [Row(1, value), Row(2, None)])
-    found = [each for (each,) in server.execute(f"SELECT value FROM {table} ORDER BY n")]
+    found = [item for (item,) in server.execute(f"SELECT value FROM {table} ORDER BY n")]
     assert found[1] is None
     return found[0]
 

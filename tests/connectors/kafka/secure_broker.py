@@ -73,7 +73,7 @@ def make_stores(directory: Path) -> None:
         form = ["-gencert", "-alias", by, "-keystore", f"{by}.keys", "-rfc", "-validity", "30", *extensions]
         signed = keytool(*form, give=asked)
         (directory / f"{name}.pem").write_text(signed, "utf-8")
-        whole = "".join((directory / f"{each}.pem").read_text("utf-8") for each in [name, *chain])
+        whole = "".join((directory / f"{item}.pem").read_text("utf-8") for item in [name, *chain])
         keytool("-importcert", "-alias", name, "-keystore", f"{name}.keys", give=whole)
 
     authority = ("-ext", "bc:c")

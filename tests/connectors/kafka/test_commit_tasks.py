@@ -74,8 +74,8 @@ def place(broker, tmp_path):
         return [path for path in tmp_path.rglob("*") if path.is_file()]
 
     yield SimpleNamespace(job=job, texts=texts, topic=topic, files=files)
-    for each in jobs:
-        each.committer.close()
+    for item in jobs:
+        item.committer.close()
 
 
 def elsewhere(commit, process="another process"):
@@ -102,7 +102,7 @@ def test_committing_again_changes_nothing_in_this_process_or_another(place, text
 
 def test_a_task_that_runs_twice_writes_once(place):
     job = place.job()
-    job.run = lambda functions: [elsewhere(each)() for each in functions] and run_in_place(functions)
+    job.run = lambda functions: [elsewhere(function)() for function in functions] and run_in_place(functions)
     for number in range(3):
         assert job.commit(job.epoch(f"a{number}", f"b{number}")) == []
     assert sorted(place.texts()) == ["a0", "a1", "a2", "b0", "b1", "b2"]
@@ -117,7 +117,7 @@ def test_a_task_whose_result_is_lost_is_repeated_and_its_records_are_not(place):
         raise RuntimeError("Job aborted due to stage failure: ExecutorLostFailure")
 
     job.run = lost
-    assert job.commit(prepared) == [tuple(each) for each in prepared]
+    assert job.commit(prepared) == [tuple(item) for item in prepared]
     assert "ExecutorLostFailure" in str(job.committer.failure)
     job.run = run_in_place
     assert job.commit(prepared) == []
@@ -140,9 +140,9 @@ def test_the_transaction_of_a_task_that_is_lost_within_it_is_aborted(place, brok
 def test_a_task_that_wakes_up_when_the_job_has_gone_on_writes_nothing(place):
     job = place.job()
     assert job.commit(job.epoch("a0", "b0")) == []
-    late = [elsewhere(each) for each in job.started]
+    late = [elsewhere(item) for item in job.started]
     assert job.commit(job.epoch("a1", "b1")) == []
-    assert [each() for each in late] == [None, None]
+    assert [item() for item in late] == [None, None]
     assert job.commit(job.epoch("a2", "b2")) == []  # though the late tasks have taken its ids
     assert sorted(place.texts()) == ["a0", "a1", "a2", "b0", "b1", "b2"]
 
@@ -157,7 +157,7 @@ def test_a_task_of_a_driver_that_is_gone_cannot_write_when_another_has_restored_
     started = old.started[-2:]
     new = place.job("new", parallelism)
     assert new.commit(first) == []
-    errors = [elsewhere(each)() for each in started]
+    errors = [elsewhere(item)() for item in started]
     assert [type(error) for error in errors] == [FencedError, FencedError]
     assert new.commit(new.epoch(*["c"] * parallelism)) == []
     assert sorted(place.texts()) == ["a0", "b0", *["c"] * parallelism]
@@ -173,7 +173,7 @@ def test_the_same_holds_when_the_new_driver_writes_to_another_topic_first(place,
     other = broker.topic()
     new = place.job("new", into=other)
     assert new.commit(new.epoch("c", "c")) == []
-    errors = [elsewhere(each)() for each in started]
+    errors = [elsewhere(item)() for item in started]
     assert [type(error) for error in errors] == [FencedError, FencedError]
     assert sorted(place.texts()) == ["a0", "b0"]
     assert [value for _, _, value in broker.records(other)] == [b"c", b"c"]
@@ -219,8 +219,8 @@ def test_a_savepoint_and_the_job_that_goes_on_commit_the_same_once(place):
     job = place.job()
     savepoint = job.epoch("a", "b") + job.epoch("c", "")
     checkpoint = savepoint + job.epoch("d", "e")
-    for each in (savepoint, checkpoint, savepoint):
-        assert place.job().commit(each) == []
+    for item in (savepoint, checkpoint, savepoint):
+        assert place.job().commit(item) == []
     assert sorted(place.texts()) == ["a", "b", "c", "d", "e"]
 
 
@@ -233,7 +233,7 @@ def test_the_records_of_a_subtask_keep_their_order_across_tasks(place):
             writer._output = replace(writer._output, shared_bytes=rng.choice((0, SHARED_BYTES)))
             writer.write([f"{subtask} {number:02}"], None)
             prepared += writer.prepare_commit(end_of_input=False)
-    assert {Prepared(*each).alone for each in prepared} == {True, False}
+    assert {Prepared(*item).alone for item in prepared} == {True, False}
     assert job.commit(prepared) == []
     texts = place.texts()
     assert sorted(texts) == [f"{subtask} {number:02}" for subtask in range(2) for number in range(12)]
@@ -249,7 +249,7 @@ def test_what_follows_a_commit_that_failed_waits_for_it(place):
         writer._output = replace(writer._output, shared_bytes=SHARED_BYTES)
     second = job.epoch("a1", "b1")
     job.run = lambda functions: [KafkaConnectorError("not now") for _ in functions]
-    assert job.commit(first + second) == [tuple(each) for each in first + second]
+    assert job.commit(first + second) == [tuple(item) for item in first + second]
     assert place.texts() == []
     job.run = run_in_place
     assert job.commit(first + second) == []
@@ -258,7 +258,7 @@ def test_what_follows_a_commit_that_failed_waits_for_it(place):
 
 def test_what_an_earlier_release_has_prepared_is_written_by_the_driver_under_its_id(place):
     job = place.job()
-    earlier = [each[:10] for each in job.epoch("a", "b")]
+    earlier = [item[:10] for item in job.epoch("a", "b")]
     for _ in range(2):
         assert job.commit(earlier) == []
     assert place.job().commit(earlier) == []

@@ -17,7 +17,7 @@ make_env = both_engines
 
 
 @pytest.mark.parametrize(
-    ("guarantee", "tasks"), [*((each, False) for each in DeliveryGuarantee), (DeliveryGuarantee.EXACTLY_ONCE, True)]
+    ("guarantee", "tasks"), [*((item, False) for item in DeliveryGuarantee), (DeliveryGuarantee.EXACTLY_ONCE, True)]
 )
 def test_both_engines_write_the_same(broker, make_env, tmp_path, guarantee, tasks):
     into, out = broker.topic(partitions=3), broker.topic(partitions=2)

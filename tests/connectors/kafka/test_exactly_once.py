@@ -55,8 +55,8 @@ def committer(broker, topic):
         return made[-1]
 
     yield create
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 def texts(broker, topic):
@@ -168,15 +168,15 @@ def test_a_savepoint_and_the_job_that_goes_on_commit_the_same_once(broker, topic
     savepoint = task.epoch("a") + task.epoch(LARGE)
     checkpoint = savepoint + task.epoch("c")
     several = [savepoint, checkpoint] if order == "savepoint first" else [checkpoint, savepoint]
-    for each in several:
-        assert committer().commit(each) == []
+    for item in several:
+        assert committer().commit(item) == []
     assert texts(broker, topic) == ["a", LARGE, "c"]
 
 
 def test_what_another_run_has_prepared_is_something_else(broker, topic, committer, tmp_path):
     first, second = (Task(broker, topic, tmp_path, run=run).epoch(run) for run in ("one", "two"))
-    for each in (first, second, first):
-        assert committer().commit(each) == []
+    for item in (first, second, first):
+        assert committer().commit(item) == []
     assert texts(broker, topic) == ["one", "two"]
 
 
@@ -192,8 +192,8 @@ def test_a_writer_in_another_process_goes_on_counting(broker, topic, committer, 
     first = task.epoch("a")
     moved = Task(broker, topic, tmp_path)
     moved.writer.restore(task.writer.snapshot())
-    for each in (first, moved.epoch("b")):
-        assert committer().commit(each) == []
+    for item in (first, moved.epoch("b")):
+        assert committer().commit(item) == []
     assert texts(broker, topic) == ["a", "b"]
 
 

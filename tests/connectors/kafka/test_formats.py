@@ -34,7 +34,7 @@ MESSAGES = ['{"id": 1, "name": "Ada"}', "no JSON", '{"id": "x", "name": "Bob"}',
 @pytest.fixture(scope="module")
 def mock():
     owner = Producer({"test.mock.num.brokers": 1, "log_level": 0})
-    servers = ",".join(f"{each.host}:{each.port}" for each in owner.list_topics(timeout=10).brokers.values())
+    servers = ",".join(f"{broker.host}:{broker.port}" for broker in owner.list_topics(timeout=10).brokers.values())
     return SimpleNamespace(servers=servers, owner=owner)
 
 

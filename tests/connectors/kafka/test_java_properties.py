@@ -141,7 +141,7 @@ def given() -> list[Any]:
         values = [own] if own not in {"", "null"} and not own.startswith("class") else []
         values += [value for value in SAMPLES.get(name, ()) if value not in values]
         found += [(client, name, value) for value in values if (name, value) != NO_KERBEROS]
-    return [pytest.param(*each, id=f"{each[0]} {each[1]}={each[2][:40]}") for each in found]
+    return [pytest.param(*item, id=f"{item[0]} {item[1]}={item[2][:40]}") for item in found]
 
 
 def test_there_is_a_decision_on_every_name():

@@ -36,8 +36,8 @@ def message(topic, partition, offset, value=b""):
 def test_messages_are_sorted_by_partition_and_keep_their_order(places):
     messages = [message(topic, partition, offset) for offset, (topic, partition) in enumerate(places)]
     expected: dict[tuple[str, int], list[Message]] = {}
-    for place, each in zip(places, messages, strict=True):
-        expected.setdefault(place, []).append(each)
+    for place, item in zip(places, messages, strict=True):
+        expected.setdefault(place, []).append(item)
     assert by_partition(messages) == expected
 
 

@@ -28,7 +28,7 @@ TEXTS = [f"text {number}" for number in range(200)]
 def mock():
     """The brokers live as long as their client. Topics of four partitions are created on first use."""
     owner = Producer({"test.mock.num.brokers": 2, "log_level": 0})
-    servers = ",".join(f"{each.host}:{each.port}" for each in owner.list_topics(timeout=10).brokers.values())
+    servers = ",".join(f"{broker.host}:{broker.port}" for broker in owner.list_topics(timeout=10).brokers.values())
     return SimpleNamespace(servers=servers, owner=owner)
 
 
@@ -77,7 +77,7 @@ def test_pending_records_are_those_that_were_not_read_yet(mock):
     client = env.execute_async("slowly")
 
     def told():
-        (values,) = [each.values for each in client.get_metrics().result() if each.operator == "slow"] or [{}]
+        (values,) = [item.values for item in client.get_metrics().result() if item.operator == "slow"] or [{}]
         return values.get("numRecordsIn", 0), values.get("pendingRecords", -1)
 
     try:

@@ -39,7 +39,7 @@ def test_records_are_committed_once_over_several_changes(broker, tmp_path, monke
             send(broker, topic, texts, partition)
             sent += texts
         changed = asking.ask(entry, "rescale", parallelism=parallelism)
-        assert {each["to"] for each in changed} == {parallelism}
+        assert {item["to"] for item in changed} == {parallelism}
     wait_for_numbers(client, numRecordsOut=len(sent))
     found = wait_for(
         lambda: [value.decode() for _, _, value in broker.records(out)], client, lambda texts: len(texts) >= len(sent)

@@ -38,9 +38,9 @@ def test_any_uid_has_its_own_directory_and_a_name_that_kafka_accepts(uid, tmp_pa
     writers = [
         StagingWriter(
             KafkaOutput({}, RecordSerializer(SimpleStringSchema(), topic="t"), exactly_once=True),
-            WriterContext(0, 1, "0-0-a", f"job/{each}", run="run", staging=LocalFileStore(str(inner))),
+            WriterContext(0, 1, "0-0-a", f"job/{other}", run="run", staging=LocalFileStore(str(inner))),
         )
-        for each in (uid, *others)
+        for other in (uid, *others)
     ]
     stores = [writer._store.uri("") for writer in writers if writer._store is not None]
     assert len(set(stores)) == len(writers)

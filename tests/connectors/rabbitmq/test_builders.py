@@ -89,7 +89,7 @@ def test_passwords_are_not_shown():
     config = builder().build()
     with_uri = RMQConnectionConfig.Builder().set_uri("amqp://ann:secret@rabbit:1/jobs")
     shown = [config, config._server(), builder(), with_uri, with_uri.build(), with_uri.build()._server()]
-    assert not any("secret" in repr(each) for each in shown)
+    assert not any("secret" in repr(item) for item in shown)
     assert repr(with_uri.build()) == "RMQConnectionConfig(rabbit:1)"
 
 

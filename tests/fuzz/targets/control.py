@@ -124,7 +124,7 @@ class Requests(Target):
         if not isinstance(reply["error"], str) or not reply["error"]:
             raise Violation(f"the reply has no words: {reply}")
         foreign = ("unhashable", "object has no attribute", "unexpected keyword", "recursion depth", "argument of type")
-        if any(each in reply["error"] for each in foreign):
+        if any(item in reply["error"] for item in foreign):
             raise Violation(f"the reply has words of Python: {reply['error']}")
         return REFUSED
 
@@ -193,8 +193,8 @@ class Replies(Target):
             *(patch.object(registry, "entries", lambda: [ENTRY]), patch.object(jobs, "ask", ask)),
             patch.object(asking, "ask", ask),
         ]
-        for each in silent:
-            each.__enter__()
+        for item in silent:
+            item.__enter__()
         try:
             for command, arguments in commands[name]:
                 result = CliRunner().invoke(command, arguments)
@@ -203,8 +203,8 @@ class Replies(Target):
                         raise result.exception
                     outcome = REFUSED
         finally:
-            for each in silent:
-                each.__exit__(None, None, None)
+            for item in silent:
+                item.__exit__(None, None, None)
         if not asked:
             raise Violation("the command did not ask")
         return outcome if outcome == REFUSED or data in self.corpus else ACCEPTED

@@ -110,7 +110,7 @@ class TextFile(Target):
 
     def mutated(self, random: Random) -> bytes:
         data = random.choice(self.corpus)
-        return data[:8] + mutated(random, data[8:], [each[8:] for each in self.corpus])
+        return data[:8] + mutated(random, data[8:], [item[8:] for item in self.corpus])
 
     def check(self, data: bytes) -> str:
         path = self.file(data[8:], "input" + data[:8].decode().strip())
@@ -130,7 +130,7 @@ class JsonLines(_Files):
 
     def read(self, path: str, size: int) -> list[Any]:
         schema = JsonRowDeserializationSchema.builder().type_info(row_type(SIMPLE)).build()
-        return [each for part in RecordLineReader(schema).read(FileSplit(path, path), Fetch(size)) for each in part]
+        return [item for part in RecordLineReader(schema).read(FileSplit(path, path), Fetch(size)) for item in part]
 
     def valid(self) -> list[bytes]:
         from flintstream.datastream.formats.json import JsonRowSerializationSchema
@@ -156,7 +156,7 @@ class CsvFile(_Files):
         made = CsvReaderFormat(self.schema()).create_reader()
         assert isinstance(made, CsvReader)
         made._chunk = 7 if size < 10 else made._chunk
-        return [each for part in made.read(FileSplit(path, path), Fetch(size)) for each in part]
+        return [item for part in made.read(FileSplit(path, path), Fetch(size)) for item in part]
 
     def valid(self) -> list[bytes]:
         text = '"a ""quoted"" one",1,1.5,x;y\n# a comment\n"two\nlines",-2,0.1,\r\nplain,3,1e3,z\n"é,",4,-0,"a;b"'

@@ -270,7 +270,7 @@ def _generated(random: Random) -> bytes:
         words = [(_UNITS[function], random.choice(f"{PARTS} {ROUNDED}".split()))]
         del types[_UNITS[function] : _UNITS[function] + 1]
     if function in _JSON:
-        words = [(2 + i, random.choice(each)) for i, each in enumerate(_JSON[function])]
+        words = [(2 + i, random.choice(item)) for i, item in enumerate(_JSON[function])]
     if function in {"JSON_OBJECT", "JSON_ARRAY"}:
         types = types[-1:]
         words = [(0, random.choice(("NULL", "ABSENT"))), *([(1, "key")] if function == "JSON_OBJECT" else [])]
@@ -339,7 +339,7 @@ def _value(name: str, text: Any) -> Any:
     if text is None:
         return None
     if name.startswith("ARRAY"):
-        return [_value(name[6:-1], each) for each in text]
+        return [_value(name[6:-1], item) for item in text]
     if name.startswith("MAP"):
         return {_value("STRING", key): _value("INT", value) for key, value in text}
     if name == "ROW":
@@ -380,12 +380,12 @@ def _check_type(value: Any, kind: DataType) -> None:
     if not fits:
         raise Violation(f"{value!r:.200} is not of the type {kind!r}")
     if isinstance(kind, t.ArrayType):
-        for each in value:
-            _check_type(each, kind.element_type)
+        for item in value:
+            _check_type(item, kind.element_type)
     if isinstance(kind, t.MapType):
-        for key, each in value.items():
+        for key, item in value.items():
             _check_type(key, kind.key_type.nullable())
-            _check_type(each, kind.value_type)
+            _check_type(item, kind.value_type)
 
 
 TARGETS: tuple[type[Target], ...] = (Functions,)

@@ -52,12 +52,12 @@ NESTED = {
 
 def row_type(fields: dict[str, Any]) -> Any:
     """Return the type of rows with these fields."""
-    return Types.ROW_NAMED(list(fields), [each[0] for each in fields.values()])
+    return Types.ROW_NAMED(list(fields), [field[0] for field in fields.values()])
 
 
 def row(fields: dict[str, Any]) -> Row:
     """Return a row with the values."""
-    return Row(**{name: each[1] for name, each in fields.items()})
+    return Row(**{name: item[1] for name, item in fields.items()})
 
 
 class _Messages(Target):
@@ -252,7 +252,7 @@ class Schemas(Target):
     def mutated(self, random: Random) -> bytes:
         data = random.choice(self.corpus)
         if random.random() < 0.3:
-            return data[:1] + mutated(random, data[1:], [each[1:] for each in self.corpus])
+            return data[:1] + mutated(random, data[1:], [item[1:] for item in self.corpus])
         return data[:1] + json.dumps(mutated_tree(random, json.loads(data[1:]))).encode()
 
     def check(self, data: bytes) -> str:
@@ -285,11 +285,11 @@ class Wire(Target):
         report = Report(0, 1, "v3", (NodeReport(1, {}, 5, committables=("part-0",)),), b"memo", handles)
         blocks: list[list[Any]] = [[Row(a=1, b="x")] * 5, [("k", 1), ("l", 2)], [{"a": [1]}, None]]
         packed = [pack(values, [1] * len(values), [(1, 17)], plain_keys=True) for values in blocks]
-        return [*(b"B" + each for each in packed), b"P" + pickle.dumps(instruction), b"P" + pickle.dumps(report)]
+        return [*(b"B" + item for item in packed), b"P" + pickle.dumps(instruction), b"P" + pickle.dumps(report)]
 
     def mutated(self, random: Random) -> bytes:
         data = random.choice(self.corpus)
-        return data[:1] + mutated(random, data[1:], [each[1:] for each in self.corpus])
+        return data[:1] + mutated(random, data[1:], [item[1:] for item in self.corpus])
 
     def check(self, data: bytes) -> str:
         if data[:1] == b"B":

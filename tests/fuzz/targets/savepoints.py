@@ -237,7 +237,7 @@ class MetadataFile(Target):
         found.size(), found.paths(), found.operators()
         return (
             EQUAL
-            if found in [checkpoint_metadata.from_bytes(each, "a valid one") for each in self.corpus]
+            if found in [checkpoint_metadata.from_bytes(item, "a valid one") for item in self.corpus]
             else ACCEPTED
         )
 
@@ -264,7 +264,7 @@ class StateLog(Target):
         ]
 
     def check(self, data: bytes) -> str:
-        if self.applied(data) not in [self.applied(each) for each in self.corpus]:
+        if self.applied(data) not in [self.applied(item) for item in self.corpus]:
             raise Violation("a damaged piece was read with other contents")
         return EQUAL
 
@@ -279,7 +279,7 @@ class ForgedStateLog(StateLog):
         return forge_state_file(random, random.choice(self.corpus))
 
     def check(self, data: bytes) -> str:
-        return EQUAL if self.applied(data) in [self.applied(each) for each in self.corpus] else ACCEPTED
+        return EQUAL if self.applied(data) in [self.applied(item) for item in self.corpus] else ACCEPTED
 
 
 class Codec(Target):
@@ -297,7 +297,7 @@ class Codec(Target):
 
     def mutated(self, random: Random) -> bytes:
         data = random.choice(self.corpus)
-        return data[:1] + mutated(random, data[1:], [each[1:] for each in self.corpus])
+        return data[:1] + mutated(random, data[1:], [item[1:] for item in self.corpus])
 
     def check(self, data: bytes) -> str:
         reads, writes = (decode, encode) if data[:1] == b"B" else (decode_one, encode_one)

@@ -124,12 +124,12 @@ class Options(_Texts):
 
     def mutated(self, random: Random) -> bytes:
         key, _, value = random.choice(self.corpus).partition(b"=")
-        values = [each.partition(b"=")[2] for each in self.corpus]
+        values = [item.partition(b"=")[2] for item in self.corpus]
         return key + b"=" + mutated(random, random.choice((value, *values[:1])), values)
 
     def parse(self, text: str) -> None:
         key, _, value = text.partition("=")
-        option = next(each for each in OPTIONS if each.key == key)
+        option = next(item for item in OPTIONS if item.key == key)
         read = Configuration().set_string(key, value).get(option)
         again = Configuration().set_string(key, option.type.write(read)).get(option)
         if again != read and not (isinstance(read, float) and math.isnan(read)):
@@ -189,14 +189,14 @@ class KafkaProperties(Target):
                 "ssl.endpoint.identification.algorithm": "",
             },
         ]
-        return [json.dumps(each).encode() for each in properties]
+        return [json.dumps(item).encode() for item in properties]
 
     def mutated(self, random: Random) -> bytes:
         tree = json.loads(random.choice(self.corpus))
         other = json.loads(random.choice(self.corpus))
         tree.update(random.sample(sorted(other.items()), random.randint(0, len(other))))
         key = random.choice(sorted(tree))
-        values = [str(each).encode() for each in tree.values()]
+        values = [str(value).encode() for value in tree.values()]
         tree[key] = mutated(random, tree[key].encode(), values).decode("utf-8", "replace")
         if random.random() < 0.1:
             tree[mutated(random, key.encode(), values).decode("utf-8", "replace")] = tree.pop(key)

@@ -100,12 +100,12 @@ def plain(value: Any) -> Any:
         pairs = [[plain(key), plain(item)] for key, item in value.items()]
         return {"map": sorted(pairs, key=json.dumps)}
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [plain(element) for element in value]
     if hasattr(value, "get_row_kind"):
         kind = ("+I", "-U", "+U", "-D")[value.get_row_kind().value]
-        return {kind: [plain(each) for each in value]}
+        return {kind: [plain(element) for element in value]}
     if isinstance(value, tuple):
-        return {"tuple": [plain(each) for each in value]}
+        return {"tuple": [plain(element) for element in value]}
     return {type(value).__name__: str(value)}
 
 
@@ -157,7 +157,7 @@ def run_case(case: Case, mode: str, side: Side) -> Any:
         env, t_env = side.make(mode, config, python=True)
         try:
             outputs = case.function(env, t_env, Path(directory)) if case.directory else case.function(env, t_env)
-            return [output(each, case) for each in (outputs if isinstance(outputs, list) else [outputs])]
+            return [output(item, case) for item in (outputs if isinstance(outputs, list) else [outputs])]
         except Exception as error:  # noqa: BLE001 - the error is the result
             return [hidden(essence(error), directory)]
 
@@ -259,7 +259,7 @@ def output(value: Any, case: Case) -> Any:
     if hasattr(value, "execute_and_collect"):
         kind = str(value.get_type())
         with value.execute_and_collect() as values:
-            return {"stream": kind, "rows": in_order([plain(each) for each in values], case)}
+            return {"stream": kind, "rows": in_order([plain(item) for item in values], case)}
     return {"value": plain(value)}
 
 
@@ -292,7 +292,7 @@ def differences(case: Case, expected: Any, actual: Any) -> dict[str, str]:
         pairs = {expression: (expected[expression], actual.get(expression)) for expression in expected}
     else:
         count = max(len(expected), len(actual))
-        padded = [[*each, *[None] * (count - len(each))] for each in (expected, actual)]
+        padded = [[*item, *[None] * (count - len(item))] for item in (expected, actual)]
         pairs = {str(number): pair for number, pair in enumerate(zip(*padded, strict=True))}
     return {
         where: f"PyFlink: {json.dumps(wanted, ensure_ascii=False)}\n     ours: {json.dumps(got, ensure_ascii=False)}"
@@ -340,11 +340,11 @@ def narrow(value: Any) -> Any:
     True
     """
     if isinstance(value, list):
-        return [narrow(each) for each in value]
+        return [narrow(item) for item in value]
     if not isinstance(value, dict):
         return value
     if set(value) != {"float"}:
-        return {key: narrow(each) for key, each in value.items()}
+        return {key: narrow(item) for key, item in value.items()}
     try:
         return {"float": repr(struct.unpack("f", struct.pack("f", float(value["float"])))[0])}
     except OverflowError:

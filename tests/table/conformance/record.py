@@ -86,7 +86,7 @@ def record(case: Case, mode: str, *, verify: bool) -> bool:
         "flink": VERSION,
         "level": case.level,
         "order": case.order,
-        "runs": {each: runs[each] for each in case.modes if each in runs},
+        "runs": {item: runs[item] for item in case.modes if item in runs},
     }
     harness.golden_path(case.name).write_text(compact(content) + "\n", encoding="utf-8")
     return True
@@ -104,7 +104,7 @@ def compact(content: Any, depth: int = 0) -> str:
             for key, value in content.items()
         ]
         return "{\n" + ",\n".join(parts) + "\n" + " " * depth + "}"
-    parts = [compact(each, depth + 1) for each in content]
+    parts = [compact(item, depth + 1) for item in content]
     lines = [parts[0]]
     for part in parts[1:]:
         # Short values share a line; what takes several lines begins one.

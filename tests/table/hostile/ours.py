@@ -90,11 +90,11 @@ def main() -> None:
     known, lines = load_open(), []
     for hostile in TABLES:
         if names and hostile.name not in names:
-            lines += [(hostile.name, each, str(n), why) for each, (n, why) in known.get(hostile.name, {}).items()]
+            lines += [(hostile.name, item, str(n), why) for item, (n, why) in known.get(hostile.name, {}).items()]
             continue
         start = time.monotonic()
         grouped = by_expression(differences(hostile, "spark" if "--spark" in sys.argv else "inline"))
-        failing = {each: sum(case.got == running.ERROR for case in cases) for each, cases in grouped.items()}
+        failing = {item: sum(case.got == running.ERROR for case in cases) for item, cases in grouped.items()}
         count = sum(map(len, grouped.values()))
         print(f"{hostile.name}: {count} differ, {sum(failing.values())} fail; {time.monotonic() - start:.1f} s")
         for expression, cases in sorted(grouped.items(), key=lambda pair: -failing[pair[0]]):

@@ -99,8 +99,8 @@ def columns(t_env: Any, expressions: Sequence[str], count: int) -> dict[str, lis
     try:
         found = evaluated(t_env, expressions)
         if OMITS and len(found) < count and len(expressions) > 1:
-            return {each: column(t_env, each, range(count)) for each in expressions}
-        return {each: [found[row][number] for row in range(count)] for number, each in enumerate(expressions)}
+            return {expression: column(t_env, expression, range(count)) for expression in expressions}
+        return {item: [found[row][number] for row in range(count)] for number, item in enumerate(expressions)}
     except Exception:  # noqa: BLE001 - one of them fails: halves are tried
         if len(expressions) == 1:
             return {expressions[0]: column(t_env, expressions[0], range(count))}

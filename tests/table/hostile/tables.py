@@ -65,7 +65,7 @@ def _all(*lists: Sequence[Value]) -> tuple[tuple[Value, ...], ...]:
 
 def _beside(*lists: Sequence[Value]) -> tuple[tuple[Value, ...], ...]:
     """Return rows in which shorter lists begin again."""
-    return tuple(tuple(each[number % len(each)] for each in lists) for number in range(max(map(len, lists))))
+    return tuple(tuple(part[number % len(part)] for part in lists) for number in range(max(map(len, lists))))
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ TABLES = (
         "ENCODE(s, p)", "DECODE(CAST(s AS BYTES), p)", "DECODE(ENCODE(s, 'UTF-16'), p)", "DECODE(UNHEX('FFFE80'), p)",
     )),
     Hostile("urls_and_parts", ("s STRING", "p STRING"), _all(
-        tuple(each for each in v.TEXTS if each is None or "/" in each or ":" in each or "%" in each or len(each) < 3), v.URL_PARTS,
+        tuple(item for item in v.TEXTS if item is None or "/" in item or ":" in item or "%" in item or len(item) < 3), v.URL_PARTS,
     ), ("PARSE_URL(s, p)", "PARSE_URL(s, 'QUERY', p)", "PARSE_URL(s, p, 'k')")),
     Hostile("times_and_formats", ("s STRING", "p STRING"), _all(v.TIME_TEXTS, v.FORMATS), (
         "TO_DATE(s, p)", "TO_TIMESTAMP(s, p)", "UNIX_TIMESTAMP(s, p)", "CAST(TO_TIMESTAMP_LTZ(s, p) AS STRING)", "DATE_FORMAT(s, p)",

@@ -24,7 +24,7 @@ def cases():
 @pytest.mark.parametrize(("table", "engine"), cases())
 def test_hostile_values_give_what_pyflink_gives(table, engine):
     found = ours.by_expression(ours.differences(table, engine))
-    failing = {expression: each for expression, rows in found.items() for each in rows if each[2] == running.ERROR}
+    failing = {expression: row for expression, rows in found.items() for row in rows if row[2] == running.ERROR}
     assert not failing, "\n".join(f"{expression}: {ours.shown(case)}" for expression, case in failing.items())
     known = OPEN.get(table.name, {})
     counts = {expression: len(rows) for expression, rows in found.items()}

@@ -75,7 +75,7 @@ def main() -> int:
 
         side, theirs, config = PyFlink(), {}, {"table.local-time-zone": "UTC"}
         for seed, mode in runs:
-            theirs[seed, mode] = outcome(seed, mode, lambda each: side.make(each, config, python=False)[1])
+            theirs[seed, mode] = outcome(seed, mode, lambda item: side.make(item, config, python=False)[1])
             options.results.write_bytes(pickle.dumps(theirs))
         return 0
     results = on_pyflink(options) if options.pyflink else {}

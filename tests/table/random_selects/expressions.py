@@ -61,8 +61,8 @@ class Code(NamedTuple):
 def code(text: str, *parts: Code, duck: str | None = None) -> Code:
     """Return a text with parts in it."""
     return Code(
-        text.format(*(each.flink for each in parts)),
-        (text if duck is None else duck).format(*(each.duck for each in parts)),
+        text.format(*(part.flink for part in parts)),
+        (text if duck is None else duck).format(*(part.duck for part in parts)),
     )
 
 
@@ -115,7 +115,7 @@ class Expressions:
 
     def any(self, kind: str, depth: int = 2) -> Code:
         """Return an expression of a kind."""
-        own = [each for each in self.columns if each.kind == kind]
+        own = [column for column in self.columns if column.kind == kind]
         choice = self.chance.below(6)
         if own and (choice < 2 or depth <= 0):
             return code(pick(self.chance, own).name)

@@ -28,7 +28,7 @@ def declare(t_env: Any, tables: Sequence[Table], directory: Path) -> None:
             for number in range(2):
                 lines = [json.dumps(values(table, i)) + "\n" for i in range(number, len(table.rows), 2)]
                 (place / f"{number}.json").write_text("".join(lines))
-        columns = ", ".join(f"{each.name} {each.kind}" for each in table.columns)
+        columns = ", ".join(f"{column.name} {column.kind}" for column in table.columns)
         t_env.execute_sql(
             f"CREATE TEMPORARY TABLE {table.name} ({columns}, event_time TIMESTAMP(3), "
             "WATERMARK FOR event_time AS event_time - INTERVAL '1' DAY) "
@@ -38,7 +38,7 @@ def declare(t_env: Any, tables: Sequence[Table], directory: Path) -> None:
 
 def values(table: Table, number: int) -> dict[str, Any]:
     """Return a row as JSON."""
-    found = {each.name: text(value) for each, value in zip(table.columns, table.rows[number], strict=True)}
+    found = {item.name: text(value) for item, value in zip(table.columns, table.rows[number], strict=True)}
     return {**found, "event_time": text(time_of(number))}
 
 
@@ -62,7 +62,7 @@ def database(tables: Sequence[Table]) -> duckdb.DuckDBPyConnection:
 
     connection = duckdb.connect(config={"threads": 1})
     for table in tables:
-        columns = ", ".join(f"{each.name} {duck_type(each.kind)}" for each in table.columns)
+        columns = ", ".join(f"{column.name} {duck_type(column.kind)}" for column in table.columns)
         connection.execute(f"create table {table.name} ({columns}, event_time timestamp)")
         marks = ", ".join("?" * (len(table.columns) + 1))
         rows = [(*row, time_of(i)) for i, row in enumerate(table.rows)]

@@ -69,12 +69,12 @@ def plain(chance: Chance, tables: Sequence[Table], kinds: Sequence[str]) -> Code
 
 def listed(parts: Sequence[Code]) -> Code:
     """Return parts with commas between them."""
-    return Code(", ".join(each.flink for each in parts), ", ".join(each.duck for each in parts))
+    return Code(", ".join(part.flink for part in parts), ", ".join(part.duck for part in parts))
 
 
 def reach(table: Table, alias: str) -> list[Column]:
     """Return the columns of a table under an alias."""
-    return [Column(f"{alias}.{each.name}", each.kind) for each in table.columns]
+    return [Column(f"{alias}.{column.name}", column.kind) for column in table.columns]
 
 
 def sources(chance: Chance, tables: Sequence[Table]) -> tuple[Code, list[Column]]:
@@ -101,7 +101,7 @@ def filters(chance: Chance, made: Expressions, tables: Sequence[Table], columns:
     if choice < 4:
         return code(" WHERE {0}", made.condition())
     other = pick(chance, tables)
-    x = pick(chance, [each for each in columns if each.kind == INT])
+    x = pick(chance, [column for column in columns if column.kind == INT])
     test = pick(chance, ("IN", "EXISTS", "NOT EXISTS"))
     if test == "IN":
         return code(f" WHERE {x.name} IN (SELECT s.c0 FROM {other.name} AS s)")
@@ -138,12 +138,12 @@ def grouped(chance: Chance, tables: Sequence[Table]) -> Code:
     keys = [made.any(pick(chance, KINDS), 1) for _ in range(count)]
     within = code("SELECT {0} FROM {1}{2}", listed([
         *(code(f"{{0}} AS k{i}", key) for i, key in enumerate(keys)),
-        *(code(f"{each.name} AS {each.name.replace('.', '_')}") for each in columns),
+        *(code(f"{column.name} AS {column.name.replace('.', '_')}") for column in columns),
     ]), source, filters(chance, made, tables, columns) if count else code(""))  # fmt: skip
-    below = Expressions(chance, [Column(each.name.replace(".", "_"), each.kind) for each in columns])
+    below = Expressions(chance, [Column(column.name.replace(".", "_"), column.kind) for column in columns])
     names = [f"k{i}" for i in range(count)]
     results = [aggregate(chance, below) for _ in range(1 + chance.below(3))]
-    selected = listed([*map(code, names), *(code(f"{{0}} AS r{i}", each) for i, each in enumerate(results))])
+    selected = listed([*map(code, names), *(code(f"{{0}} AS r{i}", item) for i, item in enumerate(results))])
     by = f" GROUP BY {', '.join(names)}" if names else ""
     having = code(" HAVING COUNT(*) > 1") if names and often(chance, 4) else code("")
     found = code(f"SELECT {{0}} FROM ({{1}}) AS s{by}{{2}}", selected, within, having)
@@ -156,11 +156,11 @@ def grouped(chance: Chance, tables: Sequence[Table]) -> Code:
 def numbered(chance: Chance, tables: Sequence[Table]) -> Code:
     """Return the first rows of each key."""
     table = pick(chance, tables)
-    names = [each.name for each in table.columns]
-    sortable = [each.name for each in table.columns if each.kind != BOOL]
+    names = [column.name for column in table.columns]
+    sortable = [column.name for column in table.columns if column.kind != BOOL]
     direction = pick(chance, ("ASC NULLS FIRST", "DESC NULLS LAST"))
     # What sorts last, a Boolean, is the key: rows that differ in it are of other groups.
-    booleans = [each.name for each in table.columns if each.kind == BOOL]
+    booleans = [column.name for column in table.columns if column.kind == BOOL]
     key = ", ".join([*booleans, pick(chance, names)])
     order = ", ".join(f"{name} {direction}" for name in sortable)
     columns = ", ".join([*names, *(["n"] if often(chance, 2) else [])])

@@ -34,7 +34,7 @@ def check_imports(tree: ast.AST) -> Iterator[Finding]:
 
     Flintstream must serve ``import pyflink``.
     """
-    optional = {id(each) for tried in ast.walk(tree) if isinstance(tried, ast.Try) for each in ast.walk(tried)}
+    optional = {id(item) for tried in ast.walk(tree) if isinstance(tried, ast.Try) for item in ast.walk(tried)}
     for node in ast.walk(tree):
         kind = NOTE if id(node) in optional else ERROR  # after "try: import", a program has another way
         if isinstance(node, ast.Import):
@@ -86,7 +86,7 @@ def _names(node: ast.ImportFrom, kind: str) -> Iterator[Finding]:
             yield Finding(node.lineno, kind, str(error))
         except (AttributeError, ImportError) as error:
             if isinstance(error, AttributeError):
-                known = [each for each in dir(module) if not each.startswith("_")]
+                known = [item for item in dir(module) if not item.startswith("_")]
                 text = f"'{alias.name}' is not in {name}{nearest(alias.name, known)}"
             else:
                 text = str(error)

@@ -47,8 +47,8 @@ def _show_short(
     try:
         shell.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
     finally:
-        for each, steps in whole:
-            each.__traceback__ = steps
+        for item, steps in whole:
+            item.__traceback__ = steps
         sys.last_traceback = trace
     if whole:
         print(HINT, file=sys.stderr)  # noqa: T201 - below the traceback

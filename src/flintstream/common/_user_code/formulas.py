@@ -88,7 +88,7 @@ def _formula_of_code(code: CodeType, first: int, arguments: int) -> Formula | No
 def _push(stack: list[object], name: str, value: Any, text: str, numbers: dict[str, int]) -> bool:
     """Do what an instruction does, and tell whether it may be part of a formula."""
     if name.startswith("LOAD_FAST"):  # some load two
-        loaded = [numbers.get(each, -1) for each in (value if isinstance(value, tuple) else (value,))]
+        loaded = [numbers.get(item, -1) for item in (value if isinstance(value, tuple) else (value,))]
         stack += [Part(number) for number in loaded]
         return min(loaded) >= 0
     if name in {"LOAD_CONST", "LOAD_SMALL_INT"}:
@@ -96,8 +96,8 @@ def _push(stack: list[object], name: str, value: Any, text: str, numbers: dict[s
         return True
     if name == "BUILD_TUPLE":
         terms = [stack.pop() for _ in range(value)][::-1]
-        stack.append(Formula(tuple(_term(each) for each in terms), is_tuple=True))
-        return 0 < value <= MOST_TERMS and not any(isinstance(each, Formula) for each in terms)
+        stack.append(Formula(tuple(_term(term) for term in terms), is_tuple=True))
+        return 0 < value <= MOST_TERMS and not any(isinstance(term, Formula) for term in terms)
     if name not in {"BINARY_SUBSCR", "BINARY_OP", "BINARY_ADD"}:
         return False
     right, left = stack.pop(), stack.pop()

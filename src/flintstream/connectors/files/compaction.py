@@ -81,8 +81,8 @@ class Compaction:
 
     def hold(self, files: Iterable[HeldFile]) -> None:
         """Hold files until there are enough."""
-        for each in files:
-            self._held.setdefault(each.bucket, []).append(each.file)
+        for file in files:
+            self._held.setdefault(file.bucket, []).append(file.file)
 
     def restore(self, state: HeldFiles) -> None:
         """Add the files that another writer held."""

@@ -159,7 +159,7 @@ class PartFileWriter(SinkWriter):
     def _is_taken(self, directory: str, name: str) -> bool:
         """Return whether the name is taken already, because the job may have started from an old savepoint."""
         names = [name] if self._compaction is None else [name, PREFIX + name]
-        return any(self._storage.exists(f"{directory}/{each}") for each in names)
+        return any(self._storage.exists(f"{directory}/{item}") for item in names)
 
     def _roll(self, bucket: str) -> None:
         self._complete.append(HeldFile(bucket, self._parts[bucket].prepare()))
@@ -186,7 +186,7 @@ class PartFileWriter(SinkWriter):
     def _merged(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
         complete, self._complete = self._complete, []
         if self._compaction is None:
-            return [each.file for each in complete]
+            return [item.file for item in complete]
         self._compaction.hold(complete)
         return self._compaction.prepare(checkpoint=checkpoint, everything=everything)
 
@@ -231,8 +231,8 @@ class PartFileWriter(SinkWriter):
             self._go_on_with(file)
 
     def _hold(self, held: HeldFiles) -> None:
-        for each in held.files:
-            check_within(each.file.path, self._storage.base, within=self._storage.contains(each.file.path))
+        for file in held.files:
+            check_within(file.file.path, self._storage.base, within=self._storage.contains(file.file.path))
         if self._compaction is not None:
             self._compaction.restore(held)
         else:  # compaction was turned off
@@ -257,7 +257,7 @@ class PartFileWriter(SinkWriter):
                 self._go_on_with(file)
         known = {path for part in self._parts.values() for path in part.paths()}
         complete = [file for state in states for file in state.held.files] + self._complete
-        known |= {path for each in complete for path in (each.file.path, *each.file.leftovers)}
+        known |= {path for item in complete for path in (item.file.path, *item.file.leftovers)}
         ended = {state.uid for state in states if not state.savepoint}
         self._storage.remove_leftovers(self._names.leftovers_of({self._uid, *ended}), known)
 

@@ -118,7 +118,7 @@ class _Kinds:
     def _cleaned(self, schema: Any) -> Any:
         """Drop logical types that Flink does not know, and register named types."""
         if isinstance(schema, list):
-            return [self._cleaned(each) for each in schema]
+            return [self._cleaned(field) for field in schema]
         if not isinstance(schema, dict):
             return schema
         own = dict(schema)
@@ -128,7 +128,7 @@ class _Kinds:
             if part in own:
                 own[part] = self._cleaned(own[part])
         if "fields" in own:
-            own["fields"] = [{**each, "type": self._cleaned(each["type"])} for each in own["fields"]]
+            own["fields"] = [{**item, "type": self._cleaned(item["type"])} for item in own["fields"]]
         if isinstance(own.get("type"), (dict, list)):
             own["type"] = self._cleaned(own["type"])
         if "name" in own:
@@ -146,7 +146,7 @@ class _Kinds:
         if isinstance(schema, dict) and isinstance(schema["type"], (dict, list)):
             return self._resolved(schema["type"])
         if isinstance(schema, list):
-            there = [each for each in schema if each != "null"]
+            there = [field for field in schema if field != "null"]
             return self._resolved(there[0]) if len(there) == 1 else schema
         return schema
 
@@ -170,9 +170,9 @@ class _Kinds:
             raise PlanError(f"the Avro record '{schema['name']}' contains itself, which rows do not support")
         self._open.append(schema["name"])
         fields = schema["fields"]
-        types = [self.type_of(each["type"]) for each in fields]
+        types = [self.type_of(field["type"]) for field in fields]
         self._open.pop()
-        return Types.ROW_NAMED([each["name"] for each in fields], types)
+        return Types.ROW_NAMED([field["name"] for field in fields], types)
 
     def from_avro(self, schema: Any) -> Converter | None:
         """Return a function that converts fastavro's value to ours; None if they are the same."""
@@ -196,7 +196,7 @@ class _Kinds:
             return timestamp
         if schema["type"] == "record":
             fields = schema["fields"]
-            return record([each["name"] for each in fields], [part(each["type"]) for each in fields])
+            return record([field["name"] for field in fields], [part(field["type"]) for field in fields])
         if schema["type"] == "array":
             return _of_lists(_nullable(part(schema["items"])))
         if schema["type"] == "map":
@@ -221,13 +221,13 @@ def _nullable(convert: Converter | None) -> Converter | None:
 def _of_lists(convert: Converter | None) -> Converter | None:
     if convert is None:
         return None
-    return lambda values: [convert(each) for each in values]
+    return lambda values: [convert(value) for value in values]
 
 
 def _of_maps(convert: Converter | None) -> Converter | None:
     if convert is None:
         return None
-    return lambda values: {key: convert(each) for key, each in values.items()}
+    return lambda values: {key: convert(item) for key, item in values.items()}
 
 
 def _parts(scope: Scope, texts: list[str], converters: list[Converter | None]) -> list[str]:

@@ -41,12 +41,12 @@ def contains_itself(schema: Any, above: frozenset[str] = frozenset()) -> bool:
     if isinstance(schema, str):
         return schema.rpartition(".")[2] in above
     if isinstance(schema, list):
-        return any(contains_itself(each, above) for each in schema)
+        return any(contains_itself(field, above) for field in schema)
     name = schema.get("name")
     below = above if name is None else above | {name.rpartition(".")[2]}
-    fields = [each["type"] for each in schema.get("fields", ())]
+    fields = [field["type"] for field in schema.get("fields", ())]
     return any(contains_itself(schema.get(part, ""), below) for part in ("items", "values")) or any(
-        contains_itself(each, below) for each in (schema["type"], *fields)
+        contains_itself(field, below) for field in (schema["type"], *fields)
     )
 
 

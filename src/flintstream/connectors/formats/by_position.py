@@ -83,7 +83,7 @@ class _RowFit:
     def __init__(self, schema: str, type_info: RowTypeInfo, *, cuts: bool) -> None:
         self._schema = schema
         self._names = tuple(type_info.get_field_names())
-        fits = [_fit_of(schema, each, cuts=cuts) for each in type_info.get_field_types()]
+        fits = [_fit_of(schema, field_kind, cuts=cuts) for field_kind in type_info.get_field_types()]
         self._parts = [(place, fit) for place, fit in enumerate(fits) if fit is not None]
         self._cuts = cuts
         self._warned = False

@@ -104,7 +104,7 @@ class CsvWriter:
         self._quoted = quoter(dialect)
         types = type_info.get_field_types()
         between = separators or [dialect.array_delimiter] * len(types)
-        self._columns = [self._column(each, separator) for each, separator in zip(types, between, strict=True)]
+        self._columns = [self._column(item, separator) for item, separator in zip(types, between, strict=True)]
 
     def write(self, value: Any) -> bytes:
         """Return the message.

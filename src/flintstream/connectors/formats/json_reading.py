@@ -322,7 +322,7 @@ class _Compiler:
         def read(node: Any) -> Any:
             if not isinstance(node, list):
                 raise fails(node, "a list")
-            values = [part(each) for each in node]
+            values = [part(item) for item in node]
             return check(values) if None in values else values
 
         return read

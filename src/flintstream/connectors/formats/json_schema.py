@@ -48,7 +48,7 @@ def _type_of(node: Any, place: str, root: Any) -> TypeInformation:
     if "oneOf" in node:
         if not isinstance(node["oneOf"], list):
             raise PlanError(f"JSON schema: 'oneOf' in {place} must be a list, but got {shorten(node['oneOf'])}")
-        return _one_of([_type_or_null(each, place, root) for each in node["oneOf"]], place)
+        return _one_of([_type_or_null(item, place, root) for item in node["oneOf"]], place)
     kinds = node.get("type")
     if kinds is None:
         raise PlanError(f"JSON schema: {place} has no 'type'")
@@ -62,7 +62,7 @@ def _type_or_null(node: Any, place: str, root: Any) -> TypeInformation | None:
 
 
 def _one_of(types: list[TypeInformation | None], place: str) -> TypeInformation:
-    there = [each for each in types if each is not None]
+    there = [kind for kind in types if kind is not None]
     if len(there) != 1 or len(types) > 2:
         raise PlanError(f"JSON schema: {place} has several types: it must have one type, optionally with null")
     return there[0]

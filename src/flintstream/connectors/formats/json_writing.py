@@ -165,7 +165,7 @@ def _nullable(write: Writer) -> Writer:
 def _map(type_info: MapTypeInfo) -> Writer:
     key_type, value_type = inner_types(type_info)
     key, part = _key(_writer(key_type)), _nullable(_writer(value_type))
-    return lambda value: f"{{{','.join([f'{key(name)}:{part(each)}' for name, each in value.items()])}}}"
+    return lambda value: f"{{{','.join([f'{key(name)}:{part(item)}' for name, item in value.items()])}}}"
 
 
 def _row(type_info: RowTypeInfo) -> Writer:

@@ -73,7 +73,7 @@ class _Reader(SourceReader):
                 cursor.fetchmany(split.done)
             while rows := cursor.fetchmany(max(fetch.size, 1)):
                 split.done += len(rows)
-                yield [row(each) for each in rows]
+                yield [row(item) for item in rows]
         finally:
             connection.close()
         return True

@@ -84,7 +84,7 @@ def column_types(type_info: TypeInformation) -> list[TypeInformation]:
         return column_types(type_info._type_info)  # noqa: SLF001 - own kind
     if not isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         return [_checked(type_info, "the record")]
-    return [_checked(each, f"field {index} of {type_info}") for index, each in enumerate(type_info.get_field_types())]
+    return [_checked(item, f"field {index} of {type_info}") for index, item in enumerate(type_info.get_field_types())]
 
 
 def _checked(type_info: TypeInformation, what: str) -> TypeInformation:
@@ -114,7 +114,7 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
         names, row_type = None, RowTypeInfo(types)
         single = not isinstance(type_info, TupleTypeInfo)
     scope = Scope()
-    inlines = [each._inline(scope).nullable() for each in types]  # noqa: SLF001 - own kind
+    inlines = [kind._inline(scope).nullable() for kind in types]  # noqa: SLF001 - own kind
     convert = tuple_converter(inlines, scope, lambda value: tuple(row_type._convert(value)))  # noqa: SLF001 - own kind
 
     def columns(value: Any) -> tuple[Any, ...]:

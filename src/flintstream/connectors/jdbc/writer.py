@@ -58,7 +58,7 @@ class JdbcOutput:
 
     def to_row(self) -> Callable[[Any], tuple[Any, ...]]:
         """Return the function that converts a record to values for the driver."""
-        adapters = [self.database.adapter(each) for each in column_types(self.type_info)]
+        adapters = [self.database.adapter(column_kind) for column_kind in column_types(self.type_info)]
         return to_columns(self.type_info, {index: adapt for index, adapt in enumerate(adapters) if adapt})
 
 

@@ -82,7 +82,7 @@ class SubtaskCommit:
 
     def __call__(self) -> KafkaConnectorError | None:
         """Write what is not written yet; return the error if that fails."""
-        prepared = [Prepared(*each) for each in self.prepared]
+        prepared = [Prepared(*item) for item in self.prepared]
         try:
             try:
                 self._write(prepared)
@@ -93,8 +93,8 @@ class SubtaskCommit:
             self._drop()
             # Without its cause, whose class may not be picklable.
             return type(error)(*error.args)
-        for each in prepared:
-            each.delete()
+        for item in prepared:
+            item.delete()
         return None
 
     def _write(self, prepared: Sequence[Prepared]) -> None:
@@ -102,7 +102,7 @@ class SubtaskCommit:
         before = transactions.mark(self.home).generation
         if before > self.generation:
             raise replaced(self.prefix)
-        left = [each for each in prepared if not transactions.is_written(each)]
+        left = [item for item in prepared if not transactions.is_written(item)]
         try:
             for several in _portions(left):
                 transactions.write(several, self.home, self.generation)
@@ -116,7 +116,7 @@ class SubtaskCommit:
         key = (self.committer, self.name)
         found = _kept.get(key)
         if found is None:
-            for other in [each for each in _kept if each[1] == self.name and each[0] != self.committer]:
+            for other in [item for item in _kept if item[1] == self.name and item[0] != self.committer]:
                 _kept.pop(other).close()  # of an earlier driver
             while len(_kept) >= PRODUCERS_KEPT:
                 _kept.popitem(last=False)[1].close()
@@ -147,8 +147,8 @@ class KafkaCommitter(Committer):
             raise self._fenced
         left: list[Any] = []
         by_name: dict[str, list[Prepared]] = {}
-        for each in committables:
-            prepared = Prepared(*each)
+        for committable in committables:
+            prepared = Prepared(*committable)
             by_name.setdefault(prepared.name, []).append(prepared)
         for name, mine in by_name.items():
             segments = list(_segments(mine))
@@ -175,19 +175,19 @@ class KafkaCommitter(Committer):
         transactions = self._open.get(name)
         if transactions is None:
             transactions = self._open[name] = Transactions(self._properties, name)
-        ids = max(each.ids for each in segment)
+        ids = max(item.ids for item in segment)
         owner = self._owner(name, transactions, segment[0].topic)
         if ids or owner.fenced < owner.ids:
             self._take_over(name, transactions, owner, ids)
-        shared = [each for each in segment if not each.alone]
-        for several in _portions([each for each in shared if not transactions.is_written(each)]):
+        shared = [item for item in segment if not item.alone]
+        for several in _portions([item for item in shared if not transactions.is_written(item)]):
             transactions.write(several)
-        for each in shared:
-            each.delete()
+        for item in shared:
+            item.delete()
         by_subtask: dict[int, list[Prepared]] = {}
-        for each in segment:
-            if each.alone:
-                by_subtask.setdefault(each.subtask, []).append(each)
+        for item in segment:
+            if item.alone:
+                by_subtask.setdefault(item.subtask, []).append(item)
         self._in_tasks(name, owner, by_subtask)
 
     def _owner(self, name: str, transactions: Transactions, topic: str) -> Owner:
@@ -252,12 +252,12 @@ def _segments(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
     """Divide at epoch boundaries, so that the records of a subtask are all written in one way within a segment."""
     ways: dict[int, bool] = {}
     segment: list[Prepared] = []
-    for _, epoch in groupby(prepared, lambda each: (each.run, each.number)):
+    for _, epoch in groupby(prepared, lambda item: (item.run, item.number)):
         several = list(epoch)
-        if any(ways.get(each.subtask, each.alone) != each.alone for each in several):
+        if any(ways.get(item.subtask, item.alone) != item.alone for item in several):
             yield segment
             ways, segment = {}, []
-        ways.update((each.subtask, each.alone) for each in several)
+        ways.update((item.subtask, item.alone) for item in several)
         segment += several
     if segment:
         yield segment
@@ -266,9 +266,9 @@ def _segments(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
 def _portions(prepared: Sequence[Prepared]) -> Iterator[list[Prepared]]:
     """Divide into transactions at epoch boundaries: an epoch must be written as a whole."""
     portion: list[Prepared] = []
-    for _, epoch in groupby(prepared, lambda each: (each.run, each.number)):
+    for _, epoch in groupby(prepared, lambda item: (item.run, item.number)):
         portion.extend(epoch)
-        if sum(each.size for each in portion) >= TRANSACTION_BYTES:
+        if sum(item.size for item in portion) >= TRANSACTION_BYTES:
             yield portion
             portion = []
     if portion:

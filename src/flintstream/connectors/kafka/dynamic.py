@@ -200,19 +200,19 @@ class DynamicEnumerator(SplitEnumerator):
         enumerator = KafkaEnumerator(self._source.of(properties, topics))
         if known is not None:  # keep known partitions, but forget removed topics: they may come back
             partitions, begun = cast("tuple[list[tuple[str, int]], bool]", known.enumerator.snapshot())
-            enumerator.restore(([each for each in partitions if each[0] in topics], begun))
+            enumerator.restore(([partition for partition in partitions if partition[0] in topics], begun))
             known.enumerator.close()
         self._clusters[name] = _Cluster(topics, properties, enumerator)
 
     def is_finished(self) -> bool:
         """Tell whether no further partitions will appear."""
-        return self._next_look is None and all(each.enumerator.is_finished() for each in self._clusters.values())
+        return self._next_look is None and all(cluster.enumerator.is_finished() for cluster in self._clusters.values())
 
     def snapshot(self) -> object:
         """Return the clusters and their partitions."""
         return {
-            name: (sorted(each.topics), shown(each.properties), each.enumerator.snapshot())
-            for name, each in self._clusters.items()
+            name: (sorted(item.topics), shown(item.properties), item.enumerator.snapshot())
+            for name, item in self._clusters.items()
         }
 
     def restore(self, state: Any) -> None:
@@ -225,14 +225,14 @@ class DynamicEnumerator(SplitEnumerator):
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Commit offsets to the groups in all clusters."""
         for name, cluster in self._clusters.items():
-            told = [each[name] for each in progress if name in each]
+            told = [item[name] for item in progress if name in item]
             if told:
                 cluster.enumerator.checkpoint_completed(told)
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
         """Commit offsets to the groups in all clusters."""
         for name, cluster in self._clusters.items():
-            told = [each[name] for each in progress if name in each]
+            told = [item[name] for item in progress if name in item]
             if told:
                 cluster.enumerator.epoch_read(told)
 

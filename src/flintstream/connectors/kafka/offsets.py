@@ -76,14 +76,14 @@ def at_times(consumer: Any, partitions: Sequence[Partition], time: int) -> dict[
         return {}
     asked = [library().TopicPartition(topic, number, time) for topic, number in partitions]
     answers = patiently(f"look up offsets of {name(partitions[0])}", lambda: _checked(consumer, asked), client=consumer)
-    return {(each.topic, each.partition): each.offset for each in answers}
+    return {(answer.topic, answer.partition): answer.offset for answer in answers}
 
 
 def _checked(consumer: Any, asked: list[Any]) -> Any:
     answers = consumer.offsets_for_times(asked, timeout=REQUEST_SECONDS)
-    for each in answers:
-        if each.error is not None:
-            raise library().KafkaException(each.error)
+    for answer in answers:
+        if answer.error is not None:
+            raise library().KafkaException(answer.error)
     return answers
 
 
@@ -95,7 +95,7 @@ def committed(consumer: Any, partitions: Sequence[Partition]) -> dict[Partition,
     answers = patiently(
         "read the group's offsets", lambda: consumer.committed(asked, timeout=REQUEST_SECONDS), client=consumer
     )
-    return {(each.topic, each.partition): each.offset for each in answers if each.offset >= 0}
+    return {(answer.topic, answer.partition): answer.offset for answer in answers if answer.offset >= 0}
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Subscription:
         metadata = patiently(
             "list the topics", lambda: consumer.list_topics(timeout=REQUEST_SECONDS), client=consumer
         ).topics
-        there = {topic: sorted(each.partitions) for topic, each in metadata.items() if each.error is None}
+        there = {topic: sorted(item.partitions) for topic, item in metadata.items() if item.error is None}
         if self.pattern is not None:
             matches = re.compile(self.pattern).fullmatch
             return _all(there, sorted(topic for topic in there if matches(topic) and topic not in INTERNAL))

@@ -335,7 +335,7 @@ def _of_class(key: str, value: str) -> dict[str, Any]:
 
 
 def _servers(value: str) -> dict[str, Any]:
-    return {"bootstrap.servers": ",".join(_SCHEME.sub("", each).strip() for each in value.split(",") if each.strip())}
+    return {"bootstrap.servers": ",".join(_SCHEME.sub("", part).strip() for part in value.split(",") if part.strip())}
 
 
 def _number(key: str, value: object) -> int:

@@ -88,8 +88,8 @@ class KafkaEnumerator(SplitEnumerator):
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Commit the offsets. A failure is only a warning, as nothing depends on them."""
         if self._source.commits_offsets:
-            for each in progress:
-                self._untold.update(each)
+            for item in progress:
+                self._untold.update(item)
             self._tell()
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
@@ -97,8 +97,8 @@ class KafkaEnumerator(SplitEnumerator):
         interval = self._source.auto_commit_ms
         if interval is None:
             return
-        for each in progress:
-            self._untold.update(each)
+        for item in progress:
+            self._untold.update(item)
         if time.monotonic() >= self._next_telling:
             self._next_telling = time.monotonic() + interval / 1000
             self._tell()

@@ -69,7 +69,7 @@ class Prepared(NamedTuple):
                 while chunk := source.read(CHUNK):
                     checksum = zlib.crc32(chunk, checksum)
                     unpacker.feed(chunk)
-                    yield from (Block(*each) for each in unpacker)
+                    yield from (Block(*item) for item in unpacker)
         except FileNotFoundError:
             raise KafkaConnectorError(
                 f"{where} is missing: the checkpoint refers to uncommitted output that was deleted when a job restored "
@@ -92,7 +92,7 @@ def _unpacker(**more: Any) -> Any:
 def _unpacked(data: bytes) -> Iterator[Block]:
     unpacker = _unpacker()
     unpacker.feed(data)
-    return (Block(*each) for each in unpacker)
+    return (Block(*item) for item in unpacker)
 
 
 class Stage:

@@ -113,17 +113,17 @@ def _pkcs12_store(data: bytes, password: str | None) -> Store:
     except ValueError:
         raise StoreError("the password is wrong or missing, or the file is not a PKCS12 store") from None
     encoding = serialization.Encoding.PEM
-    others = [each.certificate for each in found.additional_certs]
+    others = [additional_cert.certificate for additional_cert in found.additional_certs]
     chain: list[Any] = []
     issuer = found.cert.certificate if found.cert is not None else None
     while issuer is not None and issuer not in chain:
         chain.append(issuer)
-        issuer = next((each for each in others if each.subject == chain[-1].issuer), None)
+        issuer = next((other for other in others if other.subject == chain[-1].issuer), None)
 
     def texts(certificates: list[Any]) -> str:
-        return "".join(each.public_bytes(encoding).decode() for each in certificates)
+        return "".join(certificate.public_bytes(encoding).decode() for certificate in certificates)
 
-    trusted = texts([each for each in others if each not in chain])
+    trusted = texts([other for other in others if other not in chain])
     if found.key is None:
         return Store(trusted)
     form, cipher = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -137,7 +137,7 @@ def _java_store(data: bytes, password: str | None, key_password: str | None) -> 
             raise StoreError("the password is wrong, or the file is damaged")
     trusted, key, chain = [], "", ""
     for kind, protected, certificates in _entries(BytesIO(data)):
-        texts = [_pem(each, "CERTIFICATE") for each in certificates]
+        texts = [_pem(certificate, "CERTIFICATE") for certificate in certificates]
         if kind == CERTIFICATE:
             trusted += texts
         elif not key:

@@ -50,8 +50,8 @@ def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str,
         found["ssl.endpoint.identification.algorithm"] = (
             properties["ssl.endpoint.identification.algorithm"].strip().lower() or "none"
         )
-    suites = [each.strip() for each in properties.get("ssl.cipher.suites", "").replace(":", ",").split(",")]
-    named = [each for each in suites if each and not each.startswith(ALWAYS_ON)]
+    suites = [part.strip() for part in properties.get("ssl.cipher.suites", "").replace(":", ",").split(",")]
+    named = [suite for suite in suites if suite and not suite.startswith(ALWAYS_ON)]
     if named:
         found["ssl.cipher.suites"] = ":".join(named)
     return found

@@ -151,8 +151,8 @@ class Transactions:
                 return of_groups[self.name].result(TIMEOUT_SECONDS)
 
             found = patiently(f"read where '{self.name}' has written", answer, client=asking).topic_partitions
-            drivers = [(Mark.of(each.offset, each.metadata).generation, each.topic) for each in found]
-            self._home = max([(0, ""), *(each for each in drivers if each[0])])[1]
+            drivers = [(Mark.of(item.offset, item.metadata).generation, item.topic) for item in found]
+            self._home = max([(0, ""), *(driver for driver in drivers if driver[0])])[1]
         return self._home or default
 
     def is_written(self, prepared: Prepared) -> bool:

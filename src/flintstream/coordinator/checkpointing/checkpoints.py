@@ -138,7 +138,7 @@ class Checkpoints:
             store=self.store,
             directory=directory,
             shared=SHARED if settings.incremental else f"{directory}/files",
-            known=frozenset(path for each in self._present() for path in each.metadata.paths()),
+            known=frozenset(path for item in self._present() for path in item.metadata.paths()),
             inline_below=settings.inline_below if self.max_state_size is None else self.max_state_size,
             in_metadata=self.max_state_size is not None,
             timeout_ms=settings.timeout_ms,
@@ -176,12 +176,12 @@ class Checkpoints:
                 self.store.uri(gone[0]),
             )
             self.log_is_lost = True
-            self.lost = max([self.lost, *(each.metadata.number for each in self.completed if each.own)])
+            self.lost = max([self.lost, *(item.metadata.number for item in self.completed if item.own)])
         return True
 
     def _present(self) -> Iterator[Completed]:
         """Return the checkpoints of this job whose files can be referred to."""
-        return (each for each in self.completed if each.own and each.metadata.number > self.lost)
+        return (item for item in self.completed if item.own and item.metadata.number > self.lost)
 
     def request_savepoint(self, store: FileStore) -> SnapshotRequest:
         """Start a savepoint in a new directory of ``store``."""
@@ -223,7 +223,7 @@ class Checkpoints:
         self.failures = 0
         self.ended_ms = now_ms
         self.duration_ms = max((report.state_ms for report in reports), default=0)
-        known = {path for each in self.completed for path in each.metadata.paths()}
+        known = {path for item in self.completed for path in item.metadata.paths()}
         self.new_bytes = done.metadata.size_without(known)
         old = sorted(done.metadata.paths() & known)
         self.reused = [f"{done.directory}/{METADATA}", *old[:: max(1, len(old) // SAMPLE)]]
@@ -348,10 +348,10 @@ class Checkpoints:
         self.completed = kept
         if self.store is None:
             return
-        needed = {path for each in kept if each.own for path in each.metadata.paths()}
-        for each in dropped:
-            if each.own:
-                self._delete(each, needed)
+        needed = {path for item in kept if item.own for path in item.metadata.paths()}
+        for item in dropped:
+            if item.own:
+                self._delete(item, needed)
 
     def _delete(self, dropped: Completed, needed: set[str]) -> None:
         assert self.store is not None  # noqa: S101
@@ -364,13 +364,13 @@ class Checkpoints:
 
     def needed(self) -> set[str]:
         """Return the files below the job's directory that kept checkpoints need."""
-        return {path for each in self.completed if each.own for path in each.metadata.paths()}
+        return {path for item in self.completed if item.own for path in item.metadata.paths()}
 
     def sweep(self) -> None:
         """Delete files that no checkpoint needs. Call it only while no subtask runs, as it may be writing files."""
         if self.store is None:
             return
-        needed = self.needed() | {f"{each.directory}/{METADATA}" for each in self.completed if each.own}
+        needed = self.needed() | {f"{item.directory}/{METADATA}" for item in self.completed if item.own}
         try:
             found = self.store.list("")
         except Exception as error:  # noqa: BLE001 - whatever a storage raises
@@ -389,9 +389,9 @@ class Checkpoints:
         if keep or owed:
             self.sweep()
         elif self.store is not None:
-            for each in self.completed:
-                if each.own:
-                    _quietly(self.store.delete, f"{each.directory}/{METADATA}")
+            for item in self.completed:
+                if item.own:
+                    _quietly(self.store.delete, f"{item.directory}/{METADATA}")
             _quietly(self.store.delete_tree, "")
 
     def go_back_to(self, completed: Completed) -> None:
@@ -407,8 +407,8 @@ class Checkpoints:
     def take_over(self, found: Iterable[Completed], latest: Completed) -> None:
         """Continue from the latest checkpoint of an earlier run of the job, and adopt all checkpoints of that run."""
         until = latest.metadata.number
-        own = [replace(each, own=True) for each in found if each.metadata.number <= until]
-        self.completed = sorted(own, key=lambda each: each.metadata.number)
+        own = [replace(item, own=True) for item in found if item.metadata.number <= until]
+        self.completed = sorted(own, key=lambda item: item.metadata.number)
         self.number = until
 
 

@@ -148,7 +148,7 @@ class Commits:
     def commit(self, checkpoint: int) -> None:
         """Commit all pending output. The checkpoint with this number is complete and contains it."""
         self.owed = bool(self.pending)
-        self.done = {each for each in self.done if each[0] == checkpoint}  # else it grows as long as the job runs
+        self.done = {item for item in self.done if item[0] == checkpoint}  # else it grows as long as the job runs
         for node in list(self.pending):
             self._commit(node)
             self.done.add((checkpoint, node))

@@ -151,13 +151,13 @@ def newest(
         OSError: The storage cannot be read. Ignoring a checkpoint would repeat output.
     """
     latest: dict[str, Completed] = {}
-    for each in all_checkpoints(store, damaged):
-        of_job = job_name is None or each.metadata.job_name == job_name
-        if of_job and each.directory != but:
-            before = latest.get(each.metadata.job_id)
-            if before is None or each.metadata.number > before.metadata.number:
-                latest[each.metadata.job_id] = each
-    return max(latest.values(), key=lambda each: (each.metadata.created_ms, each.metadata.number), default=None)
+    for checkpoint in all_checkpoints(store, damaged):
+        of_job = job_name is None or checkpoint.metadata.job_name == job_name
+        if of_job and checkpoint.directory != but:
+            before = latest.get(checkpoint.metadata.job_id)
+            if before is None or checkpoint.metadata.number > before.metadata.number:
+                latest[checkpoint.metadata.job_id] = checkpoint
+    return max(latest.values(), key=lambda value: (value.metadata.created_ms, value.metadata.number), default=None)
 
 
 def all_checkpoints(

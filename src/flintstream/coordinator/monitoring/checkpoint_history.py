@@ -71,7 +71,7 @@ class CheckpointHistory:
 
     def told(self) -> list[dict[str, Any]]:
         """Return all, the oldest first."""
-        return [dict(each) for each in tuple(self._entries)]
+        return [dict(entry) for entry in tuple(self._entries)]
 
 
 def vertices_of(metadata: Metadata, times: Mapping[tuple[int, int], int]) -> list[dict[str, object]]:

@@ -53,4 +53,4 @@ class Curves:
     def since(self, at_ms: int) -> list[dict[str, Any]]:
         """Return the samples that are later than a time (ms since the epoch)."""
         with self._lock:
-            return [each for each in self._samples if each["at_ms"] > at_ms]
+            return [sample for sample in self._samples if sample["at_ms"] > at_ms]

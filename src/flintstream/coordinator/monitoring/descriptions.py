@@ -63,13 +63,13 @@ def checkpoints_of(job: ObservedJob) -> dict[str, object]:
         "state": [] if latest is None else state_of(latest.metadata),
         "kept": [
             {
-                "number": each.metadata.number,
-                "kind": each.metadata.purpose,
-                "path": each.where,
-                "created_ms": each.metadata.created_ms,
-                "bytes": each.metadata.size(),
+                "number": item.metadata.number,
+                "kind": item.metadata.purpose,
+                "path": item.where,
+                "created_ms": item.metadata.created_ms,
+                "bytes": item.metadata.size(),
             }
-            for each in tuple(checkpoints.completed)
+            for item in tuple(checkpoints.completed)
         ],
     }
 
@@ -79,20 +79,20 @@ def metrics_of(job: ObservedJob) -> dict[str, object]:
     vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
     operators = [
         {
-            "operator": each.operator,
-            "operator_id": each.operator_id,
-            "subtask": each.subtask,
-            "values": dict(each.values),
-            "vertex": vertices[each.operator_id],
+            "operator": operator.operator,
+            "operator_id": operator.operator_id,
+            "subtask": operator.subtask,
+            "values": dict(operator.values),
+            "vertex": vertices[operator.operator_id],
         }
-        for each in of_operators(job)
+        for operator in of_operators(job)
     ]
     load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
     chains = {chain.id: chain for chain in load.plan.chains}
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
     tasks = []
     for (chain, subtask), values in of_tasks(load, clock.now_ms()).items():
-        _, _, busy, held = (each[subtask] for each in totals[chain])
+        _, _, busy, held = (total[subtask] for total in totals[chain])
         spent = {"busy": busy, "held": held, "idle": max(0, lived_ms - busy - held)}
         place = {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask}
         tasks.append({**place, "values": values, "spent_ms": spent})
@@ -113,6 +113,6 @@ def record_of(job: ObservedJob) -> dict[str, object]:
         "status": status_of(job),
         "checkpoints": checkpoints_of(job),
         "metrics": metrics_of(job),
-        "exceptions": [dict(each) for each in tuple(job.coordinator.failures)],
+        "exceptions": [dict(failure) for failure in tuple(job.coordinator.failures)],
         "configuration": job.configuration,
     }

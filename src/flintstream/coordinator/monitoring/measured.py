@@ -48,11 +48,11 @@ def of_tasks(load: Load, now_ms: int) -> dict[tuple[int, int], dict[str, float]]
     shares = load.shares(now_ms)
     return {
         place: {
-            "busyTimeMsPerSecond": round(each.busy, 1),
-            "backPressuredTimeMsPerSecond": round(each.back_pressured, 1),
-            "idleTimeMsPerSecond": round(each.idle, 1),
+            "busyTimeMsPerSecond": round(item.busy, 1),
+            "backPressuredTimeMsPerSecond": round(item.back_pressured, 1),
+            "idleTimeMsPerSecond": round(item.idle, 1),
         }
-        for place, each in sorted(shares.items())
+        for place, item in sorted(shares.items())
     }
 
 
@@ -61,18 +61,18 @@ def of_operators(job: ObservedJob) -> list[SubtaskMetrics]:
     clock, tally = job.coordinator.lasting.clock, job.coordinator.tally
     rates, wall_ms = tally.load.rates(clock.now_ms()), clock.wall_ms()
     complete = []
-    for each in tally.metrics.by_subtask():
-        values = dict(each.values)
-        received, sent = rates.get((each.operator_id, each.subtask), (0.0, 0.0))
+    for item in tally.metrics.by_subtask():
+        values = dict(item.values)
+        received, sent = rates.get((item.operator_id, item.subtask), (0.0, 0.0))
         if "numRecordsIn" in values:
             values["numRecordsInPerSecond"] = round(received, 3)
         if "numRecordsOut" in values:
             values["numRecordsOutPerSecond"] = round(sent, 3)
         watermark = values.get("currentOutputWatermark")
-        emits_time = each.operator_id in job.job.sources or each.operator == WATERMARKS
+        emits_time = item.operator_id in job.job.sources or item.operator == WATERMARKS
         if emits_time and isinstance(watermark, int) and watermark < MAX_TIMESTAMP:
             values["watermarkLag"] = wall_ms - watermark
-        complete.append(SubtaskMetrics(each.operator, each.operator_id, each.subtask, values))
+        complete.append(SubtaskMetrics(item.operator, item.operator_id, item.subtask, values))
     return complete
 
 
@@ -93,15 +93,15 @@ def families(job: ObservedJob) -> Families:
         for name, value in values.items():
             found.add(TASK, name, labels, value)
     homes = {node.id: (chain, node) for chain in plan.chains for node in chain.nodes}
-    for each in of_operators(job):
-        chain_plan, node = homes[each.operator_id]
+    for operator in of_operators(job):
+        chain_plan, node = homes[operator.operator_id]
         labels = {
             **host,
-            **_labels(chain_plan, each.subtask, attempt),
+            **_labels(chain_plan, operator.subtask, attempt),
             "operator_id": flink_id(node.uid),
             "operator_name": node.name,
         }
-        for name, value in each.values.items():
+        for name, value in operator.values.items():
             found.add(OPERATOR, name, labels, value)
     return found
 

@@ -140,7 +140,7 @@ def fault_of(record: object, *, kept: bool) -> str | None:
     vertices = record["plan"]["vertices"]
     if not all(vertex["operators"] for vertex in vertices):
         return "a vertex of the plan has no operators"
-    return "it has too many subtasks" if sum(each["parallelism"] for each in vertices) > _MOST_SUBTASKS else None
+    return "it has too many subtasks" if sum(item["parallelism"] for item in vertices) > _MOST_SUBTASKS else None
 
 
 def _fault(value: object, shape: Any, place: str) -> str | None:

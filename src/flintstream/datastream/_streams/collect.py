@@ -130,7 +130,7 @@ class CloseableIterator(Generic[T_co]):
     def _repr_html_(self) -> str:
         """Return the next records for a notebook. They stay in the iterator."""
         records, told = self._peek(FIRST, PATIENCE_SECONDS)
-        return table_html(["record"], [[shorten(each, 200)] for each in records], told)
+        return table_html(["record"], [[shorten(record, 200)] for record in records], told)
 
     def __next__(self) -> T_co:
         """Wait for the next record and return it.

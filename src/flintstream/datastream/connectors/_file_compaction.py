@@ -98,7 +98,7 @@ class FileCompactor(ABC):
     >>> from io import BytesIO
     >>> class Joined(FileCompactor):
     ...     def compact(self, inputs, output):
-    ...         output.write(b"+".join(each.read() for each in inputs))
+    ...         output.write(b"+".join(part.read() for part in inputs))
     >>> file = BytesIO()
     >>> Joined().compact([BytesIO(b"to"), BytesIO(b"be")], file)
     >>> file.getvalue()

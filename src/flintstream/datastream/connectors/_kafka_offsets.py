@@ -45,7 +45,7 @@ class KafkaTopicPartition:
 class KafkaOffsetResetStrategy(enum.Enum):
     """Where to start in a partition for which the requested offset does not exist.
 
-    >>> [each.name for each in KafkaOffsetResetStrategy]
+    >>> [member.name for member in KafkaOffsetResetStrategy]
     ['LATEST', 'EARLIEST', 'NONE']
     """
 

@@ -173,7 +173,7 @@ class KafkaSourceBuilder(Generic[T_co]):
 
     def set_topics(self, *topics: str) -> Self:
         """Read all partitions of these topics."""
-        names = tuple(name for each in topics for name in ([each] if isinstance(each, str) else each))
+        names = tuple(name for topic in topics for name in ([topic] if isinstance(topic, str) else topic))
         if not names or not all(isinstance(name, str) and name for name in names):
             raise TypeError(f"set_topics() takes topic names, got {topics!r}")
         return self._subscribe(Subscription(topics=names))
@@ -203,9 +203,9 @@ class KafkaSourceBuilder(Generic[T_co]):
         >>> type(builder.set_partitions({KafkaTopicPartition("orders", 0)}).build()).__name__
         'KafkaSource'
         """
-        if not partitions or not all(isinstance(each, KafkaTopicPartition) for each in partitions):
+        if not partitions or not all(isinstance(partition, KafkaTopicPartition) for partition in partitions):
             raise TypeError(f"set_partitions() takes a set of KafkaTopicPartition, got {partitions!r}")
-        return self._subscribe(Subscription(partitions=frozenset(each._pair() for each in partitions)))  # noqa: SLF001
+        return self._subscribe(Subscription(partitions=frozenset(partition._pair() for partition in partitions)))  # noqa: SLF001
 
     def _subscribe(self, subscription: Subscription) -> Self:
         if self._subscription is not None:

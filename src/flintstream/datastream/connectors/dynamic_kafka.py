@@ -147,7 +147,11 @@ class KafkaStreamSetSubscriber(KafkaStreamSubscriber):
     """
 
     def __init__(self, stream_ids: set[str]) -> None:
-        if isinstance(stream_ids, str) or not stream_ids or not all(isinstance(each, str) for each in stream_ids):
+        if (
+            isinstance(stream_ids, str)
+            or not stream_ids
+            or not all(isinstance(stream_id_, str) for stream_id_ in stream_ids)
+        ):
             raise TypeError(f"stream IDs must be a set of str, got {stream_ids!r}")
         self._ids = frozenset(stream_ids)
 
@@ -177,7 +181,7 @@ class StreamPatternSubscriber(KafkaStreamSubscriber):
 
     def get_subscribed_streams(self, kafka_metadata_service: MetadataService) -> Collection[KafkaStream]:
         """Return the matching streams."""
-        return [each for each in kafka_metadata_service.get_all_streams() if self._pattern.search(each.stream_id)]
+        return [stream for stream in kafka_metadata_service.get_all_streams() if self._pattern.search(stream.stream_id)]
 
 
 class DynamicKafkaSource(Source[T_co]):

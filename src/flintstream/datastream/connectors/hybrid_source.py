@@ -43,7 +43,7 @@ class HybridSource(HybridInput):
         Long
         """
         types = [getattr(source, "produced_type", None) for source in self.sources]
-        return types[0] if all(each == types[0] for each in types) else None
+        return types[0] if all(kind == types[0] for kind in types) else None
 
 
 class HybridSourceBuilder:

@@ -153,7 +153,7 @@ def _disconnect() -> None:
     Otherwise, its output could mix with that of the task, and Spark could not notice the end of the worker that it
     knows: a connection ends when the last process that has it open does.
     """
-    ours = {os.fstat(each.fileno()).st_ino for each in _connections if each.fileno() >= 0}
+    ours = {os.fstat(connection.fileno()).st_ino for connection in _connections if connection.fileno() >= 0}
     nowhere = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/dev/fd"):  # noqa: PTH208
         with contextlib.suppress(OSError):  # the directory itself is closed by now

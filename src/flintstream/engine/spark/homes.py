@@ -59,15 +59,15 @@ class Homes:
         if len(executors) < 2:
             return [None] * len(self._homes)
         self._avoided = {name: until for name, until in self._avoided.items() if until > now}
-        names = {each.name: f"executor_{each.host}_{each.name}" for each in executors.values()}
+        names = {executor.name: f"executor_{executor.host}_{executor.name}" for executor in executors.values()}
         for homes in self._homes:
             self._settle(homes, executors)
         return [tuple(names[home] for home in homes) for homes in self._homes]
 
     def _settle(self, homes: list[str], executors: Mapping[str, Executor]) -> None:
         """Give a home to each task of a stage, with as few moves as possible."""
-        rounds = -(-len(homes) // sum(each.slots for each in executors.values()))
-        room = {name: each.slots * rounds for name, each in executors.items()}
+        rounds = -(-len(homes) // sum(executor.slots for executor in executors.values()))
+        room = {name: item.slots * rounds for name, item in executors.items()}
         for home in homes:
             if home in room:
                 room[home] -= 1

@@ -52,7 +52,7 @@ def runtime_of(job: ShippedJob) -> JobRuntime:
     known, runtime = _runtimes.get(job.job_id, (None, None))
     if runtime is None or known is None or known.start != job.start:
         runtime = None  # else its memory would not be freed
-        _close(lambda each: job.outlives(each) or each.plan.gone(), JOBS_KEPT - 1)
+        _close(lambda item: job.outlives(item) or item.plan.gone(), JOBS_KEPT - 1)
         with io.BytesIO(job.plan.load()) as file:
             enter()
             expect_no_interrupt()

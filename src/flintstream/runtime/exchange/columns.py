@@ -41,7 +41,7 @@ def unpack_in_python(payload: bytes) -> tuple[list[Any], list[int] | None, bytes
     if shape == 0:
         values = columns[0]
     else:
-        values = list(zip(*columns, strict=True)) if shape == 1 else [list(each) for each in zip(*columns, strict=True)]
+        values = list(zip(*columns, strict=True)) if shape == 1 else [list(item) for item in zip(*columns, strict=True)]
     return values, timestamps, payload[_HEAD.size : _HEAD.size + rest]
 
 

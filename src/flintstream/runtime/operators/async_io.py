@@ -224,7 +224,7 @@ class AsyncOperator(CollectingOperator):
             for task in tasks:
                 task.cancel()
         if self.ordered:
-            finished.sort(key=lambda each: each[0])
+            finished.sort(key=lambda item: item[0])
         return finished
 
     def _is_cancelled(self, task: asyncio.Task[Any]) -> bool:

@@ -350,7 +350,7 @@ class SourceOperator(InputOperator):
         started, cpu_started = time.monotonic(), time.process_time()
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
         # Other sources can wait for this source only if it reports its watermark often enough.
-        intervals = [alignment.update_interval_ms for each in self.aligned if (alignment := each.strategy.alignment)]
+        intervals = [alignment.update_interval_ms for item in self.aligned if (alignment := item.strategy.alignment)]
         longest = min([self.epoch.max_epoch_ms, *intervals])
         if not bounded:
             longest = min(longest, UNBOUNDED_EPOCH_MS)

@@ -103,7 +103,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
 
     def own_watermark(self) -> int:
         """Return the watermark that the records so far allow: the lowest of all splits that are not idle."""
-        busy = (each.own_watermark() for each in self.generators.values() if not each.idle)
+        busy = (generator.own_watermark() for generator in self.generators.values() if not generator.idle)
         return min(busy, default=MIN_TIMESTAMP)
 
     def split_watermark(self, split: str) -> int:

@@ -100,4 +100,4 @@ def checkpointed(log: StateLog, handle: StateHandle) -> StatePiece:
 def without_known(handles: Sequence[StateHandle], known: Sequence[StateHandle]) -> tuple[StateHandle, ...]:
     """Return the handles for a report, without the data that the instruction contained."""
     before = {handle.name for handle in known}
-    return tuple(replace(each, inline=b"") if each.inline and each.name in before else each for each in handles)
+    return tuple(replace(item, inline=b"") if item.inline and item.name in before else item for item in handles)

@@ -20,7 +20,7 @@ Label = tuple[str, str | None, int, int]
 
 def channel_labels(job: JobPlan, chain: ChainPlan, index: int) -> dict[Any, Label]:
     """Return names of a subtask's channels that stay valid in another run of the program."""
-    uids = {node.id: node.uid for each in job.chains for node in each.nodes}
+    uids = {node.id: node.uid for item in job.chains for node in item.nodes}
     labels: dict[Any, Label] = {}
     for local in chain.local_edges:
         labels["local", local.source, local.side_tag] = (uids[local.source], local.side_tag, index, chain.parallelism)

@@ -55,7 +55,7 @@ class Subtask:
         self.wiring = Wiring(job, chain, index)
         self.operators = self.wiring.operators
         self.input = BatchInput(self.wiring) if job.batch else StreamingInput(self.wiring, job.settings.max_epoch_ms)
-        valves = {place: each.valve for place, each in self.wiring.inputs.items()}
+        valves = {place: item.valve for place, item in self.wiring.inputs.items()}
         self.state = SubtaskState(job, chain, index, self.operators, valves, log)
 
     def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:

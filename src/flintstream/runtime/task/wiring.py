@@ -54,7 +54,7 @@ class Wiring:
         self.alternates = not job.batch and any(operator.alternates for operator in self.operators.values())
         """Whether the chain's sources are read record by record at first, because a function connects them."""
         self._metrics: dict[int, OperatorMetrics] = {}
-        self._timed = [each for each in self.operators.values() if _may_have_timers(each)]
+        self._timed = [item for item in self.operators.values() if _may_have_timers(item)]
         self._following: defaultdict[int, list[LocalEdge]] = defaultdict(list)
         for edge in chain.local_edges:
             self._following[edge.source].append(edge)

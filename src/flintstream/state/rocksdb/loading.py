@@ -124,5 +124,5 @@ class Loader:
 
 def _conversion(*, add: bool, drop: bool, now: int) -> Callable[[list[Any]], list[Any]] | None:
     if add:
-        return lambda elements: [(each, now) for each in elements]
-    return (lambda elements: [each for each, _ in elements]) if drop else None
+        return lambda elements: [(element, now) for element in elements]
+    return (lambda elements: [item for item, _ in elements]) if drop else None

@@ -107,8 +107,8 @@ class RocksMapState(HeapMapState):
         """Remove the map of the current key."""
         self.changes += 1
         current = self._scope.key
-        for each, _ in self._values.of_map(current):
-            self._delete((current, each))
+        for item, _ in self._values.of_map(current):
+            self._delete((current, item))
 
     def _delete(self, pair: tuple[Any, Any]) -> None:
         del self._values[pair]
@@ -164,11 +164,11 @@ class RocksMapState(HeapMapState):
             moved = list(self._values.of_map(source))
             if moved and next(self._values.of_map(target), None) is not None:
                 self._merged(None, None)
-            for each, value in moved:
-                self._delete((source, each))
-                self._values[target, each] = value
+            for item, value in moved:
+                self._delete((source, item))
+                self._values[target, item] = value
                 if self._backend.tracking:
-                    self._dirty[target, each] = 0
+                    self._dirty[target, item] = 0
 
 
 class RocksTtlMapState(TtlMapState, RocksMapState):
@@ -196,8 +196,8 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
         return self._visible(current, self._values.of_map(current))
 
     def _visible(self, current: Any, found: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-        for each, (value, _) in found:
-            pair = (current, each)
+        for item, (value, _) in found:
+            pair = (current, item)
             entry = self._values.get(pair)  # a read since then may have extended its life
             if entry is None:
                 continue
@@ -208,7 +208,7 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
                     continue
             elif self._on_read:
                 self._store(pair, value)
-            yield each, value
+            yield item, value
 
     def entries(self) -> dict[Any, Any]:
         """Return the visible entries of the current key."""

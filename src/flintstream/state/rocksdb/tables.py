@@ -256,7 +256,7 @@ class RocksTable:
         add, drop = self.info.ttl and not change.table.ttl, change.table.ttl and not self.info.ttl
 
         def converted(elements: list[Any]) -> list[Any]:
-            return [(each, now) for each in elements] if add else [each for each, _ in elements] if drop else elements
+            return [(item, now) for item in elements] if add else [item for item, _ in elements] if drop else elements
 
         for key, value in zip(change.keys, change.values, strict=True):
             if self.info.kind == "list":

@@ -180,7 +180,7 @@ class Catalog:
             if lenient:
                 return False
             what = "View" if kind is View else "Table"
-            names = [each[-1] for each, entry in self.entries.items() if isinstance(entry, kind)]
+            names = [item[-1] for item, entry in self.entries.items() if isinstance(entry, kind)]
             raise SqlError(f"{what} '{'.'.join(path)}' does not exist{nearest(name[-1], names)}")
         del self.entries[path]
         return True

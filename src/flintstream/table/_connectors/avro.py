@@ -92,7 +92,7 @@ def _converter(kind: t.DataType, *, reads: bool) -> Convert | None:
         return _from_utc if reads else _to_utc
     if isinstance(kind, t.ArrayType):
         element = _optional(_converter(kind.element_type, reads=reads))
-        return None if element is None else lambda value: [element(each) for each in value]
+        return None if element is None else lambda value: [element(item) for item in value]
     if isinstance(kind, t.MapType):
         content = _optional(_converter(kind.value_type, reads=reads))
         return None if content is None else lambda value: {k: content(v) for k, v in value.items()}

@@ -88,9 +88,9 @@ def _named_as(wanted: object, written: object, known: dict[str, object]) -> Any:
     The names of a table's records are of no meaning, but fastavro compares them.
     """
     if isinstance(wanted, list) or isinstance(written, list):
-        whole = [each for each in _branches(written) if each != "null"]
+        whole = [branch for branch in _branches(written) if branch != "null"]
         parts = _branches(wanted)
-        named = [_named_as(each, whole[0], known) if len(whole) == 1 and each != "null" else each for each in parts]
+        named = [_named_as(part, whole[0], known) if len(whole) == 1 and part != "null" else part for part in parts]
         return named if isinstance(wanted, list) else named[0]
     if isinstance(written, str):
         written = known.get(written, written)
@@ -101,8 +101,8 @@ def _named_as(wanted: object, written: object, known: dict[str, object]) -> Any:
         return wanted if inner is None else {**wanted, inner: _named_as(wanted[inner], written[inner], known)}
     name, space = written["name"], written.get("namespace")
     known[name] = written
-    fields = {each["name"]: each["type"] for each in written["fields"]}
-    found = [{**each, "type": _named_as(each["type"], fields.get(each["name"]), known)} for each in wanted["fields"]]
+    fields = {item["name"]: item["type"] for item in written["fields"]}
+    found = [{**item, "type": _named_as(item["type"], fields.get(item["name"]), known)} for item in wanted["fields"]]
     return {**wanted, "name": name, **({} if space is None else {"namespace": space}), "fields": found}
 
 
@@ -111,7 +111,7 @@ def _branches(schema: object) -> list[object]:
 
 
 def _registry(options: Options, prefix: str) -> SchemaRegistry:
-    urls = [each.strip() for each in options.required(f"{prefix}url").split(",") if each.strip()]
+    urls = [part.strip() for part in options.required(f"{prefix}url").split(",") if part.strip()]
     source = options.text(f"{prefix}basic-auth.credentials-source", "USER_INFO")
     user_info = options.text(f"{prefix}basic-auth.user-info")
     if source not in {"USER_INFO", "URL"}:

@@ -95,8 +95,8 @@ class ChangeDecoder(Decoder):
         }
         for key in ("map-null-key.mode", "map-null-key.literal", "encode.decimal-as-plain-number"):
             options.known(f"{prefix}{key}")
-        for each in types:
-            reader(each)
+        for item in types:
+            reader(item)
 
     def decode(self) -> Any:
         """Return the function that reads a message; None means to skip it."""
@@ -155,7 +155,7 @@ def _canal(found: Any, row_of: ReadObject) -> Changes:
         return [(row_of(row), DELETE) for row in rows]
     if kind == "UPDATE":
         pairs = zip(found["old"], rows, strict=True)
-        return [each for old, row in pairs for each in _updated(old, row, row_of)]
+        return [item for old, row in pairs for item in _updated(old, row, row_of)]
     raise ValueError(f"unknown 'type' '{kind}'")
 
 
@@ -189,8 +189,8 @@ class ChangeEncoder(Encoder):
         for key in ("ignore-parse-errors", "map-null-key.mode", "map-null-key.literal", "schema-include"):
             options.known(f"{prefix}{key}")
         options.known(f"{prefix}encode.decimal-as-plain-number")
-        for each in types:
-            writer(each)
+        for item in types:
+            writer(item)
 
     def encode(self) -> Any:
         """Return the function that writes a row with its kind: an update is a deletion and an insertion."""

@@ -88,7 +88,7 @@ class _Fields:
         if isinstance(kind, t.ArrayType):
             return self._safe(partial(self._array, self.field(kind.element_type)), None)
         if isinstance(kind, t.RowType):
-            parts = [self.field(each) for each in kind.field_types()]
+            parts = [self.field(field_kind) for field_kind in kind.field_types()]
             return self._safe(partial(self._row, tuple(kind.names), parts), None)
         if isinstance(kind, t.TimeType):
             return self._safe(_time, self.null)
@@ -144,8 +144,10 @@ class CsvFiles(StreamFormat[Any]):
     def create_reader(self) -> SourceReader:
         """Return a reader of whole files."""
         fields = _Fields(self.schema, lenient=self.lenient)
-        columns = [fields.column(each.data_type) if each.name in self.need else _unread for each in self.schema.columns]
-        names = tuple(each.name for each in self.schema.columns)
+        columns = [
+            fields.column(column.data_type) if column.name in self.need else _unread for column in self.schema.columns
+        ]
+        names = tuple(column.name for column in self.schema.columns)
         layout = CsvLayout(self.schema.dialect, names, tuple(columns), allow_missing=self.lenient)
         return CsvReader(layout, BadRecords.SKIP if self.lenient else BadRecords.FAIL)
 
@@ -217,7 +219,7 @@ class CsvEncoder(Encoder):
         """Return the function that writes a row."""
         dialect = replace(self.schema.dialect, line_delimiter="")
         write = CsvWriter("csv", self._type, dialect, self.schema.separators()).write
-        moments = [isinstance(each.data_type, t.LocalZonedTimestampType) for each in self.schema.columns]
+        moments = [isinstance(column.data_type, t.LocalZonedTimestampType) for column in self.schema.columns]
         if not any(moments):
             return lambda row: write(tuple(row[: len(moments)]))
         return lambda row: write(

@@ -141,14 +141,14 @@ def _fixed_length(kind: DataType) -> int | None:
 
 def _parts(name: str, kind: DataType, options: Options) -> tuple[Field, ...]:
     if isinstance(kind, t.RowType):
-        pairs = [(f"{name}.{part}", each) for part, each in zip(kind.names, kind.field_types(), strict=True)]
+        pairs = [(f"{name}.{part}", item) for part, item in zip(kind.names, kind.field_types(), strict=True)]
     elif isinstance(kind, t.ArrayType):
         pairs = [(f"{name}.element", kind.element_type)]
     elif isinstance(kind, t.MapType):
         pairs = [(f"{name}.key", kind.key_type.not_null()), (f"{name}.value", kind.value_type)]
     else:
         return ()
-    return tuple(_field(part, each, options)[0] for part, each in pairs)
+    return tuple(_field(part, item, options)[0] for part, item in pairs)
 
 
 class Datagen(SourceConnector):

@@ -89,20 +89,20 @@ def _day(value: object) -> date:
 def _field(name: str, kind: DataType, options: Options) -> FakeField:
     prefix = f"fields.{name}."
     locales = tuple(
-        each.strip().replace("-", "_") for each in (options.text(f"{prefix}locale") or "").split(",") if each
+        item.strip().replace("-", "_") for item in (options.text(f"{prefix}locale") or "").split(",") if item
     )
     length = options.integer(f"{prefix}length", 1) or 0
     rate = _rate(f"{prefix}null-rate", options)
     if isinstance(kind, t.RowType):
         pairs = zip(kind.names, kind.field_types(), strict=True)
-        inner = tuple(_field(f"{name}.{part}", each, options) for part, each in pairs)
+        inner = tuple(_field(f"{name}.{part}", item, options) for part, item in pairs)
         return FakeField(kind, null_rate=rate, parts=inner)
     if isinstance(kind, t.ArrayType):
         element = _field(name, kind.element_type, options)
         return FakeField(kind, null_rate=rate, length=length, parts=(element,))
     if isinstance(kind, t.MapType):
         sides = (f"{name}.key", kind.key_type), (f"{name}.value", kind.value_type)
-        inner = tuple(_field(part, each, options) for part, each in sides)
+        inner = tuple(_field(part, item, options) for part, item in sides)
         return FakeField(kind, null_rate=rate, length=length, parts=inner)
     expression = options.text(f"{prefix}expression")
     if expression is None:

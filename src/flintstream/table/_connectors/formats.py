@@ -79,13 +79,13 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
         return base64.b64decode
     if isinstance(kind, t.ArrayType):
         element = reader(kind.element_type, iso=iso)
-        return lambda value: [None if each is None else element(each) for each in value]
+        return lambda value: [None if item is None else element(item) for item in value]
     if isinstance(kind, t.MapType):
         key, content = reader(kind.key_type, iso=iso), reader(kind.value_type, iso=iso)
         return lambda value: {key(k): None if v is None else content(v) for k, v in value.items()}
     if isinstance(kind, t.RowType):
         names = tuple(kind.names)
-        parts = [(name, reader(each, iso=iso)) for name, each in zip(names, kind.field_types(), strict=True)]
+        parts = [(name, reader(item, iso=iso)) for name, item in zip(names, kind.field_types(), strict=True)]
         return lambda value: helpers.named_row(names, [_field(value, name, read) for name, read in parts])
     raise SqlError(f"messages have no values of type {sql_name(kind)}")
 
@@ -198,7 +198,7 @@ def writer(kind: DataType, *, iso: bool = False) -> Callable[[Any], str]:
         return lambda value: f'"{base64.b64encode(value).decode()}"'
     if isinstance(kind, t.ArrayType):
         element = writer(kind.element_type, iso=iso)
-        return lambda value: f"[{','.join(['null' if each is None else element(each) for each in value])}]"
+        return lambda value: f"[{','.join(['null' if item is None else element(item) for item in value])}]"
     if isinstance(kind, t.MapType):
         content = writer(kind.value_type, iso=iso)
         return lambda value: (
@@ -207,7 +207,7 @@ def writer(kind: DataType, *, iso: bool = False) -> Callable[[Any], str]:
             + "}"
         )
     if isinstance(kind, t.RowType):
-        parts = [(json.dumps(n), writer(each, iso=iso)) for n, each in zip(kind.names, kind.field_types(), strict=True)]
+        parts = [(json.dumps(n), writer(item, iso=iso)) for n, item in zip(kind.names, kind.field_types(), strict=True)]
         return lambda value: object_text(parts, value)
     raise SqlError(f"messages have no values of type {sql_name(kind)}")
 

@@ -94,7 +94,7 @@ def _scan(table: ConnectorTable, database: Database) -> JdbcScan:
     options, physical = table.options, table.columns
     for key in (*_SOURCE_ONLY, *_SINK_ONLY, "scan.fetch-size"):
         options.known(key)
-    names = ", ".join(quoted(each.name, database.grammar) for each in physical)
+    names = ", ".join(quoted(item.name, database.grammar) for item in physical)
     target = quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
     query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {target}"  # noqa: S608 - quoted
     column = options.text("scan.partition.column")
@@ -166,7 +166,7 @@ def value_reader(kind: t.DataType) -> Callable[[Any], Any]:
         return bytes
     if isinstance(kind, t.ArrayType):
         element = value_reader(kind.element_type)
-        return lambda value: [None if each is None else element(each) for each in value]
+        return lambda value: [None if item is None else element(item) for item in value]
     raise SqlError(f"databases have no values of type {sql_name(kind)}")
 
 
@@ -194,7 +194,7 @@ def _timestamp(value: object) -> dt.datetime:
 def _lookup(table: ConnectorTable, keys: Sequence[int]) -> Lookup:
     """Return what finds the rows of a table by the columns at the positions ``keys``."""
     physical, options, database = table.columns, table.options, _database(table.options)
-    names = [quoted(each.name, database.grammar) for each in physical]
+    names = [quoted(item.name, database.grammar) for item in physical]
     lookup = JdbcLookup(
         database,
         quoted(options.required("table-name"), database.grammar),
@@ -298,8 +298,8 @@ def _output(table: ConnectorTable, database: Database) -> JdbcRows:
     output = JdbcOutput(_insert(target, names, keys, database, options), _rows(columns), database, **settings)
     if not keys:
         return JdbcRows(output, None, ())
-    where = " AND ".join(f"{quoted(each, database.grammar)} = ?" for each in keys)
-    positions = [names.index(each) for each in keys]
+    where = " AND ".join(f"{quoted(item, database.grammar)} = ?" for item in keys)
+    positions = [names.index(item) for item in keys]
     delete = f"DELETE FROM {target} WHERE {where}"  # noqa: S608 - quoted
     return JdbcRows(output, JdbcOutput(delete, _rows([columns[i] for i in positions]), database, **settings), positions)
 
@@ -310,23 +310,23 @@ def _interval(options: Options) -> int:
 
 
 def _rows(columns: Sequence[Column]) -> Any:
-    return t.to_type_info(t.RowType([t.RowField(each.name, each.type) for each in columns]))
+    return t.to_type_info(t.RowType([t.RowField(column.name, column.type) for column in columns]))
 
 
 def _insert(target: str, names: Sequence[str], keys: Sequence[str], database: Database, options: Options) -> str:
     grammar = database.grammar
-    columns = [quoted(each, grammar) for each in names]
+    columns = [quoted(item, grammar) for item in names]
     plain = f"INSERT INTO {target} ({', '.join(columns)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
     if not keys:
         return plain
-    others = [each for each, name in zip(columns, names, strict=True) if name not in keys]
+    others = [item for item, name in zip(columns, names, strict=True) if name not in keys]
     if grammar is Grammar.MYSQL:
         same = columns[0]
-        updates = ", ".join(f"{each} = VALUES({each})" for each in others) or f"{same} = {same}"
+        updates = ", ".join(f"{other} = VALUES({other})" for other in others) or f"{same} = {same}"
         return f"{plain} ON DUPLICATE KEY UPDATE {updates}"
     if grammar in {Grammar.POSTGRESQL, Grammar.SQLITE}:
-        conflict = ", ".join(quoted(each, grammar) for each in keys)
-        updates = ", ".join(f"{each} = EXCLUDED.{each}" for each in others)
+        conflict = ", ".join(quoted(key, grammar) for key in keys)
+        updates = ", ".join(f"{other} = EXCLUDED.{other}" for other in others)
         return f"{plain} ON CONFLICT ({conflict}) DO {f'UPDATE SET {updates}' if updates else 'NOTHING'}"
     raise unsupported(
         f"the PRIMARY KEY of table '{options.table}'", None, "only SQLite, PostgreSQL and MySQL are written by key"

@@ -237,7 +237,7 @@ class Kafka(SourceConnector, SinkConnector):
         builder = KafkaSink.builder().set_record_serializer(schema.build())
         for name, setting in options.starting_with("properties.").items():
             builder.set_property(name, setting)
-        guarantees = {each.name.lower().replace("_", "-"): each for each in DeliveryGuarantee}
+        guarantees = {item.name.lower().replace("_", "-"): item for item in DeliveryGuarantee}
         given = options.text("sink.delivery-guarantee", "at-least-once") or ""
         if given not in guarantees:
             raise SqlError(
@@ -298,7 +298,7 @@ def _topics(builder: KafkaSourceBuilder[Row], options: Options) -> None:
     if (topics is None) == (pattern is None):
         raise SqlError(f"table '{options.table}': give one of the options 'topic' and 'topic-pattern'")
     if topics is not None:
-        builder.set_topics(*[each.strip() for each in topics.split(";") if each.strip()])
+        builder.set_topics(*[part.strip() for part in topics.split(";") if part.strip()])
     elif pattern is not None:
         builder.set_topic_pattern(pattern)
 
@@ -315,7 +315,7 @@ def _position(mode: str, prefix: str, options: Options) -> KafkaOffsetsInitializ
         text = options.required(f"{prefix}specific-offsets")
         offsets = {}
         for part in filter(None, text.split(";")):
-            pairs = dict(each.split(":", 1) for each in part.split(",") if ":" in each)
+            pairs = dict(item.split(":", 1) for item in part.split(",") if ":" in item)
             if set(pairs) != {"partition", "offset"}:
                 raise SqlError(
                     f"table '{options.table}': '{prefix}specific-offsets' must look like 'partition:0,offset:42;...', "

@@ -142,7 +142,7 @@ def json_object(values: dict[str, object], without_null: bool) -> str:
 
 def json_array(values: list[Any]) -> str:
     """Return an array of JSON from the JSON of its elements."""
-    return "[" + ",".join(["null" if each is None else each for each in values]) + "]"
+    return "[" + ",".join(["null" if value is None else value for value in values]) + "]"
 
 
 def single(values: list[object]) -> Any:

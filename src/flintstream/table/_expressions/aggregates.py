@@ -65,8 +65,8 @@ class AggregateCall:
 
     def after(self, count: int) -> AggregateCall:
         """Return the call for records that have more columns before the argument."""
-        argument, condition = (None if each is None else each + count for each in (self.argument, self.condition))
-        more = tuple(each + count for each in self.more)
+        argument, condition = (None if item is None else item + count for item in (self.argument, self.condition))
+        more = tuple(item + count for item in self.more)
         return replace(self, argument=argument, condition=condition, more=more)
 
 
@@ -220,7 +220,7 @@ def _spread(call: AggregateCall) -> _Part:
 def _own(call: AggregateCall, name: str) -> _Part:
     """Return the code of a function of the program. It sees None, and its state may be any object."""
     given = [*(["v"] if call.argument is not None else []), *(f"r[{i}]" for i in call.more)]
-    arguments = "".join(f", {each}" for each in given)
+    arguments = "".join(f", {item}" for item in given)
     names = {name: call.function.implementation, f"{name}_result": OwnResult(call.type)}
     return _Part(
         [f"{name}.create_accumulator()"],
@@ -299,13 +299,13 @@ class Aggregation:
 
     def open(self, runtime_context: object) -> None:
         """Open the functions of the program."""
-        for each in self.functions:
-            each.open(FunctionContext.of(runtime_context))
+        for function in self.functions:
+            function.open(FunctionContext.of(runtime_context))
 
     def close(self) -> None:
         """Close them."""
-        for each in self.functions:
-            each.close()
+        for function in self.functions:
+            function.close()
 
     def compiled(self, more: str = "") -> dict[str, Callable[..., Any]]:
         """Return the functions by name, and those of ``more``, which may use them."""
@@ -365,8 +365,8 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
             f"    return ({''.join(results)})",
         ]
     )
-    functions = [each.function.implementation for each in calls if each.function is not None]
-    once = {id(each): each for each in functions}
+    functions = [item.function.implementation for item in calls if item.function is not None]
+    once = {id(function): function for function in functions}
     return Aggregation(text, tuple(adds), tuple(removes), "".join(results), known, tuple(once.values()))
 
 

@@ -85,7 +85,9 @@ class Generator:
 
     def load(self, expressions: Sequence[Expr]) -> None:
         """Put columns that are read more than once, or by functions, into variables."""
-        inner = Counter(ref.index for each in expressions if not isinstance(each, Ref) for ref in refs(each))
+        inner = Counter(
+            ref.index for expression in expressions if not isinstance(expression, Ref) for ref in refs(expression)
+        )
         for index in sorted(inner):
             self._columns[index] = f"c{index}"
             self.line(f"c{index} = r[{index}]")
@@ -159,7 +161,7 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
     if projection is None:
         generator.line("append(r)")
     else:
-        values = [generator.value(each) for each in projection]
+        values = [generator.value(item) for item in projection]
         generator.line(
             f"append(({''.join(f'{value}, ' for value in values).rstrip(' ') if len(values) == 1 else ', '.join(values)}))"  # noqa: E501
         )

@@ -12,9 +12,9 @@ from flintstream.table._expressions.text_helpers import checked
 def distinct(values: list[object]) -> list[object]:
     """Keep the first of equal elements; they may be arrays and so have no hash."""
     found: list[object] = []
-    for each in values:
-        if each not in found:
-            found.append(each)
+    for value in values:
+        if value not in found:
+            found.append(value)
     return found
 
 
@@ -28,7 +28,7 @@ def array_slice(values: list[object], start: int, end: int | None = None) -> lis
 
 def array_sort(values: list[Any], ascending: bool = True, nulls_first: bool | None = None) -> list[object]:
     """Sort; None comes first if the order is ascending, unless told otherwise."""
-    known = sorted((each for each in values if each is not None), reverse=not ascending)
+    known = sorted((value for value in values if value is not None), reverse=not ascending)
     empty = [None] * (len(values) - len(known))
     return [*empty, *known] if (ascending if nulls_first is None else nulls_first) else [*known, *empty]
 
@@ -40,14 +40,14 @@ def array_position(values: list[object], wanted: object) -> int:
 
 def array_join(values: list[Any], separator: str, instead: str | None = None) -> str:
     """Join texts; None is left out, or replaced."""
-    parts = [instead if each is None else each for each in values]
+    parts = [instead if value is None else value for value in values]
     checked(len(parts) * max(len(separator), len(instead or "")), "ARRAY_JOIN")
-    return separator.join([each for each in parts if each is not None])
+    return separator.join([part for part in parts if part is not None])
 
 
 def known(values: list[object]) -> list[Any]:
     """Return the elements that are not None."""
-    return [each for each in values if each is not None]
+    return [value for value in values if value is not None]
 
 
 def only(values: list[object]) -> Any:
@@ -74,7 +74,7 @@ def map_of(keys: list[object], values: list[object]) -> dict[object, object]:
 
 def map_union(*maps: dict[object, object]) -> dict[object, object]:
     """Return all entries; the last one of a key counts."""
-    return {key: value for each in maps for key, value in each.items()}
+    return {key: value for item in maps for key, value in item.items()}
 
 
 def map_entries(given: dict[object, object]) -> list[object]:

@@ -25,7 +25,7 @@ def in_sets(tests: Sequence[Call]) -> list[Expr]:
     Args:
         tests: ``a = b``, with the same ``a``, perhaps converted to different types.
     """
-    constants = _constants([each.arguments[1] for each in tests])
+    constants = _constants([item.arguments[1] for item in tests])
     if constants is None:
         return list(tests)
     groups: list[tuple[Expr, list[object]]] = []
@@ -44,10 +44,10 @@ def in_sets(tests: Sequence[Call]) -> list[Expr]:
 
 
 def _in_set(value: Expr, members: list[object]) -> Expr:
-    known = frozenset(each for each in members if each is not None)
+    known = frozenset(member for member in members if member is not None)
     unknown = len(known) < len(set(members))
     kind = t.BooleanType(is_nullable(value.type) or unknown)
-    shown = tuple(Const(value.type, each) for each in members)
+    shown = tuple(Const(value.type, member) for member in members)
     return Call(kind, "IN", (value, *shown), _search(known, unknown=unknown), strict=False)
 
 
@@ -66,16 +66,16 @@ def _constants(expressions: Sequence[Expr]) -> list[Const | None] | None:
     """Return the values of literals, converted ones included; None if one cannot be converted."""
     found: list[Const | None] = []
     converted: list[tuple[int, Expr]] = []
-    for number, each in enumerate(expressions):
-        found.append(each if isinstance(each, Const) else None)
-        if isinstance(each, Call) and each.name == "CAST" and isinstance(each.arguments[0], Const):
-            converted.append((number, each))
+    for number, item in enumerate(expressions):
+        found.append(item if isinstance(item, Const) else None)
+        if isinstance(item, Call) and item.name == "CAST" and isinstance(item.arguments[0], Const):
+            converted.append((number, item))
     if converted:
         rows: list[tuple[object, ...]] = []
         try:
-            compiled(source([each for _, each in converted], None, stamped=False))([()], rows.append)
+            compiled(source([item for _, item in converted], None, stamped=False))([()], rows.append)
         except Exception:  # noqa: BLE001 - each row fails then, if there are rows
             return None
-        for (number, each), value in zip(converted, rows[0], strict=True):
-            found[number] = Const(each.type, value)
+        for (number, item), value in zip(converted, rows[0], strict=True):
+            found[number] = Const(item.type, value)
     return found

@@ -249,7 +249,7 @@ class _Translator:
                 chars.append("-" if char == "-" else re.escape(char) if char in "&~|^[" else char)
         found = _union(chars, wholes)
         if sides:
-            ahead = "".join(f"(?={each})" for each in sides)
+            ahead = "".join(f"(?={side})" for side in sides)
             found = f"(?:{ahead}{found})"
         if not negated:
             return found

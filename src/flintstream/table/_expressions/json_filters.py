@@ -71,13 +71,13 @@ class FilterReader:
         tests = [self.all_of()]
         while self.take("||"):
             tests.append(self.all_of())
-        return tests[0] if len(tests) == 1 else lambda value, root: any(each(value, root) for each in tests)
+        return tests[0] if len(tests) == 1 else lambda value, root: any(test(value, root) for test in tests)
 
     def all_of(self) -> Test:
         tests = [self.single()]
         while self.take("&&"):
             tests.append(self.single())
-        return tests[0] if len(tests) == 1 else lambda value, root: all(each(value, root) for each in tests)
+        return tests[0] if len(tests) == 1 else lambda value, root: all(test(value, root) for test in tests)
 
     def single(self) -> Test:
         if self.take("!"):
@@ -192,7 +192,7 @@ def _matches(a: object, b: object) -> bool:
 
 
 def _among(a: object, values: object) -> bool:
-    return type(values) is list and any(_equal(a, each) for each in values)
+    return type(values) is list and any(_equal(a, value) for value in values)
 
 
 def _contains(a: object, b: object) -> bool:
@@ -218,8 +218,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "contains": _contains,
     "size": _sized,
     "empty": lambda a, b: type(a) in {list, dict, str} and (not a) is b,
-    "all": lambda a, b: type(a) is list and type(b) is list and all(_among(each, a) for each in b),
-    "subsetof": lambda a, b: type(a) is list and type(b) is list and all(_among(each, b) for each in a),
-    "anyof": lambda a, b: type(a) is list and type(b) is list and any(_among(each, b) for each in a),
-    "noneof": lambda a, b: type(a) is list and type(b) is list and not any(_among(each, b) for each in a),
+    "all": lambda a, b: type(a) is list and type(b) is list and all(_among(item, a) for item in b),
+    "subsetof": lambda a, b: type(a) is list and type(b) is list and all(_among(item, b) for item in a),
+    "anyof": lambda a, b: type(a) is list and type(b) is list and any(_among(item, b) for item in a),
+    "noneof": lambda a, b: type(a) is list and type(b) is list and not any(_among(item, b) for item in a),
 }

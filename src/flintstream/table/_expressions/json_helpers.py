@@ -143,7 +143,7 @@ def _written(value: Any) -> str:
     if kind is str:
         return json_text(value)
     if kind is dict:
-        return "{" + ",".join([f"{json_text(key)}:{_written(each)}" for key, each in sorted(value.items())]) + "}"
+        return "{" + ",".join([f"{json_text(key)}:{_written(item)}" for key, item in sorted(value.items())]) + "}"
     if kind is list:
         return "[" + ",".join(map(_written, value)) + "]"
     if value is None:
@@ -166,7 +166,7 @@ def json_unquoted(text: str) -> str:
 
 def json_joined(parts: list[str | None]) -> str:
     """Return members or elements with commas; None is left out."""
-    return ",".join([each for each in parts if each is not None])
+    return ",".join([part for part in parts if part is not None])
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class JsonQuery:
             return self._instead(self.error)
         if value is None:
             return self._instead(self.empty)
-        return [_element(each) for each in value] if self.listed else written(value)
+        return [_element(item) for item in value] if self.listed else written(value)
 
     def _structure(self, text: str) -> Any:
         value = _found(self.path, text)

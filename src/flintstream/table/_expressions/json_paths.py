@@ -163,9 +163,9 @@ class _Reader:
         if content == "*":
             return Wildcard()
         if _SLICE.fullmatch(content) and ":" in content:
-            first, last = (each.strip() for each in content.split(":")[:2])
+            first, last = (part.strip() for part in content.split(":")[:2])
             return Slice(int(first) if first else None, int(last) if last else None)
-        numbers = [each.strip() for each in content.split(",")]
+        numbers = [part.strip() for part in content.split(",")]
         if not all(map(_NUMBER.fullmatch, numbers)):
             raise self.error(f"cannot select [{content}]")
         return Indexes(tuple(map(int, numbers)))

@@ -36,15 +36,15 @@ def compiled(
     steps: Sequence[Step | Function], *, lax: bool
 ) -> tuple[bool, Visit, tuple[Callable[[object], object], ...]]:
     """Return whether a path is definite, the function of its first step, and those of its result."""
-    functions = tuple(each.apply for each in steps if isinstance(each, Function))
-    parts = [each for each in steps if isinstance(each, Step)]
+    functions = tuple(step.apply for step in steps if isinstance(step, Function))
+    parts = [step for step in steps if isinstance(step, Step)]
     if parts and isinstance(parts[-1], Member):
         parts[-1].definite = True  # several names at the end give one object
     then: Visit | None = None
     for i in reversed(range(len(parts))):
-        upstream = all(each.definite for each in parts[:i])
+        upstream = all(part.definite for part in parts[:i])
         then = parts[i].compile(then, strict=upstream and not lax)
-    return all(each.definite for each in parts), then or _take, functions
+    return all(part.definite for part in parts), then or _take, functions
 
 
 def _take(value: object, root: object, found: list[object]) -> None:  # noqa: ARG001 - one signature
@@ -75,9 +75,9 @@ class Member(Step):
                 if then is None:
                     found.append({name: value[name] for name in names if name in value})
                 else:
-                    for each in names:
-                        if each in value:
-                            then(value[each], root, found)
+                    for item in names:
+                        if item in value:
+                            then(value[item], root, found)
             elif strict:
                 raise LookupError(f"{text} are not in an object")
 
@@ -120,8 +120,8 @@ class Slice(Step):
 
         def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is list:
-                for each in value[chosen]:
-                    following(each, root, found)
+                for item in value[chosen]:
+                    following(item, root, found)
             elif strict:
                 raise LookupError("a slice is not of an array")
 
@@ -138,11 +138,11 @@ class Wildcard(Step):
 
         def visit(value: object, root: object, found: list[object]) -> None:
             if type(value) is dict:
-                for each in value.values():
-                    following(each, root, found)
+                for item in value.values():
+                    following(item, root, found)
             elif type(value) is list:
-                for each in value:
-                    following(each, root, found)
+                for item in value:
+                    following(item, root, found)
 
         return visit
 
@@ -163,9 +163,9 @@ class Filter(Step):
                 if test(value, root):
                     following(value, root, found)
             elif type(value) is list:
-                for each in value:
-                    if test(each, root):
-                        following(each, root, found)
+                for item in value:
+                    if test(item, root):
+                        following(item, root, found)
             elif strict:
                 raise LookupError("a filter is neither of an array nor of an object")
 
@@ -190,13 +190,13 @@ class Scan(Step):
             if type(value) is dict:
                 if objects:
                     select(value, root, found)
-                for each in value.values():
-                    visit(each, root, found)
+                for item in value.values():
+                    visit(item, root, found)
             elif type(value) is list:
                 if lists:
                     select(value, root, found)
-                for each in value:
-                    visit(each, root, found)
+                for item in value:
+                    visit(item, root, found)
 
         return visit
 
@@ -205,7 +205,7 @@ class Scan(Step):
 
 
 def _numbers(value: object) -> list[float]:
-    numbers = [float(each) for each in value if type(each) in {int, float, Decimal}] if type(value) is list else []
+    numbers = [float(item) for item in value if type(item) in {int, float, Decimal}] if type(value) is list else []
     if not numbers:
         raise LookupError("a function of numbers got none")
     return numbers
@@ -213,7 +213,7 @@ def _numbers(value: object) -> list[float]:
 
 def _deviation(numbers: list[float]) -> float:
     mean = math.fsum(numbers) / len(numbers)
-    return math.sqrt(max(math.fsum(each * each for each in numbers) / len(numbers) - mean * mean, 0.0))
+    return math.sqrt(max(math.fsum(number * number for number in numbers) / len(numbers) - mean * mean, 0.0))
 
 
 _STATISTICS: dict[str, Callable[[list[float]], float]] = {

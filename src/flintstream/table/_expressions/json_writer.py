@@ -64,12 +64,12 @@ def _writer(kind: DataType) -> Callable[[Any], str]:
         return lambda value: f'"{_timestamp(value)}{zone}"'
     if isinstance(kind, t.ArrayType):
         element = _writer(kind.element_type)
-        return lambda value: f"[{','.join(['null' if each is None else element(each) for each in value])}]"
+        return lambda value: f"[{','.join(['null' if item is None else element(item) for item in value])}]"
     if isinstance(kind, (t.MapType, t.MultisetType)):
         content = _writer(kind.value_type) if isinstance(kind, t.MapType) else str
-        return lambda value: _members((_key(key), each, content) for key, each in value.items())
+        return lambda value: _members((_key(key), item, content) for key, item in value.items())
     if isinstance(kind, t.RowType):
-        names, writers = kind.names, [_writer(each) for each in kind.field_types()]
+        names, writers = kind.names, [_writer(field_kind) for field_kind in kind.field_types()]
         return lambda value: _members(zip(names, value, writers, strict=True))
     return str
 
@@ -81,7 +81,7 @@ def _key(key: str | None) -> str:
 
 
 def _members(members: Any) -> str:
-    texts = [f"{json_text(name)}:{'null' if each is None else write(each)}" for name, each, write in members]
+    texts = [f"{json_text(name)}:{'null' if item is None else write(item)}" for name, item, write in members]
     return "{" + ",".join(texts) + "}"
 
 

@@ -90,9 +90,9 @@ def _is_single_way(body: object, flags: int) -> bool:
     if not repeats:
         return True
     inner = [list(_flat(node[1][2])) for node in repeats]
-    if any(len(each) != 1 or str(each[0][0]) not in _SINGLE for each in inner):
+    if any(len(item) != 1 or str(item[0][0]) not in _SINGLE for item in inner):
         return False
-    taken = set().union(*(_accepted(each[0], flags) for each in inner))
+    taken = set().union(*(_accepted(item[0], flags) for item in inner))
     marks = [node for node in nodes if str(node[0]) in _SINGLE]
     return len(repeats) == 1 and any(not _accepted(node, flags) & taken for node in marks)
 
@@ -116,7 +116,7 @@ def _tester(node: Any, flags: int) -> Callable[[str], bool]:
         items = argument[1:] if negated else argument
     tests = [_item(str(kind), value) for kind, value in items]
     if flags & re.IGNORECASE:
-        return lambda char: any(test(each) for test in tests for each in (char, char.lower(), char.upper())) != negated
+        return lambda char: any(test(item) for test in tests for item in (char, char.lower(), char.upper())) != negated
     return lambda char: any(test(char) for test in tests) != negated
 
 

@@ -41,7 +41,7 @@ def _to(argument: Expr, target: DataType, zone: str) -> Expr:
 
 
 def _any_null(arguments: Sequence[Expr]) -> bool:
-    return any(is_nullable(each.type) for each in arguments)
+    return any(is_nullable(argument.type) for argument in arguments)
 
 
 def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
@@ -78,7 +78,7 @@ def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr:
     x, y = as_decimal(a.type), as_decimal(b.type)
-    a, b = (_to(each, with_null(kind, is_nullable(each.type)), zone) for each, kind in ((a, x), (b, y)))
+    a, b = (_to(item, with_null(kind, is_nullable(item.type)), zone) for item, kind in ((a, x), (b, y)))
     if name == "*":
         kind = decimal_of(x.precision + y.precision + 1, x.scale + y.scale)
     elif name == "/":
@@ -138,7 +138,7 @@ def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
     """Return both sides in one type; None if they cannot be compared."""
     if any(isinstance(x, TIMESTAMPS) and isinstance(y, t.DateType) for x, y in ((a.type, b.type), (b.type, a.type))):
         return None  # CASE brings both to one type, a comparison does not
-    if all(isinstance(each.type, (*INTEGERS, t.DecimalType)) for each in (a, b)):
+    if all(isinstance(item.type, (*INTEGERS, t.DecimalType)) for item in (a, b)):
         return a, b  # no type holds the digits of all, and Python compares them as they are
     common = common_type([a.type, b.type])
     if common is None:
@@ -177,13 +177,13 @@ def distinct_from(name: str, arguments: Sequence[Expr], zone: str) -> Expr | Non
 
 def logic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001
     """Return ``a AND b`` or ``a OR b``, of three values; a bare NULL has no type."""
-    if not all(isinstance(each.type, t.BooleanType) for each in arguments):
+    if not all(isinstance(argument.type, t.BooleanType) for argument in arguments):
         return None
     if len(arguments) == 1:
         return arguments[0]
     parts: list[Expr] = []
-    for each in arguments:
-        parts += each.arguments if isinstance(each, Call) and each.name == name else [each]
+    for argument in arguments:
+        parts += argument.arguments if isinstance(argument, Call) and argument.name == name else [argument]
     return Call(t.BooleanType(_any_null(arguments)), name, tuple(parts), _and if name == "AND" else _or, strict=False)
 
 
@@ -231,10 +231,10 @@ def case(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return CASE: conditions and results in turn, and the result otherwise."""
     *pairs, otherwise = arguments
     results = [*pairs[1::2], otherwise]
-    common = common_type([each.type for each in results])
-    if common is None or not all(isinstance(each.type, (t.BooleanType, t.NullType)) for each in pairs[::2]):
+    common = common_type([result.type for result in results])
+    if common is None or not all(isinstance(item.type, (t.BooleanType, t.NullType)) for item in pairs[::2]):
         return None
-    cast_results = [_to(each, common, zone) for each in results]
+    cast_results = [_to(result, common, zone) for result in results]
     flat = [part for pair in zip(pairs[::2], cast_results, strict=False) for part in pair]
     return Call(common, name, (*flat, cast_results[-1]), _case, strict=False)
 
@@ -268,11 +268,11 @@ def _long_case(call: Call, generator: Generator) -> None:
 
 def coalesce(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return the first argument that is not None."""
-    common = common_type([each.type for each in arguments])
+    common = common_type([argument.type for argument in arguments])
     if common is None:
         return None
-    kind = with_null(common, nullable=all(is_nullable(each.type) for each in arguments))
-    return Call(kind, name, tuple(_to(each, common, zone) for each in arguments), _coalesce, strict=False)
+    kind = with_null(common, nullable=all(is_nullable(argument.type) for argument in arguments))
+    return Call(kind, name, tuple(_to(argument, common, zone) for argument in arguments), _coalesce, strict=False)
 
 
 def _coalesce(generator: Generator, call: Call, _: Sequence[str]) -> str:
@@ -288,8 +288,8 @@ def _coalesce(generator: Generator, call: Call, _: Sequence[str]) -> str:
 
 
 def _long_coalesce(call: Call, generator: Generator) -> None:
-    for each in call.arguments:
-        value = generator.value(each)
+    for argument in call.arguments:
+        value = generator.value(argument)
         generator.line(f"if {value} is not None: return {value}")
     generator.line("return None")
 
@@ -297,8 +297,8 @@ def _long_coalesce(call: Call, generator: Generator) -> None:
 def within(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``a IN (b, ...)``."""
     first, *others = arguments
-    tests = [comparison("=", (first, each), zone) for each in others]
-    known = [each for each in tests if isinstance(each, Call)]
+    tests = [comparison("=", (first, other), zone) for other in others]
+    known = [test for test in tests if isinstance(test, Call)]
     if len(known) < len(tests):
         return None
     found = logic("OR", in_sets(known), zone)
@@ -309,5 +309,5 @@ def between(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``a BETWEEN b AND c``."""
     value, low, high = arguments
     both = [comparison(">=", (value, low), zone), comparison("<=", (value, high), zone)]
-    known = [each for each in both if each is not None]
+    known = [item for item in both if item is not None]
     return logic("AND", known, zone) if len(known) == 2 else None

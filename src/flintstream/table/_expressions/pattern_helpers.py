@@ -237,7 +237,7 @@ def regexp_extract_all(text: str, pattern: str, group: int = 1) -> list[str | No
     found = regex(pattern)
     if found is None or not 0 <= group <= found.groups:
         return None
-    return [each.group(group) for each in found.finditer(text)]
+    return [match.group(group) for match in found.finditer(text)]
 
 
 def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:

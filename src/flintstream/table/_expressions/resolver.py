@@ -41,10 +41,10 @@ class Scope:
         """
         parts = name.parts
         if len(parts) > 1 and parts[0] in self.tables:
-            found = [i for i, each in enumerate(self.columns) if self.tables[i] == parts[0] and each.name == parts[1]]
+            found = [i for i, item in enumerate(self.columns) if self.tables[i] == parts[0] and item.name == parts[1]]
             rest = parts[2:]
         else:
-            found = [i for i, each in enumerate(self.columns) if each.name == parts[0]]
+            found = [i for i, item in enumerate(self.columns) if item.name == parts[0]]
             rest = parts[1:]
         if len(found) == 1:
             return found[0], rest
@@ -77,8 +77,8 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
         chain.append(syntax)  # of a long sum, each operator's first argument is the sum so far
         syntax = syntax.arguments[0]
     found = _resolved(syntax, scope)
-    for each in reversed(chain):
-        found = _apply(each, [found, resolve(each.arguments[1], scope)], scope)
+    for item in reversed(chain):
+        found = _apply(item, [found, resolve(item.arguments[1], scope)], scope)
     return found
 
 
@@ -100,10 +100,10 @@ def _resolved(syntax: s.Syntax, scope: Scope) -> Expr:
         return made
     if isinstance(syntax, s.Invoke):
         return invocation(
-            syntax.function, [resolve(each, scope) for each in syntax.arguments], scope.zone, syntax.place
+            syntax.function, [resolve(item, scope) for item in syntax.arguments], scope.zone, syntax.place
         )
     if isinstance(syntax, s.Apply):
-        return _apply(syntax, [resolve(each, scope) for each in syntax.arguments], scope)
+        return _apply(syntax, [resolve(item, scope) for item in syntax.arguments], scope)
     if isinstance(syntax, s.Aggregate):
         raise SqlError(
             f"the aggregate function {syntax.function}{at(syntax.place)} is only allowed in SELECT and HAVING"
@@ -128,7 +128,7 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
         )
     made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
     if made is None:
-        given = ", ".join(sql_name(each.type) for each in arguments)
+        given = ", ".join(sql_name(argument.type) for argument in arguments)
         raise SqlError(f"{name}({given}){at(syntax.place)} has wrong types: it takes {known.takes}")
     return made
 
@@ -177,7 +177,7 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
         if isinstance(item, s.Star):
             if item.table is not None and item.table not in scope.tables:
                 raise TableNotFoundError(item.table, item.place, set(scope.tables))
-            shown = [i for i, each in enumerate(scope.columns) if not each.name.startswith("$q")]
+            shown = [i for i, element in enumerate(scope.columns) if not element.name.startswith("$q")]
             chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]
         elif isinstance(item, s.Apply) and item.function == "FLATTEN":
@@ -194,7 +194,7 @@ def _flattened(syntax: s.Syntax, scope: Scope) -> list[Item]:
     row = resolve(syntax, scope)
     name = syntax.parts[-1] if isinstance(syntax, s.Name) else "row"
     fields = fields_of(row)
-    return [Item(f"{name}${each.name}", each.expression) for each in fields] if fields else [Item(name, row)]
+    return [Item(f"{name}${item.name}", item.expression) for item in fields] if fields else [Item(name, row)]
 
 
 def _column(scope: Scope, index: int) -> Item:
@@ -216,12 +216,12 @@ def _item(item: s.Syntax, scope: Scope, unnamed: str) -> Item:
 
 def _chosen(item: s.Columns, scope: Scope) -> list[int]:
     chosen: list[int] = []
-    for each in item.chosen:
-        if isinstance(each, tuple):
-            first, last = (_position(end, item, scope) for end in each)
+    for element in item.chosen:
+        if isinstance(element, tuple):
+            first, last = (_position(end, item, scope) for end in element)
             chosen += range(first, last + 1)
         else:
-            chosen.append(_position(each, item, scope))
+            chosen.append(_position(element, item, scope))
     return [i for i in range(len(scope.columns)) if i not in chosen] if item.without else chosen
 
 

@@ -37,7 +37,7 @@ def sql_text(syntax: s.Syntax) -> str | None:
 
 def _text(syntax: s.Syntax) -> str:
     if isinstance(syntax, s.Name):
-        return ".".join(f"`{each}`" for each in syntax.parts)
+        return ".".join(f"`{part}`" for part in syntax.parts)
     if isinstance(syntax, s.Value):
         return _literal(syntax)
     if isinstance(syntax, s.Convert):
@@ -49,7 +49,7 @@ def _text(syntax: s.Syntax) -> str:
     rank = _rank(syntax)
     if rank >= 0:
         first, *others = arguments
-        return f" {name} ".join([_within(first, rank), *(_within(each, rank + 1) for each in others)])
+        return f" {name} ".join([_within(first, rank), *(_within(other, rank + 1) for other in others)])
     if name in {"NOT", "-"} and len(arguments) == 1:
         return f"{name}{' ' if name == 'NOT' else ''}{_within(arguments[0], len(_RANKS))}"
     if name.startswith("IS ") and len(arguments) == 1:
@@ -95,5 +95,5 @@ def _literal(syntax: s.Value) -> str:
 def _interval(value: int, *, months: bool) -> str:
     if months:
         return f"INTERVAL '{value}' MONTH" if value % 12 else f"INTERVAL '{value // 12}' YEAR"
-    unit, size = next((each for each in _UNITS if value % each[1] == 0), ("SECOND", 1000))
+    unit, size = next((item for item in _UNITS if value % item[1] == 0), ("SECOND", 1000))
     return f"INTERVAL '{value / size if value % size else value // size}' {unit}"

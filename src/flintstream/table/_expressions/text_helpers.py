@@ -70,7 +70,7 @@ def pad(text: str, length: int, filling: str, *, left: bool) -> str | None:
             return text[:length]
         more = (filling * (length // len(filling) + 1))[: length - len(text)]
         return more + text if left else text + more
-    raw, own = (each.encode("utf-16-le", "surrogatepass") for each in (text, filling))  # Java counts its units
+    raw, own = (item.encode("utf-16-le", "surrogatepass") for item in (text, filling))  # Java counts its units
     size = 2 * length
     added = (own * (size // len(own) + 1))[: max(size - len(raw), 0)]
     return _joined(added + raw[:size] if left else raw[:size] + added)

@@ -253,7 +253,7 @@ def floor_time(value: Any, unit: str) -> Any:
         return value.replace(microsecond=value.microsecond // 1000 * 1000) if isinstance(value, datetime) else value
     fields = {"month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0}
     lower = {
-        name: fields[name] for name in (each.lower() for each in _FLOORED[_FLOORED.index(unit) + 1 :]) if name in fields
+        name: fields[name] for name in (item.lower() for item in _FLOORED[_FLOORED.index(unit) + 1 :]) if name in fields
     }
     if not isinstance(value, datetime):
         return value.replace(**{name: n for name, n in lower.items() if name in {"month", "day"}})

@@ -113,12 +113,12 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     >>> sql_name(common_type([t.DataTypes.INT(False), t.DataTypes.BIGINT()]))
     'BIGINT'
     """
-    nullable = any(is_nullable(each) or isinstance(each, t.NullType) for each in types)
+    nullable = any(is_nullable(kind) or isinstance(kind, t.NullType) for kind in types)
     found: DataType | None = None
-    for each in types:
-        if isinstance(each, t.NullType):
+    for kind in types:
+        if isinstance(kind, t.NullType):
             continue
-        found = each if found is None else _common_of_two(found, each)
+        found = kind if found is None else _common_of_two(found, kind)
         if found is None:
             return None
     return with_null(found if found is not None else t.NullType(), nullable)
@@ -160,7 +160,7 @@ def _common_number(a: DataType, b: DataType) -> DataType:
         x, y = as_decimal(a), as_decimal(b)
         scale = max(x.scale, y.scale)
         return decimal_of(max(x.precision - x.scale, y.precision - y.scale) + scale, scale)
-    return max((a, b), key=lambda each: _RANKS.index(type(each)))
+    return max((a, b), key=lambda item: _RANKS.index(type(item)))
 
 
 def implicit(source: DataType, target: DataType) -> bool:

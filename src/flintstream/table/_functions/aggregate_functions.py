@@ -46,8 +46,8 @@ class OfPandas(AggregateFunction):
 
     def merge(self, accumulator: list[Any], accumulators: Iterable[list[Any]]) -> None:
         """Keep more rows."""
-        for each in accumulators:
-            accumulator += each
+        for item in accumulators:
+            accumulator += item
 
     def get_value(self, accumulator: list[Any]) -> Any:
         """Return what the function makes of the rows; None if there are none."""
@@ -86,7 +86,7 @@ class AggregateWrapper(FunctionWrapper):
         """Return the expression of a call."""
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
 
-        return Expression(s.aggregate_of(None, self, tuple(syntax_of(each) for each in arguments)))
+        return Expression(s.aggregate_of(None, self, tuple(syntax_of(argument) for argument in arguments)))
 
 
 class TableAggregateWrapper(AggregateWrapper):

@@ -93,4 +93,4 @@ class JsonMethods:
         """
         words: tuple[Enum, ...] = (wrapping_behavior, on_empty, on_error)
         kind = s.Value(None, None, t.NullType())
-        return self._applied("JSON_QUERY", path, kind, *(word(each.name) for each in words))
+        return self._applied("JSON_QUERY", path, kind, *(word(item.name) for item in words))

@@ -152,12 +152,12 @@ class Method(NamedTuple):
             TypeError: They do not fit the parameters.
         """
         parameters = self.parameters or ()
-        words = [each.strip("?") for each in parameters if each[0] != "*"]
+        words = [parameter.strip("?") for parameter in parameters if parameter[0] != "*"]
         left = dict(named)
         rest = [left.pop(word) for word in words[len(given) :] if word in left]
-        required = sum(each[-1] != "?" and each[0] != "*" for each in parameters)
+        required = sum(parameter[-1] != "?" and parameter[0] != "*" for parameter in parameters)
         found = [*given, *rest]
-        too_many = len(found) > len(words) and not any(each[0] == "*" for each in parameters)
+        too_many = len(found) > len(words) and not any(parameter[0] == "*" for parameter in parameters)
         if left or too_many or len(found) < required:
             raise TypeError(f"{called}() takes ({', '.join(parameters)})")
         while len(found) > required and found[-1] is None:
@@ -170,7 +170,7 @@ def _read() -> dict[str, Method]:
     for line in _FUNCTIONS.strip().splitlines():
         name, _, function = line.partition(" ")
         sql, bracket, parameters = function.rstrip(")").partition("(")
-        words = tuple(each.strip() for each in parameters.split(",") if each.strip())
+        words = tuple(part.strip() for part in parameters.split(",") if part.strip())
         found[name] = Method(sql, words if bracket else None)
     return found
 

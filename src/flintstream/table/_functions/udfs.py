@@ -27,15 +27,15 @@ def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Pla
     declared = function.input_types
     if declared is None:
         return tuple(arguments)
-    given = ", ".join(sql_name(each.type) for each in arguments)
+    given = ", ".join(sql_name(argument.type) for argument in arguments)
     takes = ", ".join(map(sql_name, declared))
     if len(declared) != len(arguments):
         raise SqlError(f"{function.name}({given}){at(place)} has {len(arguments)} arguments: it takes ({takes})")
     made = [
-        cast(each, kind, zone) if implicit(each.type, kind) else None
-        for each, kind in zip(arguments, declared, strict=True)
+        cast(item, kind, zone) if implicit(item.type, kind) else None
+        for item, kind in zip(arguments, declared, strict=True)
     ]
-    fitting = tuple(each for each in made if each is not None)
+    fitting = tuple(item for item in made if item is not None)
     if len(fitting) < len(made):
         raise SqlError(f"{function.name}({given}){at(place)} has wrong types: it takes ({takes})")
     return fitting
@@ -46,7 +46,7 @@ def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place
     if function.kind != "scalar":
         raise SqlError(f"{function.name}{at(place)} is a {function.kind} function: {function.advice}")
     given = arguments_of(function, arguments, zone, place)
-    typed = function.of_types([each.type for each in given])
+    typed = function.of_types([item.type for item in given])
     return Call(function.result_type.nullable(), function.name, given, calling(typed), strict=False)
 
 
@@ -54,8 +54,8 @@ def calling(function: Any) -> Emit:
     """Return the emitter of a call; results are converted to the declared type."""
 
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
-        names = [generator.value(each) for each in call.arguments]
-        if not any(function.implementation is each for each in generator.functions):
+        names = [generator.value(argument) for argument in call.arguments]
+        if not any(function.implementation is item for item in generator.functions):
             generator.functions.append(function.implementation)
         called = generator.known("u", function.implementation.eval)
         result = generator.put(f"{called}({', '.join(names)})")

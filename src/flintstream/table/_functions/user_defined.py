@@ -214,8 +214,8 @@ class AggregateFunction(UserDefinedFunction):
     ...         accumulator.remove(value)
     ...
     ...     def merge(self, accumulator, accumulators):
-    ...         for each in accumulators:
-    ...             accumulator.extend(each)
+    ...         for other in accumulators:
+    ...             accumulator.extend(other)
     ...
     ...     def get_value(self, accumulator):
     ...         return max(accumulator) - min(accumulator) if accumulator else None

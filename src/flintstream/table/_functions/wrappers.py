@@ -44,7 +44,7 @@ class FunctionWrapper:
         self.kind = kind
         self.implementation = implementation if hasattr(implementation, "eval") else PlainFunction(implementation)
         given = [input_types] if isinstance(input_types, (t.DataType, str)) else input_types
-        self.input_types = None if given is None else [as_data_type(each) for each in given]
+        self.input_types = None if given is None else [as_data_type(item) for item in given]
         self.result_types = _columns(results) if kind == "table" else [as_data_type(results)]
         self.result_type = self.result_types[0]
         self.name = name or getattr(implementation, "__name__", type(implementation).__name__)
@@ -79,11 +79,11 @@ class FunctionWrapper:
         """Return the expression of a call."""
         from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
 
-        return Expression(s.Invoke(None, self, tuple(syntax_of(each) for each in arguments)))
+        return Expression(s.Invoke(None, self, tuple(syntax_of(argument) for argument in arguments)))
 
 
 def _columns(results: Any) -> list[DataType]:
     if isinstance(results, (t.DataType, str)):
         one = as_data_type(results)
         return one.field_types() if isinstance(one, t.RowType) else [one]
-    return [as_data_type(each) for each in results]
+    return [as_data_type(result) for result in results]

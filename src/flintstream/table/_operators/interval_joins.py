@@ -67,7 +67,7 @@ class IntervalJoin(Joining):
             return
         found = False
         others = self.rows[1 - side]
-        for place in [each for each in others.keys() if time + lower <= each <= time + upper]:  # noqa: SIM118 - a state
+        for place in [key for key in others.keys() if time + lower <= key <= time + upper]:  # noqa: SIM118 - a state
             kept = others.get(place)
             news = False
             for other in kept:

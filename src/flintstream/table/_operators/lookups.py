@@ -112,7 +112,7 @@ class _Parts:
 
     def __init__(self, lookup: Lookup, functions: Sequence[RowFunction | None]) -> None:
         self.lookup = lookup
-        self.functions = tuple(each for function in functions if function is not None for each in function.functions)
+        self.functions = tuple(item for function in functions if function is not None for item in function.functions)
 
     def open(self, runtime_context: object) -> None:
         open_all(self.functions, runtime_context)
@@ -145,7 +145,7 @@ class LookupJoinOperator(FunctionOperator):
             nulls: What follows a row without partner; None to leave it out.
             changelog: Whether the kind of change is the last element of a row of the stream.
         """
-        super().__init__(_Parts(lookup, [keys, condition, *(each for step in steps for each in step)]))
+        super().__init__(_Parts(lookup, [keys, condition, *(item for step in steps for item in step)]))
         self.lookup, self.keys, self.steps, self.condition = lookup, keys, tuple(steps), condition
         self.nulls, self.changelog = nulls, changelog
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def open_all(functions: Iterable[Any], runtime_context: object) -> None:
     """Open functions in a task."""
-    for each in functions:
-        each.open(FunctionContext.of(runtime_context))
+    for function in functions:
+        function.open(FunctionContext.of(runtime_context))
 
 
 def close_all(functions: Iterable[Any]) -> None:
     """Close functions."""
-    for each in functions:
-        each.close()
+    for function in functions:
+        function.close()

@@ -47,7 +47,7 @@ class RowOrder:
 
     def __init__(self, columns: Sequence[Sorted]) -> None:
         """Take the columns, the most significant one first."""
-        self.columns = tuple((each.index, each.descending, 0 if each.none_first else 2) for each in columns)
+        self.columns = tuple((column.index, column.descending, 0 if column.none_first else 2) for column in columns)
 
     def __call__(self, row: tuple[object, ...]) -> tuple[object, ...]:
         """Return a key of the row."""

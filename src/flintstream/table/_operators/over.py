@@ -49,7 +49,7 @@ class Over(KeyedProcessFunction):
         """Take the code of the aggregates, the rows that count, and functions of positions."""
         self.aggregation, self.frame, self.positions, self.width = aggregation, frame, tuple(positions), width
         self.ttl_ms = ttl_ms
-        self.lag = max((each.offset for each in positions if each.name == "LAG"), default=0)
+        self.lag = max((position.offset for position in positions if position.name == "LAG"), default=0)
 
     def open(self, runtime_context: object) -> None:  # noqa: ARG002 - the contract
         """Compile the aggregates."""
@@ -132,7 +132,7 @@ class OverStream(Over):
             kept = self.forgotten(aggregates, kept, time - (before or 0))
         for row in rows:
             self.add(row, aggregates)
-            positions = [self.position(each, row, kept, count) for each in self.positions]
+            positions = [self.position(position, row, kept, count) for position in self.positions]
             count += 1
             if bounded or self.lag:
                 kept.append((time, row))
@@ -208,7 +208,9 @@ class OverBatch(Over):
             while low < first:
                 self.remove(rows[low], aggregates)
                 low += 1
-            positions = [self.position(each, rows, i, bisect_left(keys, keys[i]) + 1, dense) for each in self.positions]
+            positions = [
+                self.position(position, rows, i, bisect_left(keys, keys[i]) + 1, dense) for position in self.positions
+            ]
             yield self.appended(row, self.result(aggregates), positions)
 
     def distances(self, rows: list[Any]) -> list[Any] | None:

@@ -144,7 +144,7 @@ class RegularJoin(Sides):
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
         """Emit the results of a complete key."""
         key = self.state.key
-        sides = [list(each.of(key).values()) for each in self.rows]
+        sides = [list(item.of(key).values()) for item in self.rows]
         holds, matched = self.pairs, set()
         for row, count, _ in sides[0]:
             lonely = True
@@ -203,7 +203,7 @@ class SemiJoin(RegularJoin):
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
         """Emit the results of a complete key."""
         key, holds = self.state.key, self.pairs
-        others = [each[0] for each in self.rows[1].of(key).values()]
+        others = [item[0] for item in self.rows[1].of(key).values()]
         for row, count, _ in self.rows[0].of(key).values():
             if any(holds is None or holds(row + other) for other in others) != self.anti:
                 yield from repeat(self.one(row, INSERT), count)

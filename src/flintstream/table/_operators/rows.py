@@ -24,7 +24,7 @@ INSERT, BEFORE, AFTER, DELETE = range(4)
 def _source(expressions: Sequence[Expr]) -> Source:
     generator = Generator(depth=1)
     generator.load(expressions)
-    values = [generator.value(each) for each in expressions]
+    values = [generator.value(expression) for expression in expressions]
     head, result = "def run(r):", f"    return ({''.join(f'{value}, ' for value in values)})"
     text = "\n".join([*generator.parts, head, *generator.lines, result])
     return Source(text, generator.names, tuple(generator.functions))

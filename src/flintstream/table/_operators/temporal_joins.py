@@ -49,7 +49,7 @@ class TemporalJoin(Joining):
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Join the rows of a time, and drop versions that nothing can ask for any more."""
-        times = sorted(each for each in self.versions.keys() if each <= timestamp)  # noqa: SIM118 - a state
+        times = sorted(key for key in self.versions.keys() if key <= timestamp)  # noqa: SIM118 - a state
         found = self.versions.get(times[-1]) if times and self.joins(ctx) else None
         for row, kind in self.waiting.get(timestamp) or ():
             if found is not None and found[1] != DELETE and self.holds(row, found[0], 0):
@@ -61,8 +61,8 @@ class TemporalJoin(Joining):
             yield (*pair, kind) if self.kinds[0] else pair
         if self.waiting.contains(timestamp):
             self.waiting.remove(timestamp)
-        for each in times[:-1]:
-            self.versions.remove(each)
+        for time_ in times[:-1]:
+            self.versions.remove(time_)
 
 
 class CurrentVersionJoin(Joining):

@@ -132,7 +132,7 @@ class LocalProcessingTime(WindowAssigner[Any, TimeWindow]):
         """Return the windows of a record."""
         clock = LocalClock(context.get_current_processing_time(), self.zone)
         found = self.assigner.assign_windows(element, timestamp, clock)
-        return [TimeWindow(self.zone.epoch(each.start), self.zone.over(each.max_timestamp()) + 1) for each in found]
+        return [TimeWindow(self.zone.epoch(item.start), self.zone.over(item.max_timestamp()) + 1) for item in found]
 
     def get_default_trigger(self, env: Any) -> Any:  # noqa: ARG002 - the contract
         """Return the trigger of the end of a window."""

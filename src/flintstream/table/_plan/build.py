@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> Node:
     """Return a projection, with a filter before it."""
-    columns = tuple(Column(each.name, each.expression.type, each.time) for each in items)
-    return Calc(columns, node, tuple(each.expression for each in items), condition)
+    columns = tuple(Column(item.name, item.expression.type, item.time) for item in items)
+    return Calc(columns, node, tuple(item.expression for item in items), condition)
 
 
 def filtered(node: Node, condition: Expr) -> Node:
@@ -57,18 +57,18 @@ def union_all(parts: Sequence[Node], zone: str, place: Place | None = None) -> N
     Raises:
         SqlError: They have different numbers or types of columns.
     """
-    widths = {len(each.columns) for each in parts}
+    widths = {len(part.columns) for part in parts}
     if len(widths) > 1:
         raise SqlError(f"the tables of UNION ALL{at(place)} have different numbers of columns: {sorted(widths)}")
     columns = []
     for i, column in enumerate(parts[0].columns):
-        common = common_type([each.columns[i].type for each in parts])
+        common = common_type([part.columns[i].type for part in parts])
         if common is None:
-            given = " and ".join(sql_name(each.columns[i].type) for each in parts)
+            given = " and ".join(sql_name(part.columns[i].type) for part in parts)
             raise SqlError(f"column '{column.name}' of UNION ALL{at(place)} has different types: {given}")
-        same_time = all(each.columns[i].time == column.time for each in parts)
+        same_time = all(part.columns[i].time == column.time for part in parts)
         columns.append(Column(column.name, common, column.time if same_time else ""))
-    return Union(tuple(columns), tuple(converted(each, columns, zone) for each in parts))
+    return Union(tuple(columns), tuple(converted(part, columns, zone) for part in parts))
 
 
 def converted(node: Node, columns: Sequence[Column], zone: str) -> Node:
@@ -76,7 +76,7 @@ def converted(node: Node, columns: Sequence[Column], zone: str) -> Node:
     if all(a.type.nullable() == b.type.nullable() for a, b in zip(node.columns, columns, strict=True)):
         return node
     parts = [cast(Ref(a.type, i), b.type, zone) for i, (a, b) in enumerate(zip(node.columns, columns, strict=True))]
-    return Calc(tuple(columns), node, tuple(each for each in parts if each is not None))
+    return Calc(tuple(columns), node, tuple(part for part in parts if part is not None))
 
 
 def for_sink(node: Node, name: str, columns: Sequence[Column], zone: str) -> Node:
@@ -89,8 +89,8 @@ def for_sink(node: Node, name: str, columns: Sequence[Column], zone: str) -> Nod
         implicit(a.type, b.type) for a, b in zip(node.columns, columns, strict=True)
     )
     if not fits:
-        query = ", ".join(f"{each.name}: {sql_name(each.type)}" for each in node.columns)
-        sink = ", ".join(f"{each.name}: {sql_name(each.type)}" for each in columns)
+        query = ", ".join(f"{column.name}: {sql_name(column.type)}" for column in node.columns)
+        sink = ", ".join(f"{column.name}: {sql_name(column.type)}" for column in columns)
         cause = "Different number of columns." if len(node.columns) != len(columns) else "Incompatible types."
         raise SqlError(
             f"Column types of query result and sink for '{name}' do not match.\nCause: {cause}\n\n"
@@ -127,4 +127,4 @@ def correlated(
 
 def row_type(columns: Sequence[Column]) -> t.RowType:
     """Return the columns as a type."""
-    return t.RowType([t.RowField(each.name, each.type) for each in columns])
+    return t.RowType([t.RowField(column.name, column.type) for column in columns])

@@ -34,7 +34,7 @@ def conjuncts(condition: Expr | None) -> list[Expr]:
     if condition is None:
         return []
     if isinstance(condition, Call) and condition.name == "AND":
-        return [part for each in condition.arguments for part in conjuncts(each)]
+        return [part for argument in condition.arguments for part in conjuncts(argument)]
     if isinstance(condition, Const) and condition.value is True:
         return []
     return [condition]
@@ -43,8 +43,8 @@ def conjuncts(condition: Expr | None) -> list[Expr]:
 def both(conditions: Sequence[Expr], zone: str, word: str = "AND") -> Expr | None:
     """Return the condition that all hold (or, with OR, any does); None if there is none."""
     found: Expr | None = None
-    for each in conditions:
-        found = each if found is None else logic(word, [found, each], zone)
+    for condition in conditions:
+        found = condition if found is None else logic(word, [found, condition], zone)
     return found
 
 
@@ -58,17 +58,17 @@ def moved(expression: Expr, by: int) -> Expr:
     if isinstance(expression, Ref):
         return Ref(expression.type, expression.index + by)
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(moved(each, by) for each in expression.arguments))
+        return replace(expression, arguments=tuple(moved(argument, by) for argument in expression.arguments))
     return expression
 
 
 def taken_apart(condition: Expr | None, width: int) -> Parts:
     """Return the keys and the rest of a condition; ``width`` is that of the left row."""
     keys, rest = [], []
-    for each in conjuncts(condition):
-        pair = _key(each, width)
+    for conjunct in conjuncts(condition):
+        pair = _key(conjunct, width)
         if pair is None:
-            rest.append(each)
+            rest.append(conjunct)
         else:
             keys.append(pair)
     return Parts(tuple(keys), tuple(rest))
@@ -105,10 +105,10 @@ def time_bounds(rest: Sequence[Expr], columns: Sequence[Column], width: int) -> 
     upper: int | None = None
     others: list[Expr] = []
     times: tuple[int, int] | None = None
-    for each in rest:
-        found = [_bound(part, columns, width) for part in _compared(each)]
+    for item in rest:
+        found = [_bound(part, columns, width) for part in _compared(item)]
         if not found or any(one is None or times not in {None, one[2]} for one in found):
-            others.append(each)
+            others.append(item)
             continue
         for one in found:
             if one is None:

@@ -67,7 +67,7 @@ def _converted(data_type: DataType, name: str, function: str) -> str:
         value = _converted(data_type.value_type, "v", function)
         return f"(None if {name} is None else {{k: {value} for k, v in {name}.items()}})"
     if isinstance(data_type, t.RowType):
-        parts = [_converted(each, f"{name}[{i}]", function) for i, each in enumerate(data_type.field_types())]
+        parts = [_converted(item, f"{name}[{i}]", function) for i, item in enumerate(data_type.field_types())]
         return f"(None if {name} is None else named_row({tuple(data_type.names)!r}, [{', '.join(parts)}]))"
     return name
 
@@ -75,7 +75,7 @@ def _converted(data_type: DataType, name: str, function: str) -> str:
 def has_instants(data_type: DataType, *, decimals: bool = False) -> bool:
     """Return whether a type contains ``TIMESTAMP_LTZ``, or DECIMAL if asked for."""
     if isinstance(data_type, t.RowType):
-        return any(has_instants(each, decimals=decimals) for each in data_type.field_types())
+        return any(has_instants(field_kind, decimals=decimals) for field_kind in data_type.field_types())
     if isinstance(data_type, t.MapType):
         return has_instants(data_type.value_type, decimals=decimals)
     if isinstance(data_type, t.ArrayType):
@@ -85,8 +85,8 @@ def has_instants(data_type: DataType, *, decimals: bool = False) -> bool:
 
 def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
     """Return the code that makes a row of a tuple."""
-    values = ", ".join(outward(each.type, f"r[{i}]") for i, each in enumerate(columns))
-    plain = not any(has_instants(each.type) for each in columns)
+    values = ", ".join(outward(item.type, f"r[{i}]") for i, item in enumerate(columns))
+    plain = not any(has_instants(column.type) for column in columns)
     listed = ("list(r[:-1])" if changelog else "list(r)") if plain else f"[{values}]"
     return (
         f"changed_row({names(columns)!r}, {listed}, r[-1])" if changelog else f"named_row({names(columns)!r}, {listed})"
@@ -95,15 +95,15 @@ def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
 
 def tuples_of(columns: Sequence[Column], kind: str = "") -> str:
     """Return the code that makes a tuple of a row or tuple; ``kind`` is the code of a last element."""
-    if not kind and not any(has_instants(each.type, decimals=True) for each in columns):
+    if not kind and not any(has_instants(column.type, decimals=True) for column in columns):
         return "tuple(r)"
-    parts = [inward(each.type, f"r[{i}]") for i, each in enumerate(columns)]
+    parts = [inward(item.type, f"r[{i}]") for i, item in enumerate(columns)]
     return f"({', '.join([*parts, *([kind] if kind else [])])},)"
 
 
 def texts_of(columns: Sequence[Column], *, changelog: bool) -> str:
     """Return the code that formats a tuple as Java's ``Row.toString`` does."""
-    parts = [text_of(each.type, f"r[{i}]") for i, each in enumerate(columns)]
+    parts = [text_of(item.type, f"r[{i}]") for i, item in enumerate(columns)]
     kind = "KINDS[r[-1]]" if changelog else "'+I'"
     listed = " + ', ' + ".join(parts)
     return f"{kind} + '[' + {listed} + ']'" if parts else f"{kind} + '[]'"
@@ -120,4 +120,4 @@ def text_of(data_type: DataType, name: str) -> str:
 
 def names(columns: Sequence[Column]) -> tuple[str, ...]:
     """Return the names of columns."""
-    return tuple(each.name for each in columns)
+    return tuple(column.name for column in columns)

@@ -38,7 +38,7 @@ class Expanded(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        return f"Expand(projects=[{len(self.copies)}], fields=[{', '.join(each.name for each in self.columns)}])"
+        return f"Expand(projects=[{len(self.copies)}], fields=[{', '.join(column.name for column in self.columns)}])"
 
     def source(self, *, stamped: bool) -> Source:
         """Return the code of the loop."""

@@ -72,7 +72,7 @@ class WindowSpec:
                 if self.slide
                 else CountTumblingWindowAssigner(self.size)
             )
-        size, slide, offset = (Time.milliseconds(each) for each in (self.size, self.slide or 1, self.offset))
+        size, slide, offset = (Time.milliseconds(item) for item in (self.size, self.slide or 1, self.offset))
         if self.kind == "CUMULATE":
             return Cumulating(self.size, self.slide, self.offset, self.event_time)
         if self.kind == "HOP":
@@ -128,7 +128,7 @@ class Grouped(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        names = [each.name for each in self.columns]
+        names = [column.name for column in self.columns]
         name = "GroupAggregate" if self.window is None else "WindowAggregate"
         return f"{name}(groupBy=[{', '.join(names[: self.keys])}], select=[{', '.join(names)}])"
 
@@ -178,7 +178,7 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         if node.by_block:
             operator = ChangesOfBlocks(grouped, keyed._selector)  # noqa: SLF001 - a layer of this package
         else:
-            copies = any(has_lists(each.type) for each in node.columns)
+            copies = any(has_lists(column.type) for column in node.columns)
             operator = ChangesOfRows(grouped, keyed._selector, copies=copies)  # noqa: SLF001
         changes = keyed._keyed("GroupAggregate", operator, None)  # noqa: SLF001
     if not node.keys:

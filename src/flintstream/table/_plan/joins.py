@@ -107,8 +107,8 @@ class Join(Node):
         name = "TemporalJoin" if self.version else "IntervalJoin" if self.bounds else "Join"
         name = "WindowJoin" if self.windows else name
         columns = (*self.left.columns, *self.right.columns)
-        where = " AND ".join(shown(each, columns) for each in conjuncts(self.condition)) or "true"
-        names = ", ".join(each.name for each in self.columns)
+        where = " AND ".join(shown(conjunct, columns) for conjunct in conjuncts(self.condition)) or "true"
+        names = ", ".join(column.name for column in self.columns)
         return f"{name}(joinType=[{_TITLES[self.kind]}], where=[{where}], select=[{names}])"
 
 
@@ -128,8 +128,8 @@ def joined(
     """Return a join with the settings of the session."""
     columns: tuple[Column, ...] = left.columns
     if kind not in {SEMI, ANTI}:
-        first = [_nullable(each) if kind in {RIGHT, FULL} else each for each in left.columns]
-        second = [_nullable(each) if kind in {LEFT, FULL} else each for each in right.columns]
+        first = [_nullable(column) if kind in {RIGHT, FULL} else column for column in left.columns]
+        second = [_nullable(column) if kind in {LEFT, FULL} else column for column in right.columns]
         columns = (*first, *second)
     made = Join(columns, left, right, kind, condition, settings.zone, settings.state_ttl_ms, settings.batch, version)
     return _with_times(made)
@@ -144,13 +144,13 @@ def _with_times(join: Join) -> Join:
     width = len(join.left.columns)
     if join.windows is not None:
         moments = {join.windows[0].time, width + (-1 if join.windows[1].time is None else join.windows[1].time)}
-        columns = [each if i in moments else replace(each, time="") for i, each in enumerate(join.columns)]
+        columns = [item if i in moments else replace(item, time="") for i, item in enumerate(join.columns)]
         return replace(join, columns=tuple(columns))
     if join.kind in {SEMI, ANTI} or join.bounds is not None:
         return join
     kept = width if join.version is not None else 0
     columns = [
-        each if i < kept or each.time != "ROWTIME" else replace(each, time="") for i, each in enumerate(join.columns)
+        item if i < kept or item.time != "ROWTIME" else replace(item, time="") for i, item in enumerate(join.columns)
     ]
     return replace(join, columns=tuple(columns))
 
@@ -165,14 +165,14 @@ def with_condition(settings: PlannerSettings, node: Node, condition: Expr | None
     below: list[Expr] = []
     here: list[Expr] = []
     above: list[Expr] = []
-    for each in conjuncts(condition):
-        read = sides(each, width)
+    for conjunct in conjuncts(condition):
+        read = sides(conjunct, width)
         if read == {0}:
-            below.append(each)
+            below.append(conjunct)
         elif node.kind == INNER and read:
-            here.append(each)
+            here.append(conjunct)
         else:
-            above.append(each)
+            above.append(conjunct)
     left: Node = node.left
     if below:
         left, rest = with_condition(settings, left, both(below, settings.zone))
@@ -181,11 +181,11 @@ def with_condition(settings: PlannerSettings, node: Node, condition: Expr | None
     if not below and not here:
         return node, condition
     right = node.right
-    own = [each for each in here if sides(each, width) == {1}]
+    own = [item for item in here if sides(item, width) == {1}]
     if own:
-        condition_ = both([moved(each, -width) for each in own], settings.zone)
+        condition_ = both([moved(item, -width) for item in own], settings.zone)
         right = Calc(right.columns, right, None, condition_)
-    condition = both([*conjuncts(node.condition), *(each for each in here if each not in own)], settings.zone)
+    condition = both([*conjuncts(node.condition), *(item for item in here if item not in own)], settings.zone)
     return joined(settings, left, right, node.kind, condition), both(above, settings.zone)
 
 
@@ -218,7 +218,7 @@ def versioned(
             what = "FOR SYSTEM_TIME AS OF a processing time, of a table other than a lookup table,"
             raise unsupported(f"{what} in BATCH mode", place, "join with a rowtime")
         return _by_key(joined(settings, left, right, kind, condition, (time.index, CURRENT)), place)
-    times = [i for i, each in enumerate(right.columns) if each.time == "ROWTIME"]
+    times = [i for i, item in enumerate(right.columns) if item.time == "ROWTIME"]
     if not times:
         raise SqlError(
             f"FOR SYSTEM_TIME AS OF{at(place)}: the versioned table has no rowtime: declare a WATERMARK in it, and a "
@@ -263,7 +263,7 @@ def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
 
 def timed(stream: DataStream, node: Node) -> DataStream:
     """Return a stream whose records have the timestamps of the first rowtime column."""
-    found = next((i for i, each in enumerate(node.columns) if each.time == "ROWTIME"), None)
+    found = next((i for i, item in enumerate(node.columns) if item.time == "ROWTIME"), None)
     if found is None:
         return stream
     plain = Source("def run(records, append):\n    for r in records: append(r)", {}, ())

@@ -42,8 +42,8 @@ class LookupJoin(Node):
     def title(self) -> str:
         """Return the line of ``explain()``."""
         kind = "LeftOuterJoin" if self.outer else "InnerJoin"
-        keys = ", ".join(shown(each, self.left.columns) for each in self.keys)
-        names = ", ".join(each.name for each in self.columns)
+        keys = ", ".join(shown(key, self.left.columns) for key in self.keys)
+        names = ", ".join(column.name for column in self.columns)
         scan, _ = _scanned(self.right)
         return f"LookupJoin(table=[{scan.name}], joinType=[{kind}], lookup=[{keys}], select=[{names}])"
 
@@ -66,11 +66,11 @@ def looked_up(
     scan, steps = _scanned(right)
     keys: dict[int, Expr] = {}
     rest: list[Expr] = []
-    for each in conjuncts(condition):
-        compared = taken_apart(each, len(left.columns)).keys
+    for conjunct in conjuncts(condition):
+        compared = taken_apart(conjunct, len(left.columns)).keys
         position = _physical(compared[0][1], steps) if compared else None
         if position is None or position in keys:
-            rest.append(each)
+            rest.append(conjunct)
         else:
             keys[position] = compared[0][0]
     if not keys or scan.lookup is None:
@@ -79,8 +79,8 @@ def looked_up(
             "with something in the other table"
         )
     positions = sorted(keys)
-    columns = [replace(each, type=each.type.nullable()) if outer else each for each in right.columns]
-    columns = [replace(each, time="") for each in columns]
+    columns = [replace(column, type=column.type.nullable()) if outer else column for column in right.columns]
+    columns = [replace(column, time="") for column in columns]
     found = scan.lookup(positions)
     own_keys = tuple(keys[i] for i in positions)
     return LookupJoin((*left.columns, *columns), left, right, found, own_keys, both(rest, settings.zone), outer)

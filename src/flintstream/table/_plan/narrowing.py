@@ -37,7 +37,7 @@ def narrowed(node: Node, need: Need = None) -> Node:
         passed = frozenset(i for i in need if i < len(node.input.columns))
         return replace(node, input=narrowed(node.input, passed | {*(node.spec.partition or ())}))
     if isinstance(node, Union):
-        return replace(node, parts=tuple(narrowed(each, need) for each in node.parts))
+        return replace(node, parts=tuple(narrowed(part, need) for part in node.parts))
     if isinstance(node, Join) and node.version is None:
         left, right = _sides(node, need)
         return replace(node, left=narrowed(node.left, left), right=narrowed(node.right, right))
@@ -51,7 +51,7 @@ def narrowed(node: Node, need: Need = None) -> Node:
 
 
 def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
-    return frozenset(ref.index for each in expressions if each is not None for ref in refs(each))
+    return frozenset(ref.index for expression in expressions if expression is not None for ref in refs(expression))
 
 
 def _calc(node: Calc, need: Need) -> Node:
@@ -59,10 +59,10 @@ def _calc(node: Calc, need: Need) -> Node:
     if node.projection is None:
         return replace(node, input=narrowed(node.input, None if need is None else need | _read([node.condition])))
     projection = tuple(
-        each if need is None or i in need or isinstance(each, Ref) else Const(each.type.nullable(), None)
-        for i, each in enumerate(node.projection)
+        item if need is None or i in need or isinstance(item, Ref) else Const(item.type.nullable(), None)
+        for i, item in enumerate(node.projection)
     )
-    chosen = [each for i, each in enumerate(projection) if need is None or i in need]
+    chosen = [item for i, item in enumerate(projection) if need is None or i in need]
     below = narrowed(node.input, _read([*chosen, node.condition]))
     return replace(node, input=below, projection=projection)
 

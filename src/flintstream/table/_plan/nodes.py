@@ -35,7 +35,7 @@ class Node:
     @cached_property
     def depth(self) -> int:
         """How many steps are on top of each other, with this one."""
-        return 1 + max((each.depth for each in self.inputs), default=0)
+        return 1 + max((item.depth for item in self.inputs), default=0)
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -45,7 +45,7 @@ class Node:
     @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes, not only insertions."""
-        return any(each.changelog for each in self.inputs)
+        return any(item.changelog for item in self.inputs)
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
@@ -92,9 +92,9 @@ class Calc(Node):
     def title(self) -> str:
         """Return the line of ``explain()``."""
         where = "" if self.condition is None else f", where=[{shown(self.condition, self.input.columns)}]"
-        parts = self.projection or tuple(Ref(each.type, i) for i, each in enumerate(self.columns))
+        parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         pairs = zip(parts, self.columns, strict=True)
-        select = ", ".join(_as(shown(each, self.input.columns), column.name) for each, column in pairs)
+        select = ", ".join(_as(shown(item, self.input.columns), column.name) for item, column in pairs)
         return f"Calc(select=[{select}]{where})"
 
 
@@ -141,7 +141,7 @@ class Correlate(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        given = ", ".join(shown(each, self.input.columns) for each in self.arguments)
+        given = ", ".join(shown(argument, self.input.columns) for argument in self.arguments)
         kind = "LeftOuterJoin" if self.outer else "InnerJoin"
         return f"Correlate(invocation=[{self.function.name}({given})], joinType=[{kind}])"
 
@@ -152,9 +152,9 @@ def explained(node: Node) -> list[str]:
     lines: list[str] = []
     waiting = [(node, 0)]
     while waiting:
-        each, depth = waiting.pop()
-        lines.append(("   " * (depth - 1) + "+- " if depth else "") + each.title())
-        waiting += [(below, depth + 1) for below in reversed(each.inputs)]
+        node, depth = waiting.pop()
+        lines.append(("   " * (depth - 1) + "+- " if depth else "") + node.title())
+        waiting += [(below, depth + 1) for below in reversed(node.inputs)]
     return lines
 
 
@@ -167,14 +167,14 @@ def shown(expression: Expr, columns: Sequence[Column]) -> str:
         value = getattr(expression, "value", None)
         return f"'{value}'" if isinstance(value, str) else str(value)
     name = getattr(expression, "name", "")
-    parts = [shown(each, columns) for each in arguments]
+    parts = [shown(argument, columns) for argument in arguments]
     return (
         f"({f' {name} '.join(parts)})" if not name[:1].isalpha() and len(parts) == 2 else f"{name}({', '.join(parts)})"
     )
 
 
 def _names(columns: Sequence[Column]) -> str:
-    return ", ".join(each.name for each in columns)
+    return ", ".join(column.name for column in columns)
 
 
 def _as(text: str, name: str) -> str:

@@ -59,12 +59,12 @@ class OverWindow(Node):
     @property
     def timely(self) -> bool:
         """Whether the order is that of a time attribute."""
-        times = [self.input.columns[each.index].time for each in self.order]
+        times = [self.input.columns[item.index].time for item in self.order]
         return len(times) == 1 and bool(times[0]) and not self.order[0].descending
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        names = [each.name for each in self.input.columns]
+        names = [column.name for column in self.input.columns]
         by = ", ".join(names[i] for i in self.partition)
         return f"OverAggregate(partitionBy=[{by}], orderBy=[{_ordered(self.order, names)}])"
 
@@ -98,13 +98,13 @@ class Rank(Node):
     @property
     def keeps_first(self) -> bool:
         """Whether the first row of a key stays for ever: the order is that of processing."""
-        times = [self.input.columns[each.index].time for each in self.order]
+        times = [self.input.columns[item.index].time for item in self.order]
         ascending = times == ["PROCTIME"] and not self.order[0].descending
         return self.last == 1 and ascending and not self.input.changelog
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        names = [each.name for each in self.input.columns]
+        names = [column.name for column in self.input.columns]
         by = ", ".join(names[i] for i in self.partition)
         return (
             f"Rank(rankType=[ROW_NUMBER], rankRange=[rankStart={self.first}, rankEnd={self.last}], "
@@ -113,7 +113,7 @@ class Rank(Node):
 
 
 def _ordered(order: tuple[Sorted, ...], names: list[str]) -> str:
-    return ", ".join(f"{names[each.index]} {'DESC' if each.descending else 'ASC'}" for each in order)
+    return ", ".join(f"{names[item.index]} {'DESC' if item.descending else 'ASC'}" for item in order)
 
 
 def over(
@@ -151,8 +151,8 @@ def limited(node: Node, condition: Expr | None, zone: str) -> tuple[Node, Expr |
         below = below.input
     if not isinstance(below, OverWindow):
         return node, condition
-    parts = node.projection or tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
-    places = [i for i, each in enumerate(parts) if isinstance(each, Ref) and each.index == number]
+    parts = node.projection or tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
+    places = [i for i, item in enumerate(parts) if isinstance(item, Ref) and item.index == number]
     for place in places:
         bounds = _bounds(condition, place)
         made = None if bounds is None else _rank(below, bounds[0], bounds[1])
@@ -162,7 +162,7 @@ def limited(node: Node, condition: Expr | None, zone: str) -> tuple[Node, Expr |
 
 
 def _rank(node: OverWindow, first: int, last: int | None) -> Rank | None:
-    if last is None or node.calls or [each.name for each in node.positions] != ["ROW_NUMBER"]:
+    if last is None or node.calls or [position.name for position in node.positions] != ["ROW_NUMBER"]:
         return None
     below: Node = node.input
     if node.extra:
@@ -174,7 +174,7 @@ def _rank(node: OverWindow, first: int, last: int | None) -> Rank | None:
     timed_ = len(node.order) == 1 and bool(below.columns[node.order[0].index].time) and last == 1
     columns = node.columns
     if not timed_ and window is None:
-        columns = tuple(replace(each, time="") if each.time == "ROWTIME" else each for each in columns)
+        columns = tuple(replace(column, time="") if column.time == "ROWTIME" else column for column in columns)
     return Rank(columns, below, node.partition, node.order, first, last, node.batch, node.ttl_ms, window=window)
 
 
@@ -182,10 +182,10 @@ def _bounds(condition: Expr, number: int) -> tuple[int, int | None, list[Expr]] 
     """Return the limits of a column in a condition, and its other parts; None if it has no upper limit."""
     first, last = 1, None
     rest = []
-    for each in conjuncts(condition):
-        found = _limit(each, number)
+    for conjunct in conjuncts(condition):
+        found = _limit(conjunct, number)
         if found is None:
-            rest.append(each)
+            rest.append(conjunct)
             continue
         low, high = found
         first = max(first, low or 1)
@@ -196,7 +196,7 @@ def _bounds(condition: Expr, number: int) -> tuple[int, int | None, list[Expr]] 
 def _limit(condition: Expr, number: int) -> tuple[int | None, int | None] | None:
     if not isinstance(condition, Call) or condition.name not in {"=", "<", "<=", ">", ">="}:
         return None
-    a, b = (_bare(each) for each in condition.arguments)
+    a, b = (_bare(argument) for argument in condition.arguments)
     sign = condition.name
     if isinstance(a, Const):
         a, b, sign = b, a, {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
@@ -229,19 +229,19 @@ def without_unused_number(node: Node) -> Node:
     if not isinstance(below, Rank) or below.window is not None or not chain:
         return node
     used = set(range(len(node.columns)))
-    for each in chain:
-        parts = used if each.projection is None else _read(each.projection[i] for i in used)
-        used = set(parts) | (set() if each.condition is None else _read([each.condition]))
+    for item in chain:
+        parts = used if item.projection is None else _read(item.projection[i] for i in used)
+        used = set(parts) | (set() if item.condition is None else _read([item.condition]))
     if len(below.columns) - 1 in used:
         return node
     made: Node = replace(below, number=False)
-    for each in reversed(chain):
-        made = replace(each, input=made)
+    for item in reversed(chain):
+        made = replace(item, input=made)
     return made
 
 
 def _read(expressions: Any) -> set[int]:
-    return {ref.index for each in expressions for ref in refs(each)}
+    return {ref.index for expression in expressions for ref in refs(expression)}
 
 
 @window_columns.register(Rank)
@@ -255,9 +255,9 @@ def _(node: Rank) -> WindowColumns | None:
 @translation.register(Rank)
 def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     stream = translated(node.input, env)
-    times = [node.input.columns[each.index].time for each in node.order]
+    times = [node.input.columns[item.index].time for item in node.order]
     newest = len(times) == 1 and bool(times[0]) and node.order[0].descending and node.last == 1
-    order = RowOrder([each for each in node.order if node.input.columns[each.index].time != "PROCTIME"])
+    order = RowOrder([item for item in node.order if node.input.columns[item.index].time != "PROCTIME"])
     keyed = stream.key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
     if node.window is not None:
         end, event_time, zone = node.window

@@ -51,15 +51,15 @@ def combined(settings: PlannerSettings, left: Node, right: Node, operation: str,
         SqlError: The tables have different numbers or types of columns.
     """
     both: Any = union_all([left, right], settings.zone, place)
-    columns = tuple(type(each)(each.name, each.type) for each in both.columns)
+    columns = tuple(type(column)(column.name, column.type) for column in both.columns)
     return SetOperation(columns, both.parts[0], both.parts[1], operation, settings.batch, settings.state_ttl_ms)
 
 
 @translation.register(SetOperation)
 def _(node: SetOperation, env: StreamExecutionEnvironment) -> DataStream:
     sides = (node.left, node.right)
-    first, second = (RowFunction([Ref(each.type, i) for i, each in enumerate(side.columns)]) for side in sides)
+    first, second = (RowFunction([Ref(item.type, i) for i, item in enumerate(side.columns)]) for side in sides)
     kinds = (node.left.changelog, node.right.changelog)
     function = CountedRows(node.operation, kinds, changes=node.changelog, batch=node.batch, ttl_ms=node.ttl_ms)
-    left, right = (translated(each, env) for each in sides)
+    left, right = (translated(item, env) for item in sides)
     return left.connect(right).key_by(first, second).process(function).name("SetOperation")

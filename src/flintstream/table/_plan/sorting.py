@@ -50,8 +50,8 @@ class Sort(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        names = [each.name for each in self.input.columns]
-        order = ", ".join(f"{names[each.index]} {'DESC' if each.descending else 'ASC'}" for each in self.order)
+        names = [column.name for column in self.input.columns]
+        order = ", ".join(f"{names[item.index]} {'DESC' if item.descending else 'ASC'}" for item in self.order)
         return f"Sort(orderBy=[{order}], offset=[{self.skipped}], fetch=[{self.limit}])"
 
     def checked(self) -> Sort:
@@ -100,8 +100,8 @@ def ordered(
             listed.append(Sorted(len(node.columns) + len(more), descending, none))
             more.append(expression)
     if more:
-        own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
-        hidden = tuple(Column(f"$o{i}", each.type) for i, each in enumerate(more))
+        own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
+        hidden = tuple(Column(f"$o{i}", item.type) for i, item in enumerate(more))
         node = Calc((*node.columns, *hidden), node, (*own, *more))
     return Sort(visible, node, tuple(listed), *part, settings.batch, settings.state_ttl_ms, place)
 

@@ -45,7 +45,9 @@ def data_type_of(type_info: TypeInformation) -> t.DataType:
         if known == type_info:
             return found
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
-        return t.RowType([t.RowField(each.name, each.type.nullable()) for each in column_types(type_info, [])])
+        return t.RowType(
+            [t.RowField(column_kind.name, column_kind.type.nullable()) for column_kind in column_types(type_info, [])]
+        )
     if isinstance(type_info, MapTypeInfo):
         return t.MapType(data_type_of(type_info.key_type), data_type_of(type_info.value_type))
     element = getattr(type_info, "_element_type", None)
@@ -77,7 +79,7 @@ def column_types(type_info: TypeInformation, names: Sequence[str]) -> list[Colum
         return [Column(names[0] if names else "f0", _strict(data_type_of(type_info)))]
     if names and len(names) != len(found):
         raise SqlError(f"{len(names)} names for {len(found)} fields: {', '.join(names)}")
-    types = [data_type_of(each) for each in type_info.get_field_types()]
+    types = [data_type_of(field_kind) for field_kind in type_info.get_field_types()]
     if isinstance(type_info, TupleTypeInfo):
         types = [_strict(kind) for kind in types]
     return [Column(name, kind) for name, kind in zip(names or found, types, strict=True)]

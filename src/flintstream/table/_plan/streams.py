@@ -69,9 +69,9 @@ def by_fields(stream: DataStream, fields: Sequence[s.Syntax]) -> Node:
     Raises:
         SqlError: A field is unknown, or there are too many names.
     """
-    own = [Column(each.name, each.type.nullable()) for each in column_types(stream.get_type(), [])]
-    names = [each.name for each in own]
-    wanted = [_field(each) for each in fields]
+    own = [Column(column_kind.name, column_kind.type.nullable()) for column_kind in column_types(stream.get_type(), [])]
+    names = [item.name for item in own]
+    wanted = [_field(field) for field in fields]
     by_name = any(source in names for source, _, time in wanted if not time or source in names)
     stamp = Column("$timestamp", t.TimestampType(3))
     node = of_stream(stream, own, stamped=[stamp] if any(time == "ROWTIME" for *_, time in wanted) else ())
@@ -118,19 +118,19 @@ def physical(
         SqlError: The stream lacks a column, or has another type.
     """
     own = column_types(stream.get_type(), [])
-    declared = [each for each in table.columns if each.type is not None and each.metadata is None]
-    stamps = [each for each in table.columns if each.metadata is not None]
-    for each in stamps:
-        if each.metadata != "rowtime":
-            raise SqlError(f"column '{each.name}': a stream has no metadata '{each.metadata}', only 'rowtime'")
-    stamped = [Column(each.name, each.type) for each in stamps if each.type is not None]
-    names = [each.name for each in own]
-    missing = [each for each in table.primary_key if each not in names] if upserts else []
+    declared = [item for item in table.columns if item.type is not None and item.metadata is None]
+    stamps = [item for item in table.columns if item.metadata is not None]
+    for stamp in stamps:
+        if stamp.metadata != "rowtime":
+            raise SqlError(f"column '{stamp.name}': a stream has no metadata '{stamp.metadata}', only 'rowtime'")
+    stamped = [Column(stamp.name, stamp.type) for stamp in stamps if stamp.type is not None]
+    names = [item.name for item in own]
+    missing = [item for item in table.primary_key if item not in names] if upserts else []
     if missing:
         raise SqlError(f"Column '{missing[0]}' of the primary key is not in the stream{nearest(missing[0], names)}")
-    node = of_stream(stream, own, kind, stamped, [names.index(each) for each in table.primary_key] if upserts else ())
+    node = of_stream(stream, own, kind, stamped, [names.index(item) for item in table.primary_key] if upserts else ())
     columns, parts = [], []
-    chosen = {each.name for each in declared}
+    chosen = {item.name for item in declared}
     for name, wanted in [
         *((c.name, c.type) for c in declared),
         *((c.name, c.type) for c in own if c.name not in chosen),
@@ -148,6 +148,6 @@ def physical(
     for i, column in enumerate(stamped):
         columns.append(column)
         parts.append(Ref(column.type, len(own) + i))
-    written = [each.name for each in table.columns]
+    written = [item.name for item in table.columns]
     order = written if declared else [*names, *written]
     return Calc(tuple(columns), node, tuple(parts)), order

@@ -42,7 +42,7 @@ class FlatGrouped(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        names = [each.name for each in self.columns]
+        names = [column.name for column in self.columns]
         return f"GroupTableAggregate(groupBy=[{', '.join(names[: self.keys])}], select=[{', '.join(names)}])"
 
 
@@ -57,14 +57,14 @@ def flat_grouped(
     """Return the groups with the settings of the session; ``names`` are those of the columns of the function."""
     own = [Column(name, expression.type) for name, expression in keys]
     parts = (*(expression for _, expression in keys), *arguments)
-    below = Calc(tuple(Column(f"$i{i}", each.type) for i, each in enumerate(parts)), node, parts)
+    below = Calc(tuple(Column(f"$i{i}", item.type) for i, item in enumerate(parts)), node, parts)
     made = [Column(name, kind.nullable()) for name, kind in zip(names, function.result_types, strict=True)]
     return FlatGrouped((*own, *made), below, len(own), function, settings.batch, settings.state_ttl_ms)
 
 
 @translation.register(FlatGrouped)
 def _(node: FlatGrouped, env: StreamExecutionEnvironment) -> DataStream:
-    rows = Produced([each.type for each in node.columns[node.keys :]])
+    rows = Produced([column.type for column in node.columns[node.keys :]])
     function = TableAggregate(
         node.function.implementation,
         rows,

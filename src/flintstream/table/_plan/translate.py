@@ -35,13 +35,13 @@ class Functions:
 
     def open(self, runtime_context: object) -> None:
         """Open all functions."""
-        for each in self.functions:
-            each.open(FunctionContext.of(runtime_context))
+        for function in self.functions:
+            function.open(FunctionContext.of(runtime_context))
 
     def close(self) -> None:
         """Close all functions."""
-        for each in self.functions:
-            each.close()
+        for function in self.functions:
+            function.close()
 
 
 class GeneratedOperator(FunctionOperator):
@@ -90,7 +90,7 @@ def _translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Values):
         return _values(node, False, env)
     if isinstance(node, Union):
-        first, *others = (translated(_with_kinds(each, node), env) for each in node.parts)
+        first, *others = (translated(_with_kinds(part, node), env) for part in node.parts)
         return first.union(*others)
     if isinstance(node, Calc):
         chosen = _columns_of_values(node)
@@ -147,7 +147,7 @@ def _with_kinds(part: Node, union: Node) -> Node:
     """Return the part with a kind of change in each row, if other parts have one."""
     if part.changelog or not union.changelog:
         return part
-    refs = tuple(Ref(each.type, i) for i, each in enumerate(part.columns))
+    refs = tuple(Ref(item.type, i) for i, item in enumerate(part.columns))
     return Calc(part.columns, part, (*refs, Const(DataTypes.TINYINT(), 0)))
 
 
@@ -160,10 +160,10 @@ def _columns_of_values(node: Calc) -> tuple[Values, bool] | None:
     below = node.input
     while isinstance(below, Calc) and below.projection is None and below.condition is None:
         below = below.input
-    kept = [each.index for each in node.projection or () if isinstance(each, Ref)]
+    kept = [item.index for item in node.projection or () if isinstance(item, Ref)]
     if not isinstance(below, Values) or node.condition is not None or len(kept) != len(node.projection or (None,)):
         return None
-    computed = any(not isinstance(each, Const) or each.value is None for row in below.rows for each in row)
+    computed = any(not isinstance(item, Const) or item.value is None for row in below.rows for item in row)
     return Values(node.columns, tuple(tuple(row[i] for i in kept) for row in below.rows)), computed
 
 
@@ -171,8 +171,8 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
     """Evaluate the rows in the driver, as their expressions have no columns; equal ones perhaps ``together``."""
     rows: list[Any] = []
     for row in node.rows:
-        if all(isinstance(each, Const) for each in row):
-            rows.append(tuple(each.value for each in row if isinstance(each, Const)))
+        if all(isinstance(item, Const) for item in row):
+            rows.append(tuple(item.value for item in row if isinstance(item, Const)))
         else:
             compiled(source(row, None, stamped=False))([()], rows.append)
     if together:
@@ -190,10 +190,10 @@ def _joined(node: Correlate, *, stamped: bool) -> Source:
     produced = len(node.columns) - width
     generator = Generator()
     generator.load(node.arguments)
-    names = [generator.value(each) for each in node.arguments]
+    names = [generator.value(argument) for argument in node.arguments]
     generator.functions.append(node.function.implementation)
     called = generator.known("u", node.function.implementation.eval)
-    rows = generator.known("rows", Produced([each.type for each in node.columns[width:]]))
+    rows = generator.known("rows", Produced([column.type for column in node.columns[width:]]))
     generator.line(f"found = {rows}({called}({', '.join(names)}))")
     if node.outer:
         generator.line(f"if not found: found = [({'None, ' * produced})]")
@@ -213,13 +213,13 @@ class Produced:
     """Turns what a table function returns into tuples: an iterable of rows, a single row, or None."""
 
     def __init__(self, types: list[Any]) -> None:
-        self.converters = [to_type_info(each).converter() for each in types]
+        self.converters = [to_type_info(kind).converter() for kind in types]
 
     def __call__(self, produced: Any) -> list[tuple[object, ...]]:
         if produced is None:
             return []
         single = isinstance(produced, (str, bytes, int, float, tuple)) or hasattr(produced, "get_row_kind")
-        return [self.row(each) for each in ([produced] if single else produced)]
+        return [self.row(item) for item in ([produced] if single else produced)]
 
     def row(self, value: Any) -> tuple[Any, ...]:
         """Return the tuple of a row."""

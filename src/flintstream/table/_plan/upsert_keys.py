@@ -37,9 +37,9 @@ def _(node: Calc) -> Keys:
     if node.projection is None:
         return below
     places: dict[int, list[int]] = {}
-    for i, each in enumerate(node.projection):
-        if isinstance(each, Ref):
-            places.setdefault(each.index, []).append(i)
+    for i, item in enumerate(node.projection):
+        if isinstance(item, Ref):
+            places.setdefault(item.index, []).append(i)
     found: Keys = set()
     for key in below:
         found |= set(map(frozenset, product(*(places.get(i, []) for i in key))))

@@ -61,7 +61,7 @@ def _(node: Calc) -> WindowColumns | None:
     below = window_columns(node.input)
     if below is None or node.projection is None:
         return below
-    places = {each.index: i for i, each in reversed(list(enumerate(node.projection))) if isinstance(each, Ref)}
+    places = {item.index: i for i, item in reversed(list(enumerate(node.projection))) if isinstance(item, Ref)}
     if below.start not in places or below.end not in places:
         return None
     return WindowColumns(places[below.start], places[below.end], places.get(below.time or -1), below.spec)

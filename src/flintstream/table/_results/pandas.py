@@ -30,7 +30,7 @@ def data_frame(columns: Sequence[Column], result: Any) -> Any:
         else:
             series[i] = series_of(pandas, values, column.type, otherwise=object)
     made = pandas.DataFrame(series)
-    made.columns = [each.name for each in columns]
+    made.columns = [item.name for item in columns]
     return made
 
 
@@ -44,9 +44,9 @@ def left(changes: Iterable[Any]) -> list[tuple[Any, ...]]:
         else:
             gone[frozen(tuple(row))] += 1
     kept = []
-    for each in rows:  # the first ones are those that were taken back
-        if gone and gone[frozen(each)]:
-            gone[frozen(each)] -= 1
+    for item in rows:  # the first ones are those that were taken back
+        if gone and gone[frozen(item)]:
+            gone[frozen(item)] -= 1
         else:
-            kept.append(each)
+            kept.append(item)
     return kept

@@ -23,8 +23,8 @@ NULL = "<NULL>"
 
 def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> Iterator[str]:
     """Yield the lines of a query's result, as its rows come, with the kinds of change if wanted."""
-    heads = [each.name for each in columns]
-    widths = [max(_wide(each.name), _width_of(each.type)) for each in columns]
+    heads = [column.name for column in columns]
+    widths = [max(_wide(column.name), _width_of(column.type)) for column in columns]
     if kinds:
         heads, widths = ["op", *heads], [2, *widths]
     count = 0
@@ -39,7 +39,7 @@ def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> I
 
 def answered(columns: Sequence[Column], rows: Iterator[object]) -> Iterator[str]:
     """Yield the lines of what a statement tells: as wide as the texts are."""
-    heads = [each.name for each in columns]
+    heads = [column.name for column in columns]
     lines = [texts(columns, row, "") for row in rows]
     if not lines:
         yield "Empty set"
@@ -98,7 +98,7 @@ def _width_of(kind: DataType) -> int:
 def texts(columns: Sequence[Column], row: Any, null: str) -> list[str]:
     """Return the texts of a row's values, with ``null`` for NULL."""
     pairs = zip(columns, row, strict=True)
-    return [null if value is None else value_text(each.type, value) for each, value in pairs]
+    return [null if value is None else value_text(item.type, value) for item, value in pairs]
 
 
 def value_text(kind: DataType, value: Any) -> str:

@@ -96,15 +96,15 @@ class Session:
 
     def columns_of(self, name: str, table: DeclaredTable) -> tuple[Column, ...]:
         """Return the columns of a declared table."""
-        physical = tuple(Column(each.name, each.type) for each in table.columns if each.type is not None)
+        physical = tuple(Column(column.name, column.type) for column in table.columns if column.type is not None)
         node = Scan(physical, name, _unreadable)
-        return self.completed(name, table, node, [each.name for each in table.columns]).columns
+        return self.completed(name, table, node, [column.name for column in table.columns]).columns
 
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
-        physical = [Column(each.name, each.type) for each in table.columns if each.type is not None]
+        physical = [Column(column.name, column.type) for column in table.columns if column.type is not None]
         node, by_split = scan(name, table, physical)
-        return self.completed(name, table, node, [each.name for each in table.columns], by_split=by_split)
+        return self.completed(name, table, node, [column.name for column in table.columns], by_split=by_split)
 
     def completed(
         self, name: str, table: DeclaredTable, node: Node, order: Sequence[str], *, by_split: bool = False
@@ -116,12 +116,12 @@ class Session:
         """
         key = table.primary_key
         known = tuple(replace(c, type=c.type.not_null()) if c.name in key else c for c in node.columns)
-        names = [each.name for each in node.columns]
+        names = [column.name for column in node.columns]
         if isinstance(node, Scan) and set(key) <= set(names):
             node = replace(node, key=tuple(map(names.index, key)))
         scope = self.scope(known)
-        declared = {each.name: each for each in table.columns}
-        items = [self._declared_item(declared.get(each, Declared(each, None)), scope) for each in order]
+        declared = {column.name: column for column in table.columns}
+        items = [self._declared_item(declared.get(element, Declared(element, None)), scope) for element in order]
         keys = {key: items[order.index(key)].expression.type.not_null() for key in table.primary_key if key in order}
         position, delay = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
         if position >= 0:
@@ -130,7 +130,7 @@ class Session:
             code = source((items[position].expression,), None, stamped=False)
             if not code.functions:  # which only an operator can open
                 node, delay = replace(node, open=partial(node.open, watermarks=(code, delay))), None
-        if [each.name for each in node.columns] != list(order):
+        if [column.name for column in node.columns] != list(order):
             node = calc(node, items)
         columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
         if delay is None:
@@ -142,7 +142,7 @@ class Session:
 
     def with_time(self, node: Node, position: int) -> Node:
         """Return a bounded table whose rows have the time of a column, which becomes a time attribute."""
-        columns = [replace(each, time="ROWTIME") if i == position else each for i, each in enumerate(node.columns)]
+        columns = [replace(item, time="ROWTIME") if i == position else item for i, item in enumerate(node.columns)]
         return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, 0))
 
     def _declared_item(self, declared: Declared, scope: Scope) -> Item:
@@ -158,7 +158,7 @@ class Session:
         if table.watermark is None:
             raise SqlError(f"table '{name}' has no watermark")
         column, syntax = table.watermark
-        names = [each.name for each in items]
+        names = [item.name for item in items]
         if column not in names:
             raise SqlError(f"WATERMARK FOR {column}: table '{name}' has no such column{nearest(column, names)}")
         position = names.index(column)
@@ -169,7 +169,7 @@ class Session:
             )
         if isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK":
             return position, None
-        all_columns = tuple(Column(each.name, each.expression.type) for each in items)
+        all_columns = tuple(Column(item.name, item.expression.type) for item in items)
         made = resolve(syntax, self.scope(all_columns))
         if isinstance(made, Ref) and made.index == position:
             return position, 0
@@ -188,7 +188,11 @@ class Session:
 
     def sink_columns(self, table: DeclaredTable) -> list[Column]:
         """Return the columns that a sink takes."""
-        return [Column(each.name, each.type) for each in table.columns if each.type is not None and not each.virtual]
+        return [
+            Column(column.name, column.type)
+            for column in table.columns
+            if column.type is not None and not column.virtual
+        ]
 
     def insert(self, node: Node, name: tuple[str, ...], chosen: Sequence[str] = (), place: Place | None = None) -> None:
         """Add a sink with the rows of a plan."""
@@ -203,9 +207,9 @@ class Session:
         write(self.env, self.settings, node, ready, name[-1], found, columns)
 
     def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
-        for each in chosen:
-            if each not in [column.name for column in columns]:
-                raise ColumnNotFoundError((each,), f" in {name[-1]}", nearest(each, [c.name for c in columns]))
+        for item in chosen:
+            if item not in [column.name for column in columns]:
+                raise ColumnNotFoundError((item,), f" in {name[-1]}", nearest(item, [c.name for c in columns]))
         if len(chosen) != len(node.columns):
             raise SqlError(f"INSERT names {len(chosen)} columns, but the query has {len(node.columns)}")
         items = []
@@ -241,9 +245,9 @@ class UnopenedSession(Session):
         """Return a plan that cannot be run if the connector looks at data."""
         if not find(name, table.options.get("connector")).looks_at_data:
             return super().scan(name, table)
-        physical = tuple(Column(each.name, each.type) for each in table.columns if each.type is not None)
+        physical = tuple(Column(column.name, column.type) for column in table.columns if column.type is not None)
         node = Scan(physical, name, _unreadable)
-        return self.completed(name, table, node, [each.name for each in table.columns])
+        return self.completed(name, table, node, [column.name for column in table.columns])
 
 
 def _unreadable(env: StreamExecutionEnvironment) -> DataStream:

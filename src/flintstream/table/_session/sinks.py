@@ -130,7 +130,7 @@ def _in_order(
     key = [table.names.index(name) for name in table.primary_key]
     of_key = RowFunction([Ref(table.columns[i].type, i) for i in key])
     mode = settings.choice(MATERIALIZE, ("AUTO", "NONE", "FORCE"))
-    ordered = any(each <= set(key) for each in upsert_keys(node))
+    ordered = any(upsert_key <= set(key) for upsert_key in upsert_keys(node))
     if mode == "NONE" or (mode == "AUTO" and ordered):
         return stream if parallelism is None else stream.key_by(of_key)
     made = stream.key_by(of_key).process(SinkMaterializer(settings.state_ttl_ms)).name("SinkMaterializer")

@@ -49,8 +49,10 @@ def altered(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], Declared
 def _changed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     place, word = tokens.place(), tokens.next().upper()
     strict = (
-        replace(each, type=each.type.not_null()) if each.type is not None and each.name in table.primary_key else each
-        for each in table.columns
+        replace(column, type=column.type.not_null())
+        if column.type is not None and column.name in table.primary_key
+        else column
+        for column in table.columns
     )
     table = replace(table, columns=tuple(strict))  # they stay so without the key
     if word == "SET":
@@ -80,7 +82,7 @@ def _reset(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
 
 
 def _position(columns: Sequence[Declared], name: str) -> int:
-    names = [each.name for each in columns]
+    names = [column.name for column in columns]
     if name not in names:
         raise SqlError(f"Column '{name}' does not exist{nearest(name, names)}")
     return names.index(name)
@@ -111,7 +113,7 @@ def _added(table: DeclaredTable, tokens: Tokens, *, new: bool) -> DeclaredTable:
 
 def _place(columns: list[Declared], column: Declared, tokens: Tokens, *, new: bool) -> None:
     """Put a column at its place: the end or, of a modified one, where it was."""
-    names = [each.name for each in columns]
+    names = [item.name for item in columns]
     if new and column.name in names:
         raise SqlError(f"Column '{column.name}' already exists in the table: MODIFY it, or use another name")
     position = len(columns) if new else _position(columns, column.name)
@@ -149,7 +151,7 @@ def _renamed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     old = tokens.name()
     tokens.expect("TO")
     new = tokens.name()
-    columns, names = list(table.columns), [each.name for each in table.columns]
+    columns, names = list(table.columns), [column.name for column in table.columns]
     position = _position(columns, old)
     _unused(table, old, key=False)
     if new in names:
@@ -158,8 +160,8 @@ def _renamed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     return replace(
         table,
         columns=tuple(columns),
-        primary_key=tuple(new if each == old else each for each in table.primary_key),
-        partitions=tuple(new if each == old else each for each in table.partitions),
+        primary_key=tuple(new if item == old else item for item in table.primary_key),
+        partitions=tuple(new if partition == old else partition for partition in table.partitions),
     )
 
 
@@ -170,7 +172,7 @@ def _unused(table: DeclaredTable, name: str, *, key: bool = True) -> None:
         SqlError: They do.
     """
     quoted = f"`{name}`"
-    needed = [f"column '{each.name}'" for each in table.columns if quoted in each.text]
+    needed = [f"column '{column.name}'" for column in table.columns if quoted in column.text]
     if table.watermark is not None and (table.watermark[0] == name or quoted in table.watermark_text):
         needed.append("the watermark")
     if key and name in table.primary_key:

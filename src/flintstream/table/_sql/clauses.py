@@ -86,8 +86,8 @@ def refuse_unread(parsed: Parsed) -> None:
         for key, value in node.args.items():
             if value and key not in read:
                 given = value[0] if isinstance(value, list) else value
-                places = (parsed.place(each) for each in (given, node, parsed.tree) if hasattr(each, "walk"))
-                place = next((each for each in places if each is not None), None)
+                places = (parsed.place(item) for item in (given, node, parsed.tree) if hasattr(item, "walk"))
+                place = next((item for item in places if item is not None), None)
                 name = f"{kind.upper()} with {key.rstrip('_').replace('_', ' ')}"
                 clause, instead = REFUSED.get((kind, key), (name, "leave it out"))
                 raise unsupported(clause, place, instead)

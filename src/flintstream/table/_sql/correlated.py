@@ -55,7 +55,7 @@ def conjuncts_of(tree: Any) -> list[Any]:
     while type(tree).__name__ == "Paren":
         tree = tree.this
     if type(tree).__name__ == "And":
-        return [part for each in (tree.this, tree.expression) for part in conjuncts_of(each)]
+        return [part for item in (tree.this, tree.expression) for part in conjuncts_of(item)]
     return [tree]
 
 
@@ -66,7 +66,7 @@ def inner_rows(
 
     None means that the query has clauses with which this cannot be told.
     """
-    if type(query).__name__ != "Select" or any(query.args.get(each) for each in CLAUSES):
+    if type(query).__name__ != "Select" or any(query.args.get(item) for item in CLAUSES):
         return None
     if query.args.get("from_") is None:
         return None
@@ -83,8 +83,8 @@ def inner_rows(
     wide = _Inner((*outer.columns, *scope.columns), (), scope.functions, scope.zone, scope.database, outer, scope)
     own, across = [], []
     where = query.args.get("where")
-    for each in [] if where is None else conjuncts_of(where.this):
-        made = boolean(planner.reader.read(each), wide, "WHERE", place)
+    for conjunct in [] if where is None else conjuncts_of(where.this):
+        made = boolean(planner.reader.read(conjunct), wide, "WHERE", place)
         if any(ref.index < len(outer.columns) for ref in refs(made)):
             across.append(made)
         else:
@@ -127,7 +127,7 @@ def with_value(
         aggregates.append(s.Aggregate(place, "SINGLE_VALUE", item))
         above = s.Name(place, ("$0",))
     columns = [s.Name(place, (f"{HIDDEN}k{i}",)) for i in range(len(outer_keys))]
-    listed = [*columns, *(s.Alias(place, each, (f"$a{i}",)) for i, each in enumerate(aggregates))]
+    listed = [*columns, *(s.Alias(place, element, (f"$a{i}",)) for i, element in enumerate(aggregates))]
     try:
         grouped = Grouping(session, inner, own, columns).plan(listed, None, "")
     except ColumnNotFoundError as error:
@@ -136,8 +136,8 @@ def with_value(
         what = "a query for a value whose SELECT reads columns of the outer query"
         raise unsupported(what, place, "read them outside its aggregates, or use a JOIN") from None
     names = [f"{HIDDEN}{width + i}" for i in range(len(grouped.columns))]
-    right = [Column(name, each.type.nullable()) for name, each in zip(names, grouped.columns, strict=True)]
-    renamed = Calc(tuple(right), grouped, tuple(Ref(each.type, i) for i, each in enumerate(grouped.columns)))
+    right = [Column(name, element.type.nullable()) for name, element in zip(names, grouped.columns, strict=True)]
+    renamed = Calc(tuple(right), grouped, tuple(Ref(element.type, i) for i, element in enumerate(grouped.columns)))
     equal = [_equal(a, Ref(right[i].type, width + i), session.zone, strict=strict) for i, a in enumerate(outer_keys)]
     made: Node = joined(session.settings, node, renamed, LEFT, both(equal, session.zone))
     tables = (*scope.tables, *([HIDDEN] * len(right))) if scope.tables else ()
@@ -148,7 +148,7 @@ def with_value(
         return made, wide, value.parts[0]
     computed = resolve(value, wide)
     name = f"{HIDDEN}{len(made.columns)}v"
-    kept = tuple(Ref(each.type, i) for i, each in enumerate(made.columns))
+    kept = tuple(Ref(element.type, i) for i, element in enumerate(made.columns))
     made = Calc((*made.columns, Column(name, computed.type.nullable())), made, (*kept, computed))
     return made, session.scope(made.columns, (*tables, HIDDEN) if tables else ()), name
 
@@ -156,10 +156,10 @@ def with_value(
 def _values(aggregates: Sequence[s.Aggregate], names: Sequence[str]) -> list[s.Syntax]:
     """Return the columns of aggregates; a COUNT of no rows is 0."""
     found: list[s.Syntax] = []
-    for each, name in zip(aggregates, names, strict=True):
-        column: s.Syntax = s.Name(each.place, (name,))
-        if each.function == "COUNT":
-            column = s.Apply(each.place, "COALESCE", (column, s.Value(each.place, 0, t.BigIntType(False))))
+    for item, name in zip(aggregates, names, strict=True):
+        column: s.Syntax = s.Name(item.place, (name,))
+        if item.function == "COUNT":
+            column = s.Apply(item.place, "COALESCE", (column, s.Value(item.place, 0, t.BigIntType(False))))
         found.append(column)
     return found
 
@@ -179,13 +179,13 @@ def _with_outer(
 ) -> tuple[Node, Scope, list[int]]:
     """Return the rows of a query with all outer values for which its conditions hold, and the outer columns."""
     width = len(node.columns)
-    read = sorted({ref.index for each in across for ref in refs(each) if ref.index < width})
+    read = sorted({ref.index for item in across for ref in refs(item) if ref.index < width})
     names = [s.Name(None, (f"{HIDDEN}k{i}",)) for i in range(len(read))]
-    columns = tuple(Column(each.parts[0], node.columns[i].type) for each, i in zip(names, read, strict=True))
+    columns = tuple(Column(item.parts[0], node.columns[i].type) for item, i in zip(names, read, strict=True))
     chosen = Calc(columns, node, tuple(Ref(node.columns[i].type, i) for i in read))
     different = Grouping(session, chosen, session.scope(columns), names).plan(names, None, "")
     places = {i: len(inner.columns) + at for at, i in enumerate(read)}
-    conditions = [_replaced(each, places, width) for each in across]
+    conditions = [_replaced(item, places, width) for item in across]
     made = joined(session.settings, inner, different, INNER, both(conditions, session.zone))
     tables = (*own.tables, *([HIDDEN] * len(read))) if own.tables else ()
     return made, session.scope(made.columns, tables), read
@@ -197,14 +197,16 @@ def _replaced(expression: Any, places: Mapping[int, int], width: int) -> Any:
         index = places[expression.index] if expression.index < width else expression.index - width
         return Ref(expression.type, index)
     if hasattr(expression, "arguments"):
-        return replace(expression, arguments=tuple(_replaced(each, places, width) for each in expression.arguments))
+        return replace(
+            expression, arguments=tuple(_replaced(argument, places, width) for argument in expression.arguments)
+        )
     return expression
 
 
 def _widened(session: Any, node: Node, scope: Scope, more: Sequence[Expr], name: str) -> tuple[Node, Scope]:
     """Return a table with further columns: ``name`` and a number each."""
-    own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
-    columns = tuple(Column(f"{name}{i}", each.type) for i, each in enumerate(more))
+    own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
+    columns = tuple(Column(f"{name}{i}", item.type) for i, item in enumerate(more))
     made = Calc((*node.columns, *columns), node, (*own, *more))
     tables = (*scope.tables, *([HIDDEN] * len(columns))) if scope.tables else ()
     return made, session.scope(made.columns, tables)
@@ -216,9 +218,9 @@ def _above(syntax: object, found: list[s.Aggregate]) -> Any:
         found.append(syntax)
         return s.Name(syntax.place, (f"${len(found) - 1}",))
     if isinstance(syntax, tuple):
-        return tuple(_above(each, found) for each in syntax)
+        return tuple(_above(item, found) for item in syntax)
     if is_dataclass(syntax) and isinstance(syntax, s.Syntax):
-        return replace(syntax, **{each.name: _above(getattr(syntax, each.name), found) for each in fields(syntax)})
+        return replace(syntax, **{field.name: _above(getattr(syntax, field.name), found) for field in fields(syntax)})
     return syntax
 
 
@@ -227,7 +229,7 @@ def _named(syntax: object, values: Sequence[s.Syntax]) -> Any:
     if isinstance(syntax, s.Name) and syntax.parts[0][:1] == "$" and syntax.parts[0][1:].isdigit():
         return values[int(syntax.parts[0][1:])]
     if isinstance(syntax, tuple):
-        return tuple(_named(each, values) for each in syntax)
+        return tuple(_named(item, values) for item in syntax)
     if is_dataclass(syntax) and isinstance(syntax, s.Syntax):
-        return replace(syntax, **{each.name: _named(getattr(syntax, each.name), values) for each in fields(syntax)})
+        return replace(syntax, **{field.name: _named(getattr(syntax, field.name), values) for field in fields(syntax)})
     return syntax

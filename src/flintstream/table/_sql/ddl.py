@@ -53,10 +53,10 @@ def create_table(
     ended(tokens)
     if not table.columns:
         raise SqlError(f"table '{name[-1]}' has no columns")
-    names = [each.name for each in table.columns]
-    for each in names:
-        if names.count(each) > 1:
-            raise SqlError(f"A column named '{each}' already exists in the table '{name[-1]}'")
+    names = [column.name for column in table.columns]
+    for item in names:
+        if names.count(item) > 1:
+            raise SqlError(f"A column named '{item}' already exists in the table '{name[-1]}'")
     return name, table, lenient
 
 
@@ -83,9 +83,9 @@ def _like(
         return chosen.get(feature, chosen.get("ALL", "INCLUDING")) != "EXCLUDING"
 
     columns = tuple(
-        each
-        for each in base.columns
-        if (each.expression is None or included("GENERATED")) and (each.metadata is None or included("METADATA"))
+        column
+        for column in base.columns
+        if (column.expression is None or included("GENERATED")) and (column.metadata is None or included("METADATA"))
     )
     watermark = base if own.watermark is None and included("WATERMARKS") else own
     return DeclaredTable(
@@ -178,7 +178,7 @@ class Body:
         known = sql_text(syntax)
         if known is not None:
             return syntax, known
-        names, sql, text, end = {each.name for each in self.columns}, self.tokens.sql, "", None
+        names, sql, text, end = {column.name for column in self.columns}, self.tokens.sql, "", None
         for token in part:
             text += "" if end is None else sql[end : token.start]
             written = sql[token.start : token.end + 1]

@@ -265,7 +265,7 @@ def _prepared(tokens: Sequence[Token]) -> list[Any]:
     i = 0
     while i < len(tokens):
         token = tokens[i]
-        following = [str(each.text).upper() for each in tokens[i + 1 : i + 4]]
+        following = [str(item.text).upper() for item in tokens[i + 1 : i + 4]]
         sign = "" if token.token_type.name == "STRING" else token.text
         i += 1
         if sign[:1] == "_" and following and _follows(token, tokens[i]):
@@ -326,7 +326,7 @@ class Parsed:
         depth, i = 0, 0
         while i < len(tokens):
             token = tokens[i]
-            words = [str(each.text).upper() for each in tokens[i : i + 4]]
+            words = [str(item.text).upper() for item in tokens[i : i + 4]]
             if words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS:
                 i = self._window(tokens, i)
                 found.append(_named(token, f"$window{len(self.windows) - 1}"))
@@ -376,19 +376,19 @@ class Parsed:
         return end + 1
 
     def _window_table(self, part: list[Any]) -> tuple[Any, tuple[str, ...]]:
-        texts = [str(each.text).upper() for each in part]
+        texts = [str(item.text).upper() for item in part]
         if texts[:1] == ["("]:
             place = place_at(self.sql, part[0].start)
             raise SqlError(f"TABLE takes a name, but found '(' at {place}: write the query without TABLE, or a view")
         cut = next((i for i, text in enumerate(texts) if text in {"PARTITION", "PARTITION BY"}), len(part))
-        keys = [str(each.text) for each in part[cut:] if each.text not in {",", "(", ")"}]
+        keys = [str(item.text) for item in part[cut:] if item.text not in {",", "(", ")"}]
         names = tuple(key for key in keys if key.upper() not in {"PARTITION", "BY", "PARTITION BY"})
-        return tuple(str(each.text) for each in part[:cut] if each.text != "."), names
+        return tuple(str(item.text) for item in part[:cut] if item.text != "."), names
 
     def place(self, node: Any) -> Place | None:
         """Return where a part of the query begins."""
-        for each in node.walk():
-            start = each.meta.get("start")
+        for item in node.walk():
+            start = item.meta.get("start")
             if start is not None:
                 return place_at(self.sql, start)
         return None

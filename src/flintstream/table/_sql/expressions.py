@@ -71,10 +71,10 @@ class ExpressionReader:
             chain.append(node)  # of a long sum, each operator's first argument is the sum so far
             node = node.this
         found = self._read(node)
-        for each in reversed(chain):
-            kind, place = type(each).__name__, self.parsed.place(each)
-            self._refuse_unread(kind, each, place)
-            other = self.read(each.expression)
+        for item in reversed(chain):
+            kind, place = type(item).__name__, self.parsed.place(item)
+            self._refuse_unread(kind, item, place)
+            other = self.read(item.expression)
             if kind in {"And", "Or"} and isinstance(found, s.Apply) and found.function == _BINARY[kind]:
                 found = s.Apply(place, _BINARY[kind], (*found.arguments, other))
             else:
@@ -109,7 +109,7 @@ class ExpressionReader:
                 raise SqlError(f"{node.sql()}{at(place)} has a part that flintstream does not know ({kind} {key})")
 
     def _all(self, nodes: Any) -> tuple[s.Syntax, ...]:
-        return tuple(self.read(each) for each in nodes)
+        return tuple(self.read(node) for node in nodes)
 
     def _window(self, node: Expr, place: s.Place | None) -> s.Syntax:
         return window_of(self, node, self.windows, place)
@@ -204,11 +204,11 @@ class ExpressionReader:
     def _case(self, node: Expr, place: s.Place | None) -> s.Syntax:
         subject = None if node.this is None else self.read(node.this)
         parts: list[s.Syntax] = []
-        for each in node.args["ifs"]:
-            condition = self.read(each.this)
+        for arg in node.args["ifs"]:
+            condition = self.read(arg.this)
             if subject is not None:
                 condition = s.Apply(condition.place, "=", (subject, condition))
-            parts += [condition, self.read(each.args["true"])]
+            parts += [condition, self.read(arg.args["true"])]
         default = node.args.get("default")
         parts.append(s.Value(place, None, t.NullType()) if default is None else self.read(default))
         return s.Apply(place, "CASE", tuple(parts))
@@ -241,7 +241,7 @@ class ExpressionReader:
         else:
             raise unsupported(f"{word} of a query here", place, "write it as a condition of WHERE, joined by AND")
         value = self.read(node.this)
-        parts = [s.Apply(place, sign, (value, self.read(each))) for each in listed]
+        parts = [s.Apply(place, sign, (value, self.read(item))) for item in listed]
         return parts[0] if len(parts) == 1 else s.Apply(place, _QUANTIFIED[word], tuple(parts))
 
     def _escape(self, node: Expr, place: s.Place | None) -> s.Syntax:
@@ -319,13 +319,13 @@ class ExpressionReader:
 
     def _overlay(self, node: Expr, place: s.Place | None) -> s.Syntax:
         parts = (node.this, node.expression, node.args.get("from_"), node.args.get("for_"))
-        return s.Apply(place, "OVERLAY", self._all(each for each in parts if each is not None))
+        return s.Apply(place, "OVERLAY", self._all(part for part in parts if part is not None))
 
     def _floor(self, node: Expr, place: s.Place | None, name: str = "FLOOR") -> s.Syntax:
         to = node.args.get("to")
         if to is None:
             digits = node.args.get("decimals")
-            return s.Apply(place, name, self._all(each for each in (node.this, digits) if each is not None))
+            return s.Apply(place, name, self._all(item for item in (node.this, digits) if item is not None))
         unit = to.name.upper()
         return s.Apply(place, f"{name} TO", (self.read(node.this), s.Value(place, unit, t.CharType(len(unit), False))))
 
@@ -333,8 +333,8 @@ class ExpressionReader:
         return self._floor(node, place, "CEIL")
 
     def _overlaps(self, node: Expr, place: s.Place | None) -> s.Syntax:
-        periods = [self._all(each.expressions) for each in (node.this, node.expression)]
-        if [len(each) for each in periods] != [2, 2]:
+        periods = [self._all(item.expressions) for item in (node.this, node.expression)]
+        if [len(period) for period in periods] != [2, 2]:
             raise SqlError(f"OVERLAPS{at(place)} compares two pairs (start, end)")
         return s.Apply(place, "OVERLAPS", (*periods[0], *periods[1]))
 
@@ -352,7 +352,7 @@ class ExpressionReader:
 
     def _substring(self, node: Expr, place: s.Place | None) -> s.Syntax:
         parts = (node.this, node.args.get("start"), node.args.get("length"))
-        return s.Apply(place, "SUBSTRING", self._all(each for each in parts if each is not None))
+        return s.Apply(place, "SUBSTRING", self._all(part for part in parts if part is not None))
 
     def _strposition(self, node: Expr, place: s.Place | None) -> s.Syntax:
         return s.Apply(place, "POSITION", (self.read(node.args["substr"]), self.read(node.this)))
@@ -387,6 +387,6 @@ def _quantifier(node: Expr) -> str:
 
 def _all_known(place: s.Place | None, parts: tuple[s.Syntax, ...]) -> s.Syntax:
     """Return a row of values, or NULL if one of them is."""
-    tests = tuple(s.Apply(place, "IS NOT NULL", (each,)) for each in parts)
+    tests = tuple(s.Apply(place, "IS NOT NULL", (part,)) for part in parts)
     nothing = s.Value(place, None, t.NullType())
     return s.Apply(place, "CASE", (s.Apply(place, "AND", tests), s.Apply(place, "ROW", parts), nothing))

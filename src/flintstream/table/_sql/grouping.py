@@ -43,7 +43,7 @@ def aggregates_in(syntax: object) -> bool:
         return aggregates_in((of_rows.argument, of_rows.condition, syntax.partition, syntax.order))
     if isinstance(syntax, tuple):
         return any(map(aggregates_in, syntax))
-    return is_dataclass(syntax) and any(aggregates_in(getattr(syntax, each.name)) for each in fields(syntax))
+    return is_dataclass(syntax) and any(aggregates_in(getattr(syntax, field.name)) for field in fields(syntax))
 
 
 class Grouping:
@@ -62,7 +62,7 @@ class Grouping:
         self.session, self.node, self.scope, self.condition = session, node, scope, condition
         self._structures: dict[int, tuple[s.Syntax, Any]] = {}
         """By the id of an expression: it, so that no other one gets the id, and its structure."""
-        windows = [self._window(each) for each in sets or [keys]]
+        windows = [self._window(item) for item in sets or [keys]]
         self.window = windows[0] if all(windows) else None
         self.keys: list[s.Syntax] = []
         self.names: dict[Any, str] = {}
@@ -77,7 +77,7 @@ class Grouping:
         self.aggregates: list[s.Aggregate] = []
         self._numbers: dict[Any, int] = {}
         """The positions of aggregates, by their structure."""
-        self.sets = [{self.names[self._structure(key)] for key in each} for each in sets]
+        self.sets = [{self.names[self._structure(key)] for key in item} for item in sets]
         self.constants: list[list[int]] = [list(range(len(sets)))] if sets else []
         """What follows the keys, for each set: its number, and then the results of GROUPING."""
 
@@ -109,7 +109,7 @@ class Grouping:
             return ("column", index, rest)
         if isinstance(syntax, s.Syntax):
             if id(syntax) not in self._structures:
-                parts = [getattr(syntax, each.name) for each in fields(syntax) if each.name != "place"]
+                parts = [getattr(syntax, field.name) for field in fields(syntax) if field.name != "place"]
                 self._structures[id(syntax)] = syntax, (type(syntax).__name__, *map(self._structure, parts))
             return self._structures[id(syntax)][1]
         if isinstance(syntax, tuple):
@@ -141,7 +141,7 @@ class Grouping:
             if isinstance(syntax, s.Name):
                 raise SqlError(f"Expression '{'.'.join(syntax.parts)}'{at(syntax.place)} is not being grouped")
             changed = {
-                each.name: self.above(getattr(syntax, each.name)) for each in fields(syntax) if each.name != "place"
+                field.name: self.above(getattr(syntax, field.name)) for field in fields(syntax) if field.name != "place"
             }
             return replace(syntax, **changed)
         if isinstance(syntax, tuple):
@@ -150,12 +150,12 @@ class Grouping:
 
     def _grouping(self, call: s.Apply) -> s.Syntax:
         """Return a column with a bit for each argument that is not a key of the row's set."""
-        keys = [self.names.get(self._structure(each)) for each in call.arguments]
+        keys = [self.names.get(self._structure(argument)) for argument in call.arguments]
         if None in keys or not keys:
             raise SqlError(f"{call.function}{at(call.place)} takes keys of GROUP BY")
         if not self.sets:
             return s.Value(call.place, 0, t.BigIntType(False))
-        bits = [sum((key not in each) << i for i, key in enumerate(reversed(keys))) for each in self.sets]
+        bits = [sum((key not in item) << i for i, key in enumerate(reversed(keys))) for item in self.sets]
         self.constants.append(bits)
         return s.Name(call.place, (f"$g{len(self.constants) - 1}",))
 
@@ -167,8 +167,8 @@ class Grouping:
         Raises:
             SqlError: An expression is neither grouped nor aggregated.
         """
-        named = [self._named(each, f"{unnamed}{i}") for i, each in enumerate(self._listed(items))]
-        made = [self.above(each) for each in named]
+        named = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._listed(items))]
+        made = [self.above(item) for item in named]
         condition = None if having is None else self.above(having)
         qualified = () if qualify is None else (self.above(qualify),)
         node = self._grouped()
@@ -187,14 +187,14 @@ class Grouping:
 
     def _listed(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []
-        for each in items:
-            if isinstance(each, s.Star):
+        for item in items:
+            if isinstance(item, s.Star):
                 chosen = [
-                    i for i in range(len(self.scope.columns)) if each.table in {None, *self.scope.tables[i : i + 1]}
+                    i for i in range(len(self.scope.columns)) if item.table in {None, *self.scope.tables[i : i + 1]}
                 ]
-                found += [s.Name(each.place, (self.scope.columns[i].name,)) for i in chosen]
+                found += [s.Name(item.place, (self.scope.columns[i].name,)) for i in chosen]
             else:
-                found.append(each)
+                found.append(item)
         return found
 
     def _named(self, item: s.Syntax, unnamed: str) -> s.Syntax:
@@ -204,29 +204,29 @@ class Grouping:
 
     def _grouped(self) -> Node:
         below = self.node if self.window is None else self.window.input
-        parts = [resolve(each, self.scope) for each in self.keys]
-        columns = [self._key(i, each) for i, each in enumerate(parts)]
+        parts = [resolve(item, self.scope) for item in self.keys]
+        columns = [self._key(i, item) for i, item in enumerate(parts)]
         numbers = [Column(f"$g{i}", t.BigIntType(False)) for i in range(len(self.constants))]
         calls = []
         results = []
-        for i, each in enumerate(self.aggregates):
-            call = self._call(each, parts)
+        for i, item in enumerate(self.aggregates):
+            call = self._call(item, parts)
             calls.append(call)
             results.append(Column(f"$a{i}", call.type))
         read = [*parts, *([] if self.condition is None else [self.condition])]
         for expression in read:
             if any(ref.index >= len(below.columns) for ref in refs(expression)):
                 raise unsupported("a key, aggregate or filter of the window's own columns", None, "filter with HAVING")
-        inner = tuple(Column(f"$i{i}", each.type) for i, each in enumerate(parts))
+        inner = tuple(Column(f"$i{i}", item.type) for i, item in enumerate(parts))
         input_: Node = Calc(inner, below, tuple(parts), self.condition)
         if self.sets:
             copies = [
-                Copy(tuple(i for i, key in enumerate(columns) if key.name in each), constants)
-                for each, constants in zip(self.sets, zip(*self.constants, strict=True), strict=True)
+                Copy(tuple(i for i, key in enumerate(columns) if key.name in item), constants)
+                for item, constants in zip(self.sets, zip(*self.constants, strict=True), strict=True)
             ]
             expanded = (*columns, *numbers, *inner[len(columns) :])
             input_ = Expanded(expanded, input_, len(columns), tuple(copies))
-            calls = [each.after(len(numbers)) for each in calls]
+            calls = [item.after(len(numbers)) for item in calls]
             columns += numbers
         if self.window is None:
             return grouped(self.session.settings, input_, len(columns), tuple(calls), (*columns, *results), None)
@@ -237,7 +237,7 @@ class Grouping:
 
     def _key(self, index: int, key: Expr) -> Column:
         name = f"$k{index}"
-        if all(name in each for each in self.sets):
+        if all(name in item for item in self.sets):
             return Column(name, key.type, self._time_of(key))
         return Column(name, key.type.nullable())
 
@@ -268,7 +268,7 @@ class Grouping:
         made = json_of_group(aggregate.function, argument, self.session.zone)
         if made is None:
             given = argument.arguments if isinstance(argument, Call) and argument.name == "ROW" else (argument,)
-            types = ", ".join(sql_name(each.type) for each in given)
+            types = ", ".join(sql_name(item.type) for item in given)
             takes = "(any)" if aggregate.function == "JSON_ARRAYAGG" else "(KEY STRING VALUE any)"
             raise SqlError(f"{aggregate.function}({types}){at(aggregate.place)} has wrong types: it takes {takes}")
         return made
@@ -279,7 +279,7 @@ class Grouping:
             raise SqlError(f"{function.name}{at(aggregate.place)} is a {function.kind} function: {function.advice}")
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
         given = arguments_of(
-            function, [resolve(each, self.scope) for each in written], self.session.zone, aggregate.place
+            function, [resolve(item, self.scope) for item in written], self.session.zone, aggregate.place
         )
         if aggregate.distinct and len(given) != 1:
             raise SqlError(f"{function.name}{at(aggregate.place)} with DISTINCT takes one argument")
@@ -303,12 +303,12 @@ class Grouping:
             function.result_type.nullable(),
             aggregate.distinct,
             condition,
-            function=function.of_types([each.type for each in given]),
+            function=function.of_types([item.type for item in given]),
             more=tuple(positions[1:]),
         )
 
 
 def distinct(session: Session, node: Node) -> Node:
     """Return each row of a table once."""
-    names: list[s.Syntax] = [s.Name(None, (each.name,)) for each in node.columns]
+    names: list[s.Syntax] = [s.Name(None, (column.name,)) for column in node.columns]
     return Grouping(session, node, session.scope(node.columns), names).plan(names, None, "")

@@ -30,8 +30,8 @@ def grouping_keys(group: Expr, read: Read) -> tuple[list[Syntax], list[list[Synt
     if group is None:
         return [], []
     parts = group.expressions
-    choices = [_choices(each, read) for each in parts]
-    if not any(type(each).__name__ in _SEVERAL for each in parts):
+    choices = [_choices(part, read) for part in parts]
+    if not any(type(part).__name__ in _SEVERAL for part in parts):
         return [key for (keys,) in choices for key in keys], []
     sets = [[key for keys in chosen for key in keys] for chosen in product(*choices)]
     if len(sets) > _MOST:
@@ -47,10 +47,10 @@ def _choices(node: Expr, read: Read) -> list[list[Syntax]]:
     """Return the sets of keys that a part stands for."""
     kind = type(node).__name__
     if kind == "GroupingSets":
-        return [keys for each in node.expressions for keys in _choices(each, read)]
+        return [keys for expression in node.expressions for keys in _choices(expression, read)]
     if kind not in _SEVERAL:
         return [_keys(node, read)]
-    units = [_keys(each, read) for each in node.expressions]
+    units = [_keys(expression, read) for expression in node.expressions]
     sizes = range(len(units), -1, -1)
     if kind == "Rollup":
         return [_joined(units[:size]) for size in sizes]
@@ -58,7 +58,7 @@ def _choices(node: Expr, read: Read) -> list[list[Syntax]]:
 
 
 def _keys(node: Expr, read: Read) -> list[Syntax]:
-    return [read(each) for each in (node.expressions if type(node).__name__ == "Tuple" else [node])]
+    return [read(expression) for expression in (node.expressions if type(node).__name__ == "Tuple" else [node])]
 
 
 def _joined(units: Sequence[list[Syntax]]) -> list[Syntax]:

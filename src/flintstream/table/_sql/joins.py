@@ -45,10 +45,10 @@ def joined_table(planner: Any, node: Node, scope: Scope, join: Any, named: Mappi
     right, right_scope = planner.read_from(join.this, named)
     both = scope.tables + right_scope.tables
     wide = planner.session.scope((*node.columns, *right.columns), both)
-    on, using = join.args.get("on"), [each.name for each in join.args.get("using") or ()]
+    on, using = join.args.get("on"), [arg.name for arg in join.args.get("using") or ()]
     if method:
-        names = [each.name for each in right.columns]
-        using = [each.name for each in node.columns if each.name in names]
+        names = [column.name for column in right.columns]
+        using = [column.name for column in node.columns if column.name in names]
     condition = None if on is None else boolean(planner.reader.read(on), wide, "ON", planner.parsed.place(on))
     if using:
         condition = _using(node, right, using, planner.session, place)
@@ -90,9 +90,9 @@ def _merged(
     node: Any, width: int, names: Sequence[str], tables: tuple[str, ...], session: Session
 ) -> tuple[Node, Scope]:
     """Return a join with each column of USING once, before the others."""
-    own = [each.name for each in node.columns]
-    firsts = [own.index(each) for each in names]
-    seconds = [own.index(each, width) for each in names]
+    own = [column.name for column in node.columns]
+    firsts = [own.index(name) for name in names]
+    seconds = [own.index(name, width) for name in names]
     items = []
     for first, second in zip(firsts, seconds, strict=True):
         chosen = second if node.kind == RIGHT else first

@@ -54,16 +54,16 @@ class _Clauses:
 
     def instead(self, on: str, *words: str) -> list[Any]:
         """Read ``NULL ON EMPTY`` or ``DEFAULT 1 ON EMPTY``: the word and the value."""
-        for each in words:
-            if each == "DEFAULT":
+        for word in words:
+            if word == "DEFAULT":
                 index = self.parser._index
                 if self.take("DEFAULT"):
                     value = self.parser._parse_bitwise()
                     if self.take("ON", on):
                         return [self.word("DEFAULT"), value]
                     self.parser._retreat(index)
-            elif self.take(*each.split(), "ON", on):
-                return [self.word("_".join(each.split())), self.exp.Null()]
+            elif self.take(*word.split(), "ON", on):
+                return [self.word("_".join(word.split())), self.exp.Null()]
         return []
 
     def both(self, *words: str) -> tuple[list[Any], list[Any]]:
@@ -72,11 +72,11 @@ class _Clauses:
         error = self.instead("ERROR", *words)
         empty = empty or self.instead("EMPTY", *words)
         nothing = [self.word("NULL"), self.exp.Null()]
-        return empty or nothing, error or [each.copy() for each in nothing]
+        return empty or nothing, error or [item.copy() for item in nothing]
 
     def nulls(self, otherwise: str) -> str:
         """Read ``NULL ON NULL`` or ``ABSENT ON NULL``; nothing is ``otherwise``."""
-        return next((each for each in ("NULL", "ABSENT") if self.take(each, "ON", "NULL")), otherwise)
+        return next((name for name in ("NULL", "ABSENT") if self.take(name, "ON", "NULL")), otherwise)
 
     def several(self, read: Callable[[], list[Any]], otherwise: str) -> list[Any]:
         """Read values with commas, and before them put what becomes of NULL."""
@@ -111,14 +111,14 @@ def _query(clauses: _Clauses) -> Any:
             wrapper = name
             break
     behaviours = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
-    empty, error = (each[0] for each in clauses.both(*behaviours))
+    empty, error = (item[0] for item in clauses.both(*behaviours))
     return clauses.call("JSON_QUERY", *found, kind, clauses.word(wrapper), empty, error)
 
 
 def _exists(clauses: _Clauses) -> Any:
     found = clauses.head()
     words = ("TRUE", "FALSE", "UNKNOWN", "ERROR")
-    chosen = next((each for each in words if clauses.take(each, "ON", "ERROR")), "FALSE")
+    chosen = next((word for word in words if clauses.take(word, "ON", "ERROR")), "FALSE")
     return clauses.call("JSON_EXISTS", *found, clauses.word(chosen))
 
 

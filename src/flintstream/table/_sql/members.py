@@ -25,36 +25,36 @@ if TYPE_CHECKING:
 def as_values(planner: Any, node: Node, scope: Scope, tree: Expr, named: Mapping[str, Node]) -> tuple[Node, Scope, Any]:
     """Return a table with a column for what each IN compares, and the expression with queries for single values."""
     trees = optional_module("sqlglot.expressions", extra="table", purpose="SQL")
-    for each in list(tree.find_all(trees.Exists, trees.In)):
-        query = each.this if isinstance(each, trees.Exists) else each.args.get("query")
+    for item in list(tree.find_all(trees.Exists, trees.In)):
+        query = item.this if isinstance(item, trees.Exists) else item.args.get("query")
         while isinstance(query, trees.Subquery):
             query = query.this
-        if not isinstance(query, trees.Select) or _within(each, tree, trees) or any(map(query.args.get, CLAUSES)):
+        if not isinstance(query, trees.Select) or _within(item, tree, trees) or any(map(query.args.get, CLAUSES)):
             continue
         if any(
             call.name.upper() in AGGREGATES for part in query.expressions for call in part.find_all(trees.Anonymous)
         ):
             continue  # one row, whatever the conditions
-        if isinstance(each, trees.Exists):
+        if isinstance(item, trees.Exists):
             made = _some(trees, query)
-        elif isinstance(each.this, trees.Tuple) or len(query.expressions) != 1:
+        elif isinstance(item.this, trees.Tuple) or len(query.expressions) != 1:
             continue
         else:
-            node, scope, made = _in(planner, node, scope, each, query, named, trees)
-        if each is tree:
+            node, scope, made = _in(planner, node, scope, item, query, named, trees)
+        if item is tree:
             return node, scope, made
-        each.replace(made)
+        item.replace(made)
     return node, scope, tree
 
 
-def _within(each: Any, tree: Expr, trees: Any) -> bool:
+def _within(node: Any, tree: Expr, trees: Any) -> bool:
     """Return whether it belongs to another query within the expression."""
-    parent = each.parent if each is not tree else None
+    parent = node.parent if node is not tree else None
     while parent is not None and parent is not tree:
         if isinstance(parent, (trees.Select, trees.Exists, trees.In)):
             return True
         parent = parent.parent
-    return parent is tree and each is not tree and isinstance(tree, (trees.Select, trees.Exists))
+    return parent is tree and node is not tree and isinstance(tree, (trees.Select, trees.Exists))
 
 
 def _some(trees: Any, query: Any, condition: object = None) -> Any:
@@ -73,7 +73,7 @@ def _in(
 ) -> tuple[Node, Scope, Any]:
     value = resolve(planner.reader.read(tree.this), scope)
     name = f"{HIDDEN}{len(scope.columns)}"
-    items = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
+    items = [Item(element.name, Ref(element.type, i), element.time) for i, element in enumerate(node.columns)]
     node = calc(node, [*items, Item(name, value)])
     scope = planner.session.scope(node.columns, (*scope.tables, HIDDEN) if scope.tables else ())
     item = query.expressions[0].unalias()
@@ -88,5 +88,5 @@ def _in(
         return node, scope, met
     nothing = trees.Not(this=_some(trees, query))
     cases = [trees.If(this=met, true=trees.true()), trees.If(this=nothing, true=trees.false())]
-    cases += [trees.If(this=each, true=trees.Null()) for each in unknown]
+    cases += [trees.If(this=element, true=trees.Null()) for element in unknown]
     return node, scope, trees.Paren(this=trees.Case(ifs=cases, default=trees.false()))

@@ -20,7 +20,7 @@ def window_of(reader: Any, node: Expr, named: dict[str, Any], place: s.Place | N
             raise SqlError(f"Window '{alias.name}'{at(place)} not found; there are: {', '.join(named)}")
         window = named[alias.name]
     order = window.args.get("order")
-    listed = tuple(sorted_by(reader, each) for each in ([] if order is None else order.expressions))
+    listed = tuple(sorted_by(reader, expression) for expression in ([] if order is None else order.expressions))
     spec = window.args.get("spec")
     frame: Any = None
     if spec is not None:
@@ -32,7 +32,7 @@ def window_of(reader: Any, node: Expr, named: dict[str, Any], place: s.Place | N
                 text = "CURRENT ROW"
             ends.append((None if text else reader.read(value), text or side))
         frame = (str(spec.args["kind"]).upper() == "ROWS", *ends)
-    partition = tuple(reader.read(each) for each in window.args.get("partition_by") or ())
+    partition = tuple(reader.read(arg) for arg in window.args.get("partition_by") or ())
     return s.Over(place, reader.read(node.this), partition, listed, frame)
 
 
@@ -55,15 +55,17 @@ def keys_in_select(tree: Expr, order: Any) -> list[int | None]:
     found: list[int | None] = [None] * len(order.expressions)
     if type(tree).__name__ != "Select" or tree.args.get("distinct"):
         return found
-    named = {each.alias: each.this for each in tree.expressions if each.args.get("alias") is not None}
-    names = {*named, *(each.name for each in tree.expressions if type(each).__name__ == "Column")}
+    named = {
+        expression.alias: expression.this for expression in tree.expressions if expression.args.get("alias") is not None
+    }
+    names = {*named, *(expression.name for expression in tree.expressions if type(expression).__name__ == "Column")}
 
     def meant(part: Any) -> Any:
         return named[part.name].copy() if _is_bare(part) and part.name in named else part
 
     added = 0
-    for i, each in enumerate(order.expressions):
-        key = each.this
+    for i, item in enumerate(order.expressions):
+        key = item.this
         if key.is_int or (_is_bare(key) and key.name in names):
             continue
         tree.append("expressions", key.copy().transform(meant).as_(f"$o{added}"))

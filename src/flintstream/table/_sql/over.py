@@ -40,19 +40,19 @@ def with_windows(
         SqlError: A window has no order, or a frame that cannot be.
     """
     found: list[s.Over] = []
-    for each in items:
-        _collect(each, found)
+    for item in items:
+        _collect(item, found)
     if not found:
         return node, scope, list(items), condition
     if condition is not None:
         node, condition = Calc(node.columns, node, None, condition), None
     groups: dict[Any, list[s.Over]] = {}
-    for each in found:
-        groups.setdefault((each.partition, each.order, each.frame), []).append(each)
+    for item in found:
+        groups.setdefault((item.partition, item.order, item.frame), []).append(item)
     names: dict[int, str] = {}
     for calls in groups.values():
         node, scope = _with_window(session, node, scope, calls, names)
-    return node, scope, [_replaced(each, names) for each in items], None
+    return node, scope, [_replaced(item, names) for item in items], None
 
 
 def qualification(syntax: s.Syntax, scope: Scope) -> Expr:
@@ -70,14 +70,14 @@ def qualification(syntax: s.Syntax, scope: Scope) -> Expr:
 def with_names(syntax: object, items: Sequence[s.Syntax], scope: Scope) -> Any:
     """Return a condition of QUALIFY with what its names mean that SELECT gives to expressions."""
     if isinstance(syntax, s.Name) and len(syntax.parts) == 1:
-        named = [each.argument for each in items if isinstance(each, s.Alias) and each.names == syntax.parts]
-        own = any(each.name == syntax.parts[0] for each in scope.columns)
+        named = [item.argument for item in items if isinstance(item, s.Alias) and item.names == syntax.parts]
+        own = any(column.name == syntax.parts[0] for column in scope.columns)
         return named[0] if named and not own else syntax
     if isinstance(syntax, tuple):
-        return tuple(with_names(each, items, scope) for each in syntax)
+        return tuple(with_names(item, items, scope) for item in syntax)
     if isinstance(syntax, s.Syntax):
         return replace(
-            syntax, **{each.name: with_names(getattr(syntax, each.name), items, scope) for each in fields(syntax)}
+            syntax, **{field.name: with_names(getattr(syntax, field.name), items, scope) for field in fields(syntax)}
         )
     return syntax
 
@@ -86,8 +86,8 @@ def _collect(syntax: object, found: list[s.Over]) -> None:
     if isinstance(syntax, s.Over):
         found.append(syntax)
     elif isinstance(syntax, tuple):
-        for each in syntax:
-            _collect(each, found)
+        for item in syntax:
+            _collect(item, found)
     elif is_dataclass(syntax):
         for one in fields(syntax):
             _collect(getattr(syntax, one.name), found)
@@ -97,9 +97,9 @@ def _replaced(syntax: object, names: dict[int, str]) -> Any:
     if isinstance(syntax, s.Over):
         return s.Name(syntax.place, (names[id(syntax)],))
     if isinstance(syntax, tuple):
-        return tuple(_replaced(each, names) for each in syntax)
+        return tuple(_replaced(item, names) for item in syntax)
     if isinstance(syntax, s.Syntax) and not isinstance(syntax, (s.Name, s.Star, s.Columns)):
-        changed = {each.name: _replaced(getattr(syntax, each.name), names) for each in fields(syntax)}
+        changed = {field.name: _replaced(getattr(syntax, field.name), names) for field in fields(syntax)}
         return replace(syntax, **changed)
     return syntax
 
@@ -119,32 +119,32 @@ def _with_window(
         extra.append(made)
         return width + len(extra) - 1
 
-    partition = tuple(position(each) for each in first.partition)
-    order = tuple(Sorted(position(each), descending, none) for each, descending, none in first.order)
+    partition = tuple(position(item) for item in first.partition)
+    order = tuple(Sorted(position(item), descending, none) for item, descending, none in first.order)
     _check_order(node, first, order, batch=batch)
-    if any(i >= width for i in (*partition, *(each.index for each in order))):
+    if any(i >= width for i in (*partition, *(item.index for item in order))):
         node, scope, width = _widened(session, node, scope, extra)
         extra = []
     aggregates: list[AggregateCall] = []
     positions: list[Position] = []
     results: list[tuple[int, Column, s.Over]] = []
-    for each in calls:
+    for item in calls:
         name = f"{HIDDEN}{width + len(results)}"
-        if isinstance(each.function, s.Aggregate):
-            call = _aggregate(each.function, scope, position, partitioned=True)
+        if isinstance(item.function, s.Aggregate):
+            call = _aggregate(item.function, scope, position, partitioned=True)
             aggregates.append(call)
-            results.append((0, Column(name, call.type), each))
+            results.append((0, Column(name, call.type), item))
         else:
-            place, kind = _position(each, scope, position, batch=batch)
+            place, kind = _position(item, scope, position, batch=batch)
             positions.append(place)
-            results.append((1, Column(name, kind), each))
+            results.append((1, Column(name, kind), item))
     ordered = sorted(results, key=lambda one: one[0])
-    for _, column, each in ordered:
-        names[id(each)] = column.name
+    for _, column, item in ordered:
+        names[id(item)] = column.name
     below = node
     if extra:
-        own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
-        more = tuple(Column(f"${i}", each.type) for i, each in enumerate(extra))
+        own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
+        more = tuple(Column(f"${i}", item.type) for i, item in enumerate(extra))
         below = Calc((*node.columns, *more), node, (*own, *extra))
     frame = _frame(first, bool(order))
     columns = tuple(column for _, column, _ in ordered)
@@ -156,8 +156,8 @@ def _with_window(
 
 def _widened(session: Session, node: Node, scope: Scope, extra: list[Expr]) -> tuple[Node, Scope, int]:
     """Return a table with hidden columns for the keys and order of a window."""
-    own = tuple(Ref(each.type, i) for i, each in enumerate(node.columns))
-    more = tuple(Column(f"{HIDDEN}x{len(node.columns) + i}", each.type) for i, each in enumerate(extra))
+    own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
+    more = tuple(Column(f"{HIDDEN}x{len(node.columns) + i}", item.type) for i, item in enumerate(extra))
     made = Calc((*node.columns, *more), node, (*own, *extra))
     tables = (*scope.tables, *([HIDDEN] * len(more))) if scope.tables else ()
     return made, session.scope(made.columns, tables), len(made.columns)
@@ -204,12 +204,12 @@ def _position(call: s.Over, scope: Scope, position: Any, *, batch: bool) -> tupl
         raise unsupported("LEAD() on a stream", call.place, "use LAG() in the opposite order")
     argument, *more = function.arguments
     kind = resolve(argument, scope).type
-    values = [resolve(each, scope) for each in more]
-    if any(not isinstance(each, Const) for each in values):
+    values = [resolve(item, scope) for item in more]
+    if any(not isinstance(value, Const) for value in values):
         raise SqlError(f"{name}{at(call.place)} needs literals after its first argument")
-    literals = [each.value for each in values if isinstance(each, Const)]
+    literals = [value.value for value in values if isinstance(value, Const)]
     offset, default = [*literals, *[1, None][len(literals) :]][:2]
-    nullable = default is None or any(each.nullable for each in values[1:])
+    nullable = default is None or any(value.nullable for value in values[1:])
     return Position(name, position(argument), int(offset), default), with_null(kind, nullable or is_nullable(kind))
 
 

@@ -61,12 +61,12 @@ class QueryPlanner:
             return found
         named = dict(named or {})
         with_ = tree.args.get("with_")
-        for each in () if with_ is None else with_.expressions:
-            named[each.alias] = self._renamed(self.plan(each.this, named), each.args.get("alias"))
+        for expression in () if with_ is None else with_.expressions:
+            named[expression.alias] = self._renamed(self.plan(expression.this, named), expression.args.get("alias"))
         kind = type(tree).__name__
         if kind == "Subquery":
             return self.plan(tree.this, named)
-        if any(tree.args.get(each) is not None for each in ("order", "limit", "offset")):
+        if any(tree.args.get(name) is not None for name in ("order", "limit", "offset")):
             return self._ordered(tree, named)
         if kind == "Select":
             return self._select(tree, named)
@@ -84,12 +84,12 @@ class QueryPlanner:
     def _ordered(self, tree: Any, named: Mapping[str, Node]) -> Node:
         """Return a query in the order that it asks for, and the part of it."""
         place = self.parsed.place(tree.args.get("order") or tree)
-        order, limit, offset = (tree.args.get(each) for each in ("order", "limit", "offset"))
-        for each in ("order", "limit", "offset"):
-            tree.set(each, None)
+        order, limit, offset = (tree.args.get(name) for name in ("order", "limit", "offset"))
+        for name in ("order", "limit", "offset"):
+            tree.set(name, None)
         added = keys_in_select(tree, order)
         node = self.plan(tree, named)
-        width = len(node.columns) - sum(each is not None for each in added)
+        width = len(node.columns) - sum(item is not None for item in added)
         scope = self.session.scope(node.columns[:width])
         listed: list[tuple[Expr, bool, bool]] = []
         for key, number in zip([] if order is None else order.expressions, added, strict=True):
@@ -101,7 +101,7 @@ class QueryPlanner:
             if not 0 <= index < (width if number is None else len(node.columns)):
                 raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: there are {width}")
             listed.append((Ref(node.columns[index].type, index), descending, none))
-        skipped, most = (None if each is None else self._count(each) for each in (offset, limit))
+        skipped, most = (None if item is None else self._count(item) for item in (offset, limit))
         return ordered(self.session.settings, node, listed, (skipped or 0, most), width=width, place=place).checked()
 
     def _count(self, tree: Any) -> int:
@@ -125,19 +125,19 @@ class QueryPlanner:
         node = self._sampled(node, tree.args.get("sample"))
         for join in tree.args.get("joins") or ():
             node, scope = self.read_join(node, scope, join, named)
-        self.reader.windows = {each.name: each for each in tree.args.get("windows") or ()}
+        self.reader.windows = {arg.name: arg for arg in tree.args.get("windows") or ()}
         condition = None
         where = tree.args.get("where")
         if where is not None:
             node, scope, condition = filtered_by(self, node, scope, where.this, named)
         expressions = []
-        for each in tree.expressions:
-            node, scope, expression = with_values(self, node, scope, each, named)
+        for item in tree.expressions:
+            node, scope, expression = with_values(self, node, scope, item, named)
             expressions.append(expression)
-        listed = [self.reader.read(each) for each in expressions]
+        listed = [self.reader.read(item) for item in expressions]
         having, qualify = (
-            None if tree.args.get(each) is None else self.reader.read(tree.args[each].this)
-            for each in ("having", "qualify")
+            None if tree.args.get(name) is None else self.reader.read(tree.args[name].this)
+            for name in ("having", "qualify")
         )
         group = tree.args.get("group")
         qualified = () if qualify is None else (with_names(qualify, listed, scope),)
@@ -147,8 +147,8 @@ class QueryPlanner:
         else:
             node, scope, both_, condition = with_windows(self.session, node, scope, [*listed, *qualified], condition)
             listed = both_[: len(listed)]
-            for each in both_[len(listed) :]:
-                wanted = [*([] if condition is None else [condition]), qualification(each, scope)]
+            for item in both_[len(listed) :]:
+                wanted = [*([] if condition is None else [condition]), qualification(item, scope)]
                 condition = both(wanted, self.session.zone)
             node, condition = limited(node, condition, self.session.zone)
             found = without_unused_number(calc(node, distinct_names(resolve_items(listed, scope, "EXPR$")), condition))
@@ -156,13 +156,13 @@ class QueryPlanner:
 
     def _grouped(self, node: Node, scope: Scope, parts: Any, condition: Any) -> Node:
         listed, (keys, sets), *conditions = parts
-        call = next((each for each in keys if is_group_window(each)), None)
+        call = next((key for key in keys if is_group_window(key)), None)
         if call is not None:
             node, rewrite = group_window(node, call, scope)
             scope = self.session.scope(node.columns, (*scope.tables, *([""] * 3)) if scope.tables else ())
             listed, keys = rewrite(list(listed)), rewrite(list(keys))
-            conditions = [None if each is None else rewrite(each) for each in conditions]
-            sets = [rewrite(each) for each in sets]
+            conditions = [None if item is None else rewrite(item) for item in conditions]
+            sets = [rewrite(item) for item in sets]
         return Grouping(self.session, node, scope, keys, condition, sets).plan(
             listed, conditions[0], "EXPR$", *conditions[1:]
         )
@@ -232,7 +232,7 @@ class QueryPlanner:
                 raise SqlError(f"OPTIONS{at(hint.place)} are those of a table, not of a query or view")
 
     def _renamed(self, node: Node, alias: Any) -> Node:
-        columns = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+        columns = [] if alias is None else [arg.name for arg in alias.args.get("columns") or ()]
         if not columns:
             return node
         return renamed(node, columns, self.parsed.place(alias))
@@ -255,7 +255,7 @@ class QueryPlanner:
         if len(given.expressions) != 1:
             raise SqlError(f"UNNEST{at(place)} takes one ARRAY or MAP")
         alias, offset = given.args.get("alias"), given.args.get("offset")
-        names = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+        names = [] if alias is None else [arg.name for arg in alias.args.get("columns") or ()]
         if offset and names:
             names.append(offset.name if hasattr(offset, "name") else "ORDINALITY")
         container = resolve(self.reader.read(given.expressions[0]), scope)
@@ -276,9 +276,9 @@ class QueryPlanner:
         on = join.args.get("on")
         if on is not None and not (type(on).__name__ == "Boolean" and on.this):
             raise unsupported("ON of a table function", self.parsed.place(on), "filter with WHERE")
-        arguments = [resolve(self.reader.read(each), scope) for each in call.expressions]
+        arguments = [resolve(self.reader.read(expression), scope) for expression in call.expressions]
         alias = lateral.args.get("alias")
-        names = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+        names = [] if alias is None else [arg.name for arg in alias.args.get("columns") or ()]
         outer = str(join.args.get("side") or "").upper() == "LEFT"
         joined = correlated(node, function, arguments, names, outer=outer, zone=scope.zone, place=place)
         table = lateral.alias or call.name
@@ -288,15 +288,15 @@ class QueryPlanner:
     def _values(self, tree: Any) -> Node:
         scope = self.session.scope((), ())
         rows = []
-        for each in tree.expressions:
-            cells = each.expressions if type(each).__name__ == "Tuple" else [each]
+        for expression in tree.expressions:
+            cells = expression.expressions if type(expression).__name__ == "Tuple" else [expression]
             rows.append(tuple(resolve(self.reader.read(cell), scope) for cell in cells))
         return values(rows, [f"EXPR${i}" for i in range(len(rows[0]))], self.session.zone, self.parsed.place(tree))
 
 
 def distinct_names(items: list[Item]) -> list[Item]:
     """Return the columns with a number after names that come again: id, id0, id1."""
-    taken = {each.name for each in items}
+    taken = {element.name for element in items}
     seen: set[str] = set()
     found = []
     for item in items:

@@ -20,7 +20,7 @@ def written_out(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -
         tokens: The tokens of a query; window functions are one token each.
         tokenize: What cuts a text into tokens.
     """
-    words = [_word(each) for each in tokens]
+    words = [_word(item) for item in tokens]
     found: list[Any] = []
     opened: list[bool] = []
     """For each open parenthesis, whether it needs another one at its end."""
@@ -50,4 +50,4 @@ def _word(token: Token) -> str:
 def _at(place: Any, tokens: list[Token]) -> list[Any]:
     """Return tokens at the place of another one."""
     kind = type(place)
-    return [kind(each.token_type, each.text, place.line, place.col, place.start, place.end) for each in tokens]
+    return [kind(token.token_type, token.text, place.line, place.col, place.start, place.end) for token in tokens]

@@ -31,14 +31,14 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         table: The declaration.
         columns: Its columns with their types.
     """
-    types = {each.name: each.type for each in columns}
-    parts = [_column(each, types[each.name]) for each in table.columns]
+    types = {column.name: column.type for column in columns}
+    parts = [_column(column, types[column.name]) for column in table.columns]
     if table.watermark is not None:
         parts.append(f"WATERMARK FOR `{table.watermark[0]}` AS {table.watermark_text}")
     if table.primary_key:
         name = "_".join(table.primary_key)
         parts.append(f"CONSTRAINT `PK_{name}` PRIMARY KEY ({_names(table.primary_key)}) NOT ENFORCED")
-    lines = [f"CREATE TABLE {'.'.join(f'`{each}`' for each in path)} (", _indented(parts), ")"]
+    lines = [f"CREATE TABLE {'.'.join(f'`{item}`' for item in path)} (", _indented(parts), ")"]
     if table.comment:
         lines.append(f"COMMENT {_text(table.comment)}")
     if table.partitions:
@@ -59,11 +59,11 @@ def _column(declared: Declared, kind: DataType) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    return ", ".join(f"`{each}`" for each in names)
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _indented(parts: Iterable[str]) -> str:
-    return ",\n".join(f"  {each}" for each in parts)
+    return ",\n".join(f"  {part}" for part in parts)
 
 
 def _text(value: str) -> str:

@@ -222,23 +222,27 @@ class Statements:
             raise unsupported("the hint OPTIONS of INSERT", place, "write the options into CREATE TABLE")
         fixed = self._partition(tokens, name) if tokens.take("PARTITION") else {}
         columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in _QUERIES else ()
-        twice = next((each for each in columns if columns.count(each) > 1), None)
+        twice = next((column for column in columns if columns.count(column) > 1), None)
         if twice is not None:
             raise SqlError(f"INSERT INTO {'.'.join(name)}{at(place)} names column '{twice}' twice")
         node = _query(self.session, tokens)
         if not fixed:
             return Insert(node, name, columns)
         table = self.session.catalog.find(name, place)
-        kept = [each.name for each in self.session.sink_columns(table)] if isinstance(table, DeclaredTable) else []
-        others = columns or tuple(each for each in kept if each not in fixed)
-        items = [Item(each.name, Ref(each.type, i)) for i, each in enumerate(node.columns)]
+        kept = (
+            [sink_column.name for sink_column in self.session.sink_columns(table)]
+            if isinstance(table, DeclaredTable)
+            else []
+        )
+        others = columns or tuple(item for item in kept if item not in fixed)
+        items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)]
         items += [Item(key, value) for key, value in fixed.items()]
         return Insert(calc(node, items), name, (*others, *fixed))
 
     def _partition(self, tokens: Tokens, name: tuple[str, ...]) -> dict[str, Expr]:
         """Read ``(day = '2020-01-31', hour = 7)``: the columns that have one value for all rows."""
         table = self.session.catalog.find(name)
-        types = {each.name: each.type for each in table.columns} if isinstance(table, DeclaredTable) else {}
+        types = {column.name: column.type for column in table.columns} if isinstance(table, DeclaredTable) else {}
         found: dict[str, Expr] = {}
         tokens.expect("(")
         while not found or tokens.take(","):
@@ -274,7 +278,7 @@ class Statements:
         place, name = tokens.place(), tokens.path()
         found = self.session.catalog.find(name, place)
         columns = self.session.described(name, place)
-        declared = {each.name: each for each in found.columns} if isinstance(found, DeclaredTable) else {}
+        declared = {item.name: item for item in found.columns} if isinstance(found, DeclaredTable) else {}
         key = found.primary_key if isinstance(found, DeclaredTable) else ()
         rows: list[tuple[Any, ...]] = []
         for column in columns:
@@ -285,7 +289,7 @@ class Statements:
             rows.append((column.name, kind, is_nullable(column.type), in_key, extras, watermark))
         text, flag = t.DataTypes.STRING(), t.DataTypes.BOOLEAN()
         heads = [("name", text), ("type", text), ("null", flag), ("key", text), ("extras", text), ("watermark", text)]
-        comments = [None if each.name not in declared else declared[each.name].comment for each in columns]
+        comments = [None if item.name not in declared else declared[item.name].comment for item in columns]
         if any(comments):
             heads.append(("comment", text))
             rows = [(*row, comment) for row, comment in zip(rows, comments, strict=True)]

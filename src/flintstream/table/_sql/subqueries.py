@@ -44,23 +44,23 @@ def filtered_by(
         SqlError: The condition is not a BOOLEAN, or has a query where none can be.
     """
     queries, plain = [], []
-    for each in conjuncts_of(where):
-        negated, inner = _positive(each)
+    for conjunct in conjuncts_of(where):
+        negated, inner = _positive(conjunct)
         kind = type(inner).__name__
         if kind == "Exists" or (kind == "In" and inner.args.get("query") is not None) or _quantified(inner):
             queries.append((negated, inner))
         else:
-            plain.append(each)
+            plain.append(conjunct)
     resolved = []
-    for each in plain:
-        node, scope, each_ = with_values(planner, node, scope, each, named)
-        resolved.append((each, each_))
+    for item in plain:
+        node, scope, each_ = with_values(planner, node, scope, item, named)
+        resolved.append((item, each_))
     parts = [boolean(planner.reader.read(b), scope, "WHERE", planner.parsed.place(a)) for a, b in resolved]
     node, condition = with_condition(planner.session.settings, node, both(parts, planner.session.zone))
     if queries and condition is not None:
         node, condition = filtered(node, condition), None
-    for negated, each in queries:
-        node = _member(planner, node, scope, each, named, negated=negated)
+    for negated, item in queries:
+        node = _member(planner, node, scope, item, named, negated=negated)
     return node, scope, condition
 
 
@@ -70,16 +70,16 @@ def with_values(
     """Return a table with a column for the value of each query within an expression, and the expression on it."""
     expressions = optional_module("sqlglot.expressions", extra="table", purpose="SQL")
     node, scope, tree = as_values(planner, node, scope, tree, named)
-    found = [each for each in tree.find_all(expressions.Subquery) if not _within(each, tree)]
-    for each in found:
-        place = planner.parsed.place(each)
+    found = [item for item in tree.find_all(expressions.Subquery) if not _within(item, tree)]
+    for item in found:
+        place = planner.parsed.place(item)
         try:
-            value = planner.plan(each.this.copy(), named)
+            value = planner.plan(item.this.copy(), named)
         except ColumnNotFoundError as error:
             if not scope.knows(error.name):
                 raise
-            node, scope, name = with_value(planner, node, scope, each.this, named)
-            tree = _replaced(each, tree, expressions.column(name))
+            node, scope, name = with_value(planner, node, scope, item.this, named)
+            tree = _replaced(item, tree, expressions.column(name))
             continue
         if len(value.columns) != 1:
             raise SqlError(f"a query{at(place)} within an expression needs one column, but has {len(value.columns)}")
@@ -90,7 +90,7 @@ def with_values(
         node = joined(planner.session.settings, node, _renamed(single, right), INNER if constant else LEFT, None)
         tables = (*scope.tables, HIDDEN) if scope.tables else ()
         scope = planner.session.scope(node.columns, tables)
-        tree = _replaced(each, tree, expressions.column(name))
+        tree = _replaced(item, tree, expressions.column(name))
     return node, scope, tree
 
 
@@ -114,12 +114,12 @@ def _quantified(tree: Any) -> tuple[str, str, Any] | None:
     return (sign, word, query) if type(query).__name__ in _QUERIES else None
 
 
-def _within(each: Any, tree: Any) -> bool:
+def _within(query: Any, tree: Any) -> bool:
     """Return whether a query belongs to another one within the expression, or is a list of IN."""
-    if each is tree:
+    if query is tree:
         return False
-    parent = each.parent
-    if type(parent).__name__ == "In" and parent.args.get("query") is each:
+    parent = query.parent
+    if type(parent).__name__ == "In" and parent.args.get("query") is query:
         return True
     while parent is not None and parent is not tree:
         if type(parent).__name__ in {"Select", "Subquery", "Exists", "Any", "All"}:
@@ -178,8 +178,8 @@ def _member(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[st
         wanted = list(first.expressions) if type(first).__name__ == "Tuple" else [first]
         if len(wanted) != len(columns):
             raise SqlError(f"IN{at(place)} compares {len(wanted)} values with a query of {len(columns)} columns")
-        for each, column in zip(wanted, columns, strict=True):
-            pair = resolve(planner.reader.read(each), scope), moved(column, len(scope.columns))
+        for item, column in zip(wanted, columns, strict=True):
+            pair = resolve(planner.reader.read(item), scope), moved(column, len(scope.columns))
             conditions.append(_compared(sign, pair, session.zone, place, negated=negated))
     return joined(session.settings, node, right, ANTI if negated else SEMI, both(conditions, session.zone))
 
@@ -189,8 +189,8 @@ def _compared(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None
     if made is None:
         raise SqlError(f"IN{at(place)} compares {sql_name(pair[0].type)} with {sql_name(pair[1].type)}")
     parts = [made]
-    for each in pair if negated else ():
-        none = FUNCTIONS["IS NULL"].build("IS NULL", [each], zone) if each.nullable else None
+    for item in pair if negated else ():
+        none = FUNCTIONS["IS NULL"].build("IS NULL", [item], zone) if item.nullable else None
         parts += [] if none is None else [none]
     return both(parts, zone, "OR") or made
 
@@ -204,10 +204,10 @@ def _inner(planner: Any, outer: Scope, query: Any, named: Mapping[str, Node]) ->
             raise
         first = error
     else:
-        return node, [Ref(each.type, i) for i, each in enumerate(node.columns)], None
+        return node, [Ref(item.type, i) for i, item in enumerate(node.columns)], None
     found = inner_rows(planner, outer, query, named)
     if found is None:
         raise first
     node, scope, across = found
     items = [] if type(query.parent).__name__ == "Exists" else query.expressions
-    return node, [resolve(planner.reader.read(each), scope) for each in items], both(across, scope.zone)
+    return node, [resolve(planner.reader.read(item), scope) for item in items], both(across, scope.zone)

@@ -87,7 +87,7 @@ class _Reader:
             found = t.ArrayType(found) if self.take("ARRAY") else t.MultisetType(found)
         if self.take("NOT", "NULL"):
             return found.not_null()
-        if [str(each.text).upper() for each in self.tokens[self.position : self.position + 2]] != ["NULL", "ON"]:
+        if [str(token.text).upper() for token in self.tokens[self.position : self.position + 2]] != ["NULL", "ON"]:
             self.take("NULL")  # and not NULL ON EMPTY, a clause of JSON_VALUE
         return found
 

@@ -34,7 +34,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
     Raises:
         SqlError: The time column is not a time attribute, or a size is missing or wrong.
     """
-    names = [each.name for each in node.columns]
+    names = [item.name for item in node.columns]
     if call.column not in names:
         raise ColumnNotFoundError((call.column,), f" in DESCRIPTOR{at(call.place)}", nearest(call.column, names))
     column = node.columns[names.index(call.column)]
@@ -51,10 +51,10 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
         raise SqlError(
             f"CUMULATE{at(call.place)}: the size must be a multiple of the step, but got {size} and {slide} ms"
         )
-    for each in call.partition:
-        if each not in names:
-            raise ColumnNotFoundError((each,), f" in PARTITION BY{at(call.place)}", nearest(each, names))
-    partition = tuple(names.index(each) for each in call.partition)
+    for item in call.partition:
+        if item not in names:
+            raise ColumnNotFoundError((item,), f" in PARTITION BY{at(call.place)}", nearest(item, names))
+    partition = tuple(names.index(item) for item in call.partition)
     spec = WindowSpec(
         kind,
         size,
@@ -125,9 +125,9 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
             f"Window aggregate can only be defined over a time attribute column, but {column.name}{at(key.place)} is "
             f"{sql_name(column.type)}"
         )
-    given = [each for each in key.arguments[1:] if isinstance(each, s.Value)]
-    sizes = [each.value for each in given if isinstance(each.type, (IntervalType, RowsType))]
-    rows = any(isinstance(each.type, RowsType) for each in given)
+    given = [argument for argument in key.arguments[1:] if isinstance(argument, s.Value)]
+    sizes = [item.value for item in given if isinstance(item.type, (IntervalType, RowsType))]
+    rows = any(isinstance(item.type, RowsType) for item in given)
     if len(sizes) != len(key.arguments) - 1 or not sizes:
         raise SqlError(f"{kind}{at(key.place)} needs INTERVALs after the time attribute")
     if any(size <= 0 for size in sizes[:2]) or (rows and kind == "SESSION"):
@@ -149,7 +149,7 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
         if isinstance(syntax, s.Apply) and syntax.function.upper() in tables:
             return s.Name(syntax.place, (tables[syntax.function.upper()],))
         if isinstance(syntax, s.Syntax) and not isinstance(syntax, s.Name):
-            parts = [each.name for each in fields(syntax) if each.name != "place"]
+            parts = [field.name for field in fields(syntax) if field.name != "place"]
             return replace(syntax, **{name: replaced(getattr(syntax, name)) for name in parts})
         return tuple(map(replaced, syntax)) if isinstance(syntax, tuple) else syntax
 
@@ -157,11 +157,11 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
         if not isinstance(given, list):
             return replaced(given)
         found: list[Any] = []
-        for each in given:
-            if is_group_window(each):
-                found += [s.Name(each.place, (name,)) for name in ("window_start", "window_end", "window_time")]
+        for item in given:
+            if is_group_window(item):
+                found += [s.Name(item.place, (name,)) for name in ("window_start", "window_end", "window_time")]
             else:
-                found.append(replaced(each))
+                found.append(replaced(item))
         return found
 
     return Windowed((*node.columns, *times), node, spec), rewrite

@@ -45,19 +45,19 @@ def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
                 return s.aggregate_of(syntax.place, own, syntax.arguments)
         return syntax
 
-    return [changed(syntax_of(each), known) for each in given]
+    return [changed(syntax_of(item), known) for item in given]
 
 
 def changed(syntax: object, change: Callable[[s.Syntax], s.Syntax]) -> Any:
     """Return an expression with each of its parts changed, the outer ones first."""
     if isinstance(syntax, tuple):
-        return tuple(changed(each, change) for each in syntax)
+        return tuple(changed(item, change) for item in syntax)
     if not isinstance(syntax, s.Syntax):
         return syntax
     made = change(syntax)
     if isinstance(made, s.Name):
         return made
-    parts = [each.name for each in fields(made) if each.name != "place"]
+    parts = [field.name for field in fields(made) if field.name != "place"]
     return replace(made, **{name: changed(getattr(made, name), change) for name in parts})
 
 
@@ -82,8 +82,8 @@ class Call:
             self.syntax = syntax
             return
         node = table._node  # noqa: SLF001 - one layer
-        columns = [each for each in node.columns if each.name not in {without, HIDDEN}]
-        function = given.of_rows([each.name for each in columns], [each.type for each in columns])
+        columns = [column for column in node.columns if column.name not in {without, HIDDEN}]
+        function = given.of_rows([column.name for column in columns], [column.type for column in columns])
         self.names = given.alias_names
         self.table = table._with(with_row(node, columns))  # noqa: SLF001
         self.syntax = syntax_of(function(Expression(s.Name(None, (f"{HIDDEN}row",)))))
@@ -101,36 +101,36 @@ class Call:
     def without_row(self, table: Table, index: int) -> Table:
         """Return a table without the column of whole rows at a position, and name the columns behind it."""
         node = table._node  # noqa: SLF001 - one layer
-        items = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
-        names = self.named([each.name for each in items[index + 1 :]])
-        found = [replace(each, name=name) for each, name in zip(items[index + 1 :], names, strict=True)]
+        items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
+        names = self.named([item.name for item in items[index + 1 :]])
+        found = [replace(item, name=name) for item, name in zip(items[index + 1 :], names, strict=True)]
         return table._with(calc(node, [*items[:index], *found]))  # noqa: SLF001 - one layer
 
     def flattened(self, table: Table, index: int) -> Table:
         """Return a table with the fields of the row at a position as columns; another value stays one column."""
         node = table._node  # noqa: SLF001 - one layer
-        items = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
+        items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
         parts = fields_of(items[index].expression) or [items[index]]
         row = isinstance(items[index].expression.type, t.RowType)
-        names = self.named([f"{_UNNAMED}${each.name}" if row else _UNNAMED for each in parts])
-        found = [replace(each, name=name) for each, name in zip(parts, names, strict=True)]
+        names = self.named([f"{_UNNAMED}${part.name}" if row else _UNNAMED for part in parts])
+        found = [replace(item, name=name) for item, name in zip(parts, names, strict=True)]
         return table._with(calc(node, [*items[:index], *found, *items[index + 1 :]]))  # noqa: SLF001
 
 
 def with_row(node: Node, columns: Sequence[Column]) -> Node:
     """Return a table with a last column, which ``*`` does not show, that is a row of others."""
-    own = [Item(each.name, Ref(each.type, i), each.time) for i, each in enumerate(node.columns)]
+    own = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
     return calc(node, [*own, Item(f"{HIDDEN}row", row_of(node, columns))])
 
 
 def row_of(node: Node, columns: Sequence[Column]) -> Expr:
     """Return columns of a table as one row with their names."""
-    kind = t.RowType([t.RowField(each.name, each.type) for each in columns], False)
-    make = partial(named_row, tuple(each.name for each in columns))
-    parts = tuple(Ref(each.type, node.columns.index(each)) for each in columns)
+    kind = t.RowType([t.RowField(column.name, column.type) for column in columns], False)
+    make = partial(named_row, tuple(column.name for column in columns))
+    parts = tuple(Ref(column.type, node.columns.index(column)) for column in columns)
 
     def emit(generator: Generator, call: CallExpr, _: Sequence[str]) -> str:
-        values = ", ".join(generator.value(each) for each in call.arguments)
+        values = ", ".join(generator.value(argument) for argument in call.arguments)
         return f"{generator.known('row', make)}([{values}])"
 
     return CallExpr(kind, "ROW", parts, emit, strict=False)
@@ -191,7 +191,7 @@ class GroupedTable:
         ['name', 'total']
         """
         call = Call(self._table, func)
-        keys = [Expression(each) for each in self._keys]
+        keys = [Expression(key) for key in self._keys]
         whole = GroupedTable(call.table, self._keys).select(*keys, Expression(call.syntax).alias(_WHOLE))
         return AggregatedTable(call.flattened(whole, len(keys)))
 
@@ -228,10 +228,10 @@ class GroupedTable:
         node, scope, session = call.table._node, call.table._scope(), call.table._t_env._session  # noqa: SLF001
         items = resolve_items(self._keys, scope, "EXPR$")
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
-        given = arguments_of(function, [resolve(each, scope) for each in written], session.zone, None)
+        given = arguments_of(function, [resolve(item, scope) for item in written], session.zone, None)
         if node.changelog and not function.retracts:
             raise SqlError(f"{function.name} has no method retract(), but the rows that it reads can be taken back")
-        keys = [(each.name, each.expression) for each in items]
+        keys = [(item.name, item.expression) for item in items]
         names = call.named(function.names)
         return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))  # noqa: SLF001
 
@@ -270,7 +270,7 @@ class AggregatedTable:
         """Return columns and expressions."""
         if self._rewrite is None:
             return self._table.select(*fields)
-        return self._table.select(*(Expression(changed(syntax_of(each), self._rewrite)) for each in fields))
+        return self._table.select(*(Expression(changed(syntax_of(field), self._rewrite)) for field in fields))
 
 
 class FlatAggregateTable(AggregatedTable):
@@ -323,9 +323,9 @@ class GroupWindowedTable:
         Raises:
             SqlError: The name of the window is missing.
         """
-        keys = [syntax_of(each) for each in fields]
+        keys = [syntax_of(field) for field in fields]
         name = self._window._name  # noqa: SLF001 - one layer
-        if not any(isinstance(each, s.Name) and each.parts == (name,) for each in keys):
+        if not any(isinstance(key, s.Name) and key.parts == (name,) for key in keys):
             raise SqlError(f"group_by() after window() needs the name of the window: col('{name}')")
         return WindowGroupedTable(self._table, keys, self._window)
 
@@ -379,12 +379,14 @@ class WindowGroupedTable:
                 return replace(syntax, function=f"{call.function}_{syntax.function}", arguments=call.arguments)
             return call if syntax == whole else syntax
 
-        keys = [in_sql(each) for each in self._keys]
+        keys = [in_sql(key) for key in self._keys]
         chosen = named(
             listed(table, fields),
-            lambda each: isinstance(each, s.Aggregate) or (isinstance(each, s.Apply) and each.arguments == (whole,)),
+            lambda element: (
+                isinstance(element, s.Aggregate) or (isinstance(element, s.Apply) and element.arguments == (whole,))
+            ),
         )
-        items = [changed(each, in_sql) for each in chosen]
+        items = [changed(element, in_sql) for element in chosen]
         session = table._t_env._session  # noqa: SLF001
         timed, scope = table._node, table._scope()  # noqa: SLF001
         position = scope.find(call.arguments[0])[0]
@@ -399,7 +401,10 @@ class WindowGroupedTable:
         found = grouping.plan(rewrite(items), None, "_c")
         if len(items) == len(found.columns):  # the types of the Table API, where those of SQL are NOT NULL
             pairs = zip(items, found.columns, strict=True)
-            columns = [replace(each, type=each.type.nullable()) if _may_be_null(item) else each for item, each in pairs]
+            columns = [
+                replace(element, type=element.type.nullable()) if _may_be_null(item) else element
+                for item, element in pairs
+            ]
             found = replace(found, columns=tuple(columns))
         return table._with(found)  # noqa: SLF001
 
@@ -432,7 +437,7 @@ class WindowGroupedTable:
         whole = s.Name(None, (self._window._name,))  # noqa: SLF001 - one layer
         time = syntax_of(self._window._time)  # noqa: SLF001
         call = Call(self._table, func, without=time.parts[-1] if isinstance(time, s.Name) else None)
-        keys = [Expression(each) for each in self._keys if each != whole]
+        keys = [Expression(key) for key in self._keys if key != whole]
         times = [Expression(s.Apply(None, part, (whole,))).alias(f"{HIDDEN}_{part}") for part in _TIMES]
         grouped = WindowGroupedTable(call.table, self._keys, self._window)
         found = grouped.select(*keys, Expression(call.syntax).alias(_WHOLE), *times)

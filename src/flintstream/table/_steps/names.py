@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def named(
-    items: Sequence[s.Syntax], is_property: Callable[[s.Syntax], bool] = lambda each: isinstance(each, s.Aggregate)
+    items: Sequence[s.Syntax],
+    is_property: Callable[[s.Syntax], bool] = lambda element: isinstance(element, s.Aggregate),
 ) -> list[s.Syntax]:
     """Return columns of ``select()``, of which more have a name.
 
@@ -22,7 +23,7 @@ def named(
     """
     properties: list[s.Syntax] = []
     for item in items:
-        properties += [each for each in dict.fromkeys(_within(item, is_property)) if each not in properties]
+        properties += [fromkey for fromkey in dict.fromkeys(_within(item, is_property)) if fromkey not in properties]
 
     def name_of(syntax: s.Syntax) -> str | None:
         if syntax in properties:
@@ -48,8 +49,8 @@ def named(
 
 def _within(syntax: object, wanted: Callable[[s.Syntax], bool]) -> Iterator[s.Syntax]:
     if isinstance(syntax, tuple):
-        for each in syntax:
-            yield from _within(each, wanted)
+        for item in syntax:
+            yield from _within(item, wanted)
     elif isinstance(syntax, s.Syntax):
         if wanted(syntax):
             yield syntax

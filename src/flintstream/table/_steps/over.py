@@ -42,7 +42,7 @@ class OverWindowedTable:
     def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
         """Hold the windows; :meth:`Table.over_window` makes it."""
         self._table = table
-        self._windows = {each._name: each for each in windows}  # noqa: SLF001 - one layer
+        self._windows = {window._name: window for window in windows}  # noqa: SLF001 - one layer
 
     @deep
     def select(self, *fields: Expression) -> Table:
@@ -53,7 +53,7 @@ class OverWindowedTable:
         """
         table = self._table
         session, node = table._t_env._session, table._node  # noqa: SLF001
-        items = [changed(each, self._with_window) for each in listed(table, fields)]
+        items = [changed(item, self._with_window) for item in listed(table, fields)]
         node, scope, made, _ = with_windows(session, node, table._scope(), items, None)  # noqa: SLF001
         return table._with(calc(node, resolve_items(made, scope)))  # noqa: SLF001
 
@@ -72,7 +72,7 @@ class OverWindowedTable:
                 f"the window '{name}': Ordering must be defined on a time attribute: declare a watermark for the column"
             )
         order = ((syntax_of(window._order), False, True),)  # noqa: SLF001
-        partition = tuple(syntax_of(each) for each in window._partition)  # noqa: SLF001
+        partition = tuple(syntax_of(item) for item in window._partition)  # noqa: SLF001
         return s.Over(None, function, partition, order, _frame(window))
 
 

@@ -556,7 +556,7 @@ def names_of_tables_views_and_functions(env, t_env):
         t_env.get_current_catalog(), t_env.get_current_database(),
         t_env.drop_temporary_view("b"), t_env.drop_temporary_view("b"), t_env.drop_temporary_function("f"), sorted(t_env.list_tables()),
     ]  # fmt: skip
-    return [{"found": each}["found"] if not isinstance(each, list) else tuple(each) for each in found]
+    return [{"found": item}["found"] if not isinstance(item, list) else tuple(item) for item in found]
 
 
 @program(2, order="multiset", modes=BOTH)

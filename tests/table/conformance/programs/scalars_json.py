@@ -132,7 +132,7 @@ def quoted(text: str) -> str:
 
 ODD = table(
     "j STRING",
-    *((quoted(each),) for each in ODD_DOCUMENTS),
+    *((quoted(item),) for item in ODD_DOCUMENTS),
     ("''",),
     ("' '",),
     ("'  {\"v\" :\n\t7 } '",),

@@ -30,7 +30,7 @@ EXPRESSIONS = (
 # PyFlink joins with the values of a long IN, after which rows come in another order.
 script(
     "large_statements",
-    ";\n".join([TABLE, *(f"SELECT {each} AS x FROM v" for each in EXPRESSIONS)]) + ";",
+    ";\n".join([TABLE, *(f"SELECT {item} AS x FROM v" for item in EXPRESSIONS)]) + ";",
     modes=BOTH,
     order="multiset",
 )

@@ -20,7 +20,7 @@ class Second(TimestampAssigner):
 def scores(t_env):
     rows = [("a", 3, 1.5), ("b", 1, None), ("a", 5, 2.5), ("b", 4, 0.5), ("c", 2, 3.5)]
     fields = [("k", DataTypes.STRING()), ("n", DataTypes.INT()), ("x", DataTypes.DOUBLE())]
-    return t_env.from_elements(rows, DataTypes.ROW([DataTypes.FIELD(*each) for each in fields]))
+    return t_env.from_elements(rows, DataTypes.ROW([DataTypes.FIELD(*field) for field in fields]))
 
 
 def moments(env, t_env):
@@ -141,7 +141,7 @@ class Top2(TableAggregateFunction):
 
     def accumulate(self, accumulator, value):
         if value is not None:
-            accumulator[:] = sorted([each for each in (*accumulator, value) if each is not None], reverse=True)[:2]
+            accumulator[:] = sorted([item for item in (*accumulator, value) if item is not None], reverse=True)[:2]
             accumulator.extend([None] * (2 - len(accumulator)))
 
     def emit_value(self, accumulator):

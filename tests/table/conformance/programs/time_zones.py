@@ -22,7 +22,7 @@ def events(env, t_env, moments):
     """Declare the view ``events`` with rows of these moments in UTC: n, ms, and the rowtime ts."""
     epoch = dt.datetime(1970, 1, 1)
     values = [
-        (n, int((dt.datetime.fromisoformat(each) - epoch).total_seconds() * 1000)) for n, each in enumerate(moments)
+        (n, int((dt.datetime.fromisoformat(item) - epoch).total_seconds() * 1000)) for n, item in enumerate(moments)
     ]
     stream = env.from_collection(values, Types.TUPLE([Types.INT(), Types.LONG()]))
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Second())

@@ -95,11 +95,11 @@ class LocalRecoverableWriter:
     def finish(self, prepared: Iterable[PreparedFile]) -> None:
         """Rename files."""
         files = list(prepared)
-        for each in files:
-            _rename(each)
-        for directory in {Path(each.target).parent for each in files}:
+        for file in files:
+            _rename(file)
+        for directory in {Path(file.target).parent for file in files}:
             sync_entries(directory)
-        self.remove(path for each in files for path in each.leftovers)
+        self.remove(path for file in files for path in file.leftovers)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove files."""

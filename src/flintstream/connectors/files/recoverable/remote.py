@@ -114,8 +114,8 @@ class RemoteRecoverableWriter:
         """Copy or move files to their final names. Another process may do the same at the same time."""
         files = list(prepared)
         if len(files) < 2 or self._protocol not in COPYING_STORES:  # other clients may not be thread-safe
-            for each in files:
-                self._finish(each)
+            for file in files:
+                self._finish(file)
             return
         with ThreadPoolExecutor(min(COPIES, len(files))) as threads:
             for _ in threads.map(self._finish, files):

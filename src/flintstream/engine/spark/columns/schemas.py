@@ -113,7 +113,7 @@ def holds(kind: DataType, *names: str) -> bool:
     """Tell whether a Spark type is, or contains, one of these classes."""
     inside = [getattr(kind, part, None) for part in ("elementType", "keyType", "valueType")]
     inside += [field.dataType for field in getattr(kind, "fields", ())]
-    return type(kind).__name__ in names or any(each is not None and holds(each, *names) for each in inside)
+    return type(kind).__name__ in names or any(item is not None and holds(item, *names) for item in inside)
 
 
 def _path(where: str, name: str) -> str:
@@ -151,7 +151,7 @@ def _struct(
 
     fields = zip(names, types, strict=True)
     return spark.StructType(
-        [spark.StructField(name, spark_type(each, _path(where, name), otherwise)) for name, each in fields]
+        [spark.StructField(name, spark_type(item, _path(where, name), otherwise)) for name, item in fields]
     )
 
 

@@ -47,7 +47,7 @@ def _converter(type_info: TypeInformation | None) -> Callable[[Any], Any]:
     if isinstance(type_info, BasicTypeInfo):
         return _BASIC.get(type_info._basic_type, _same)  # noqa: SLF001 - same project
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
-        fields = [_converter(each) for each in type_info.get_field_types()]
+        fields = [_converter(field_kind) for field_kind in type_info.get_field_types()]
         return lambda row: tuple(map(nullable, fields, row))
     if isinstance(type_info, MapTypeInfo):
         key = _converter(type_info._key_type_info)  # noqa: SLF001

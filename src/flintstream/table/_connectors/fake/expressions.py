@@ -48,7 +48,7 @@ def maker_of(expression: str, locales: tuple[str, ...] = ()) -> Make:
         parts.append(value_of(found[1], arguments, lambda: _library(locales)))
         end = found.end()
     parts.append(_plain(expression[end:], expression))
-    kept = [each for each in parts if each != ""]
+    kept = [item for item in parts if item != ""]
     if len(kept) == 1:
         only = kept[0]
         return (lambda: only) if isinstance(only, str) else only

@@ -104,7 +104,7 @@ class _Pattern:
             raise self.wrong(f"'\\{char}'")
         if char.lower() in _CLASSES:
             chosen = _CLASSES[char.lower()]
-            return chosen if char.islower() else "".join(each for each in _PRINTABLE if each not in chosen)
+            return chosen if char.islower() else "".join(item for item in _PRINTABLE if item not in chosen)
         return _ESCAPES.get(char, char)
 
     def members(self) -> str:
@@ -121,7 +121,7 @@ class _Pattern:
             else:
                 found += char
         self.at += 1
-        chosen = "".join(each for each in _PRINTABLE if each not in found) if negated else found
+        chosen = "".join(item for item in _PRINTABLE if item not in found) if negated else found
         if not chosen:
             raise self.wrong("a class without members")
         return chosen

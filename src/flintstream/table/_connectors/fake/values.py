@@ -118,7 +118,7 @@ def value_of(name: str, arguments: Sequence[str], fake: Callable[[], Any]) -> Ma
         try:
             return made(list(arguments), fake)
         except (ValueError, TypeError, IndexError, KeyError) as error:
-            given = ", ".join(f"'{each}'" for each in arguments)
+            given = ", ".join(f"'{argument}'" for argument in arguments)
             raise SqlError(f"#{{{name}}} does not take the arguments {given or 'none'}: {error}") from error
     words = WORDS.get(wanted)
     if words is not None and "$" not in wanted:
@@ -134,7 +134,7 @@ def value_of(name: str, arguments: Sequence[str], fake: Callable[[], Any]) -> Ma
 
 def known() -> list[str]:
     """Return all names."""
-    return sorted({*_BY_NAME, *_WITH_ARGUMENTS, *(each for each in WORDS if "$" not in each)})
+    return sorted({*_BY_NAME, *_WITH_ARGUMENTS, *(item for item in WORDS if "$" not in item)})
 
 
 # -- with arguments --------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ _UNITS = {
 
 def _near(sign: int) -> Callable[[list[str], object], Make]:
     def made(given: list[str], _: object) -> Make:
-        at = next(i for i, each in enumerate(given) if not each.strip().isdigit())
+        at = next(i for i, item in enumerate(given) if not item.strip().isdigit())
         unit = _UNITS[given[at].strip().upper()]
         most, least = int(given[0]) * unit, int(given[1]) * unit if at > 1 else 0
         pattern = given[at + 1] if len(given) > at + 1 else None
@@ -197,7 +197,7 @@ def _birthday(given: list[str], _: object) -> Make:
 
 
 def _moments(given: list[str], _: object) -> Make:
-    first, last = (helpers.parse_timestamp(each.replace("T", " ", 1), 3) for each in given[:2])
+    first, last = (helpers.parse_timestamp(item.replace("T", " ", 1), 3) for item in given[:2])
     width = round((last - first) / timedelta(milliseconds=1))
     return lambda: first + timedelta(milliseconds=random.randint(0, width))  # noqa: S311
 
@@ -220,7 +220,7 @@ def _bothify(letters: str, numbers: str) -> Callable[[list[str], object], Make]:
             numbers: "0123456789",
         }
         parts = [sources.get(char, char) if char else char for char in given[0]]
-        return lambda: "".join([random.choice(each) for each in parts])  # noqa: S311
+        return lambda: "".join([random.choice(part) for part in parts])  # noqa: S311
 
     return made
 
@@ -285,7 +285,7 @@ _WITH_ARGUMENTS: dict[str, Callable[[list[str], Any], Make]] = {
 
 
 def _joined(*names: str) -> Callable[[object], Make]:
-    lists = [WORDS[each] for each in names]
+    lists = [WORDS[name] for name in names]
     return lambda _: lambda: " ".join([random.choice(words) for words in lists])  # noqa: S311
 
 

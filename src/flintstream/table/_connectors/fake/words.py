@@ -142,7 +142,7 @@ def _read(text: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for entry in text.replace("\n  ", " ").strip().splitlines():
         name, _, words = entry.partition(": ")
-        found[name] = tuple(each.strip() for each in words.split(", ") if each.strip())
+        found[name] = tuple(part.strip() for part in words.split(", ") if part.strip())
     return found
 
 

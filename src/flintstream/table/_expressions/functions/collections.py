@@ -64,17 +64,17 @@ def _together(code: str, least: int = 2) -> Build:
     """Return the builder of a function of several arrays, brought to one type."""
 
     def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-        common = common_type([each.type for each in arguments])
+        common = common_type([argument.type for argument in arguments])
         if len(arguments) < least or not isinstance(common, t.ArrayType):
             return None
-        given = tuple(cast(each, common, zone) or each for each in arguments)
+        given = tuple(cast(argument, common, zone) or argument for argument in arguments)
         return Call(common, name, given, template(code))
 
     return build
 
 
 def _slice(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
-    fits = len(arguments) in {2, 3} and all(type(each.type) in INTEGERS for each in arguments[1:])
+    fits = len(arguments) in {2, 3} and all(type(argument.type) in INTEGERS for argument in arguments[1:])
     return _call(name, arguments, "array_slice({all})") if fits else None
 
 
@@ -90,7 +90,7 @@ def _in_order(build: Build) -> Build:
 
 
 def _sort(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
-    fits = 1 <= len(arguments) <= 3 and all(isinstance(each.type, t.BooleanType) for each in arguments[1:])
+    fits = 1 <= len(arguments) <= 3 and all(isinstance(argument.type, t.BooleanType) for argument in arguments[1:])
     return _call(name, arguments, "array_sort({all})") if fits else None
 
 
@@ -98,7 +98,7 @@ def _call(name: str, arguments: Sequence[Expr], code: str) -> Expr | None:
     kind = arguments[0].type
     if not isinstance(kind, t.ArrayType):
         return None
-    nullable = any(is_nullable(each.type) for each in arguments)
+    nullable = any(is_nullable(argument.type) for argument in arguments)
     return Call(with_null(kind, nullable), name, tuple(arguments), template(code))
 
 
@@ -106,9 +106,9 @@ def _join(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
     array, *texts = arguments
     if not isinstance(_element(array.type), TEXTS) or not isinstance(array.type, t.ArrayType):
         return None
-    if len(texts) not in {1, 2} or not all(isinstance(each.type, TEXTS) for each in texts):
+    if len(texts) not in {1, 2} or not all(isinstance(text.type, TEXTS) for text in texts):
         return None
-    nullable = any(is_nullable(each.type) for each in arguments)
+    nullable = any(is_nullable(argument.type) for argument in arguments)
     return Call(with_null(STRING, nullable), name, tuple(arguments), template("array_join({all})"))
 
 
@@ -131,7 +131,7 @@ def _entries(kind: t.MapType) -> DataType:
 def _from_arrays(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     if len(arguments) != 2:
         return None
-    keys, values = (each.type for each in arguments)
+    keys, values = (argument.type for argument in arguments)
     if not isinstance(keys, t.ArrayType) or not isinstance(values, t.ArrayType) or has_lists(keys.element_type):
         return None
     kind = t.MapType(keys.element_type, values.element_type, is_nullable(keys) or is_nullable(values))
@@ -139,10 +139,10 @@ def _from_arrays(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None
 
 
 def _map_union(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-    common = common_type([each.type for each in arguments])
+    common = common_type([argument.type for argument in arguments])
     if not isinstance(common, t.MapType):
         return None
-    given = tuple(cast(each, common, zone) or each for each in arguments)
+    given = tuple(cast(argument, common, zone) or argument for argument in arguments)
     return Call(common, name, given, template("map_union({all})"))
 
 

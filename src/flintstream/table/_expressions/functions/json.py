@@ -54,7 +54,7 @@ def _calling(function: object) -> Emit:
     """Return the emitter of a call of an object; None is passed on if the first argument is None."""
 
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
-        names = [generator.value(each) for each in call.arguments]
+        names = [generator.value(argument) for argument in call.arguments]
         code = f"{generator.known('json', function)}({', '.join(names)})"
         return generator.put(f"None if {names[0]} is None else {code}" if call.arguments[0].nullable else code)
 
@@ -66,8 +66,8 @@ def _value(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     _, _, kind, on_empty, when_empty, on_error, when_error = arguments
     returned = STRING if isinstance(kind.type, t.NullType) else kind.type
     convert = _RETURNED.get(type(returned))
-    others = [cast(each, returned, zone) for each in (when_empty, when_error)]
-    given = [each for each in others if each is not None]
+    others = [cast(item, returned, zone) for item in (when_empty, when_error)]
+    given = [other for other in others if other is not None]
     if convert is None or len(given) < len(others):
         return None
     made = _at_path(arguments, partial(json.JsonValue, convert=convert, empty=_word(on_empty), error=_word(on_error)))
@@ -161,17 +161,17 @@ def _parsed(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
 def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_OBJECT(word, key, value, ...)."""
     handling, *others = arguments
-    keys, values = others[::2], [_written(each) for each in others[1::2]]
-    given = [each for each in values if each is not None]
-    if len(given) < len(keys) or not all(isinstance(each, Const) and isinstance(each.value, str) for each in keys):
+    keys, values = others[::2], [_written(other) for other in others[1::2]]
+    given = [item for item in values if item is not None]
+    if len(given) < len(keys) or not all(isinstance(key, Const) and isinstance(key.value, str) for key in keys):
         return None
-    members = {str(each.value): value for each, value in zip(keys, given, strict=True) if isinstance(each, Const)}
+    members = {str(item.value): value for item, value in zip(keys, given, strict=True) if isinstance(item, Const)}
     names = sorted(members)
-    heads = [f"{json.json_text(each)}:" for each in names]
+    heads = [f"{json.json_text(item)}:" for item in names]
     return Call(
         STRING.not_null(),
         name,
-        tuple(members[each] for each in names),
+        tuple(members[item] for item in names),
         _joining("{}", heads, _word(handling)),
         strict=False,
     )
@@ -180,7 +180,7 @@ def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
 def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_ARRAY(word, value, ...)."""
     handling, *others = arguments
-    given = [each for each in map(_written, others) if each is not None]
+    given = [item for item in map(_written, others) if item is not None]
     if len(given) < len(others):
         return None
     heads = [""] * len(given)
@@ -192,8 +192,8 @@ def _joining(brackets: str, heads: Sequence[str], handling: str) -> Emit:
 
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
         parts: list[str] = []
-        for head, each in zip(heads, call.arguments, strict=True):
-            value = generator.value(each)
+        for head, item in zip(heads, call.arguments, strict=True):
+            value = generator.value(item)
             absent = "None" if handling == "ABSENT" else repr(f"{head}null")
             code = f"{head!r} + {value}" if head else value
             parts.append(absent if value == "None" else f"({absent} if {value} is None else {code})")

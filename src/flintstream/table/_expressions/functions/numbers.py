@@ -43,7 +43,7 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
     code = f"{function}({{all}})"
     if type(kind) in INTEGERS:
         code = f"wrap({code}, {INTEGERS[type(kind)]})"
-    nullable = any(is_nullable(each.type) for each in arguments)
+    nullable = any(is_nullable(argument.type) for argument in arguments)
     return Call(with_null(_rounded(arguments), nullable), name, tuple(arguments), template(code))
 
 
@@ -61,10 +61,12 @@ def _absolute(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
 def _random(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return RAND or RAND_INTEGER; a literal as seed gives the numbers that Java gives for it."""
     most = 1 if name == "RAND" else 2
-    if not most - 1 <= len(arguments) <= most or any(INTEGERS.get(type(each.type), 64) > 32 for each in arguments):
+    if not most - 1 <= len(arguments) <= most or any(
+        INTEGERS.get(type(argument.type), 64) > 32 for argument in arguments
+    ):
         return None
     seed = arguments[0] if len(arguments) == most else None
-    nullable = any(is_nullable(each.type) for each in arguments)
+    nullable = any(is_nullable(argument.type) for argument in arguments)
     kind = with_null(DOUBLE if name == "RAND" else INT, nullable)
     if not isinstance(seed, Const):
         code = "random.random()" if name == "RAND" else "random.randrange({all})"

@@ -75,15 +75,15 @@ def _fits(signature: str, arguments: Sequence[Expr]) -> bool:
         return False
     padded = letters + letters[-1:] * (len(arguments) - len(letters))
     return all(
-        isinstance(each.type, (*_LETTERS[letter], *(() if letter == "P" else (t.NullType,))))
-        for letter, each in zip(padded, arguments, strict=False)
+        isinstance(item.type, (*_LETTERS[letter], *(() if letter == "P" else (t.NullType,))))
+        for letter, item in zip(padded, arguments, strict=False)
     )
 
 
 def _prepared(signature: str, arguments: Sequence[Expr], zone: str) -> list[Expr]:
     letters = signature.replace("?", "").replace("*", "")
     padded = letters + letters[-1:] * max(len(arguments) - len(letters), 0)
-    return [_fitted(letter, each, zone) for letter, each in zip(padded, arguments, strict=False)]
+    return [_fitted(letter, item, zone) for letter, item in zip(padded, arguments, strict=False)]
 
 
 def _fitted(letter: str, argument: Expr, zone: str) -> Expr:
@@ -134,11 +134,11 @@ def define(
     signatures = tuple(signature.split(" "))
 
     def build(called: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-        fitting = next((each for each in signatures if _fits(each, arguments)), None)
+        fitting = next((item for item in signatures if _fits(item, arguments)), None)
         if fitting is None:
             return None
         kind = returns if isinstance(returns, t.DataType) else returns(arguments)
-        nullable = may_be_null or any(is_nullable(each.type) for each in arguments)
+        nullable = may_be_null or any(is_nullable(argument.type) for argument in arguments)
         given = tuple(_prepared(fitting, arguments, zone))
         return Call(with_null(kind, nullable), called, given, template(code.replace("{zone}", repr(zone))))
 
@@ -147,7 +147,7 @@ def define(
 
 def add(name: str, signatures: tuple[str, ...], build: Build) -> None:
     """Add a function that builds its own expression."""
-    takes = " or ".join(_words(each) for each in signatures)
+    takes = " or ".join(_words(signature) for signature in signatures)
     for alias in name.split(" | "):
         FUNCTIONS[alias] = Function(alias, signatures, build, takes)
 
@@ -161,7 +161,7 @@ def structure(code: str) -> Emit:
     """Return an emitter whose arguments may be None; ``{all}`` is all of them."""
 
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
-        names = [generator.value(each) for each in call.arguments]
+        names = [generator.value(argument) for argument in call.arguments]
         return generator.put(code.format(*names, all=", ".join(names)))
 
     return emit

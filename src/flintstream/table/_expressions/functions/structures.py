@@ -33,9 +33,9 @@ def _nullif(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _extreme(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-    common = common_type([each.type for each in arguments])
-    given = [cast(each, common, zone) for each in arguments] if common is not None else []
-    parts = tuple(each for each in given if each is not None)
+    common = common_type([argument.type for argument in arguments])
+    given = [cast(argument, common, zone) for argument in arguments] if common is not None else []
+    parts = tuple(item for item in given if item is not None)
     if common is None or len(parts) < len(arguments) or isinstance(common, op.WITHOUT_ORDER):
         return None
     if len(parts) == 1:
@@ -46,25 +46,25 @@ def _extreme(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 
 def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-    common = common_type([each.type for each in arguments])
+    common = common_type([argument.type for argument in arguments])
     if common is None:
         return None
-    parts = tuple(cast(each, common, zone) or each for each in arguments)
+    parts = tuple(cast(argument, common, zone) or argument for argument in arguments)
     return Call(t.ArrayType(common, False), name, parts, structure("[{all}]"), strict=False)
 
 
 def _map(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-    key = common_type([each.type for each in arguments[::2]])
-    value = common_type([each.type for each in arguments[1::2]])
+    key = common_type([argument.type for argument in arguments[::2]])
+    value = common_type([argument.type for argument in arguments[1::2]])
     if key is None or value is None or len(arguments) % 2 or has_lists(key):
         return None
-    parts = tuple(cast(each, (key, value)[i % 2], zone) or each for i, each in enumerate(arguments))
+    parts = tuple(cast(item, (key, value)[i % 2], zone) or item for i, item in enumerate(arguments))
     pairs = ", ".join(f"{{{i}}}: {{{i + 1}}}" for i in range(0, len(arguments), 2))
     return Call(t.MapType(key, value, False), name, parts, structure(f"{{{{{pairs}}}}}"), strict=False)
 
 
 def _row(name: str, arguments: Sequence[Expr], zone: str) -> Expr:  # noqa: ARG001 - one signature
-    fields = [t.RowField(f"EXPR${i}", each.type) for i, each in enumerate(arguments)]
+    fields = [t.RowField(f"EXPR${i}", item.type) for i, item in enumerate(arguments)]
     names = tuple(field.name for field in fields)
     return Call(
         t.RowType(fields, False), name, tuple(arguments), structure(f"named_row({names!r}, [{{all}}])"), strict=False
@@ -89,7 +89,7 @@ def _item(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
 
 
 def _concat_ws(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
-    if not all(isinstance(each.type, (*TEXTS, t.NullType)) for each in arguments):
+    if not all(isinstance(argument.type, (*TEXTS, t.NullType)) for argument in arguments):
         return None
     return Call(STRING, name, tuple(arguments), structure("concat_ws({all})"), strict=False)
 
@@ -110,7 +110,7 @@ def _overlaps(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
     a, b, c, d = arguments
     ends = [op.arithmetic("+", (x, y), zone) or y for x, y in ((a, b), (c, d))]
     tests = [op.comparison(">=", (ends[0], c), zone), op.comparison(">=", (ends[1], a), zone)]
-    known = [each for each in tests if each is not None]
+    known = [test for test in tests if test is not None]
     return op.logic("AND", known, zone) if len(known) == 2 else None
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def _joined(arguments: Sequence[Expr]) -> DataType:
-    lengths = [each.type.length if isinstance(each.type, TEXTS) else t.MAX_LENGTH for each in arguments]
+    lengths = [argument.type.length if isinstance(argument.type, TEXTS) else t.MAX_LENGTH for argument in arguments]
     total = min(sum(lengths), t.MAX_LENGTH)
-    fixed = all(isinstance(each.type, t.CharType) for each in arguments)
+    fixed = all(isinstance(argument.type, t.CharType) for argument in arguments)
     return t.CharType(total) if fixed else t.VarCharType(total)
 
 
@@ -49,8 +49,8 @@ def _lazy(code: str, least: int) -> Build:
 
     def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
         if len(arguments) < least or not all(
-            isinstance(each.type, (*TEXTS, t.NullType, *(INTEGERS if name == "ELT" and i == 0 else ())))
-            for i, each in enumerate(arguments)
+            isinstance(item.type, (*TEXTS, t.NullType, *(INTEGERS if name == "ELT" and i == 0 else ())))
+            for i, item in enumerate(arguments)
         ):
             return None
         return Call(STRING, name, tuple(arguments), structure(code), strict=False)

@@ -131,7 +131,7 @@ def _from_unix(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``FROM_UNIXTIME(seconds)``, with or without a pattern."""
     if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0].type, (*INTEGERS, t.NullType)):
         return None
-    if not all(isinstance(each.type, (*TEXTS, t.NullType)) for each in arguments[1:]):
+    if not all(isinstance(argument.type, (*TEXTS, t.NullType)) for argument in arguments[1:]):
         return None
     for pattern in arguments[1:]:
         _check_pattern(pattern, unix_writers)
@@ -150,7 +150,7 @@ def _check_pattern(pattern: Expr, read: Callable[[str], object]) -> None:
 def _difference(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return ``(a - b) SECOND``; years and months are months."""
     a, b = arguments
-    if not all(isinstance(each.type, (*TIMESTAMPS, t.DateType, t.NullType)) for each in arguments):
+    if not all(isinstance(argument.type, (*TIMESTAMPS, t.DateType, t.NullType)) for argument in arguments):
         return None
     months = name.endswith(("YEAR", "QUARTER", "MONTH"))
     unit = "MONTH" if months else "MILLISECOND"
@@ -163,16 +163,16 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
     if len(arguments) != 3:
         return None
     unit, *moments = arguments
-    if not all(isinstance(each.type, (*TIMESTAMPS, t.DateType, t.NullType)) for each in moments):
+    if not all(isinstance(moment.type, (*TIMESTAMPS, t.DateType, t.NullType)) for moment in moments):
         return None
     _check_unit(name, unit)
-    local = [isinstance(each.type, t.LocalZonedTimestampType) for each in moments]
+    local = [isinstance(moment.type, t.LocalZonedTimestampType) for moment in moments]
     if not all(local) or (isinstance(unit, Const) and unit.value in {"MONTH", "QUARTER", "YEAR"}):
         moments = [
-            (cast(each, t.TimestampType(3), zone) or each) if there else each
-            for each, there in zip(moments, local, strict=True)
+            (cast(item, t.TimestampType(3), zone) or item) if there else item
+            for item, there in zip(moments, local, strict=True)
         ]
-    kind = with_null(INT, any(is_nullable(each.type) for each in moments))
+    kind = with_null(INT, any(is_nullable(moment.type) for moment in moments))
     return Call(kind, name, (unit, *moments), template("wrap(timestamp_diff({0}, {1}, {2}), 32)"))
 
 
