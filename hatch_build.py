@@ -30,7 +30,7 @@ class CompiledModules(BuildHookInterface):
 
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the contract
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile the modules and make the wheel one for this platform."""
         root = Path(self.root)
         self._directory = tempfile.TemporaryDirectory()
@@ -42,7 +42,7 @@ class CompiledModules(BuildHookInterface):
             compiled = not build_data["pure_python"]
             bill.write_text(json.dumps(bill_of_materials(self.metadata, compiled=compiled), indent=2) + "\n")
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the contract
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what only the build needed."""
         self._directory.cleanup()
 
@@ -113,8 +113,8 @@ def _within(directory: str) -> Iterator[None]:
 
 def compile_modules(root: Path) -> None:
     """Compile the modules below ``root`` and put them beside their sources."""
-    from Cython.Build import cythonize  # noqa: PLC0415 - there only while building
-    from setuptools import Distribution, Extension  # noqa: PLC0415
+    from Cython.Build import cythonize
+    from setuptools import Distribution, Extension
 
     package = (root / PACKAGE).absolute()
     with ExitStack() as stack:

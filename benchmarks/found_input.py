@@ -79,7 +79,7 @@ class Kafka:
 class Sockets:
     """A server on this machine that sends lines to the first client that connects."""
 
-    def __init__(self, work: Path) -> None:  # noqa: ARG002
+    def __init__(self, work: Path) -> None:
         """Listen."""
         self._server = socket.create_server(("127.0.0.1", 0))
         self._client: socket.socket | None = None

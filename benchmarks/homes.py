@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 def measured(settings: dict[str, Any]) -> dict[str, Any]:
     """Run the job; return the share of catch-ups (%), and medians of times (ms)."""
-    from benchmarks.latency import Count, Metronome  # noqa: PLC0415
-    from flintstream.common import WatermarkStrategy  # noqa: PLC0415
-    from flintstream.coordinator.monitoring.tally import Tally  # noqa: PLC0415
-    from flintstream.coordinator.subtasks import Subtasks  # noqa: PLC0415
-    from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
-    from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415
-    from flintstream.engine.spark.homes import Homes  # noqa: PLC0415
+    from benchmarks.latency import Count, Metronome
+    from flintstream.common import WatermarkStrategy
+    from flintstream.coordinator.monitoring.tally import Tally
+    from flintstream.coordinator.subtasks import Subtasks
+    from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.engine.spark.engine import SparkEngine
+    from flintstream.engine.spark.homes import Homes
 
     if not settings["homes"]:
         Homes.places = lambda self, *_: [None] * len(self._homes)  # type: ignore[method-assign]
@@ -78,7 +78,7 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
         keys = settings["keys"]
         ticks.key_by(lambda value: value[0] % keys).process(Count()).filter(lambda _: False).print()
         env.execute("homes")
-        from pyspark import SparkContext  # noqa: PLC0415
+        from pyspark import SparkContext
 
         SparkContext.getOrCreate().stop()
         [log] = [path for path in Path(directory).iterdir() if path.is_file()]

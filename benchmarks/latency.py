@@ -113,7 +113,7 @@ class Count(KeyedProcessFunction):
         """Get the state."""
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
 
-    def process_element(self, value: tuple[int, float], ctx: KeyedProcessFunction.Context) -> Iterator[Any]:  # noqa: ARG002
+    def process_element(self, value: tuple[int, float], ctx: KeyedProcessFunction.Context) -> Iterator[Any]:
         """Count."""
         self.count.update((self.count.value() or 0) + 1)
         yield value[1], time.time() * 1000

@@ -46,7 +46,7 @@ class Count(KeyedProcessFunction):
     def open(self, runtime_context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D102
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
 
-    def process_element(self, value, ctx):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002, D102
+    def process_element(self, value, ctx):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D102
         count = (self.count.value() or 0) + 1
         self.count.update(count)
         yield value, count
@@ -54,8 +54,8 @@ class Count(KeyedProcessFunction):
 
 def measured(settings: dict[str, Any]) -> dict[str, float]:
     """Run the job; return medians over its epochs."""
-    from flintstream.coordinator.subtasks import Subtasks  # noqa: PLC0415
-    from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415
+    from flintstream.coordinator.subtasks import Subtasks
+    from flintstream.engine.spark.engine import SparkEngine
 
     down: list[int] = []
     up: list[int] = []
@@ -84,7 +84,7 @@ def measured(settings: dict[str, Any]) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="many-subtasks-") as directory:
         took, right = counted(settings, directory)
         processes = workers()
-        from pyspark import SparkContext  # noqa: PLC0415
+        from pyspark import SparkContext
 
         SparkContext.getOrCreate().stop()
         [log] = [path for path in Path(directory).iterdir() if path.is_file()]

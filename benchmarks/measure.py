@@ -126,7 +126,7 @@ def checked(workload: Workload, engine: Engine, python: str, records: int, timeo
 @cache
 def expected_results(name: str, records: int, timeout: float) -> tuple[int, str]:
     """Return the results of the bare loop."""
-    from benchmarks.workloads import WORKLOADS  # noqa: PLC0415 - hashed by its name here
+    from benchmarks.workloads import WORKLOADS
 
     return run_once(WORKLOADS[name], ENGINES["bare"], sys.executable, records, timeout)[1]
 

@@ -39,7 +39,7 @@ class Count(KeyedProcessFunction):
     def open(self, runtime_context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D102
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
 
-    def process_element(self, value, ctx):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002, D102
+    def process_element(self, value, ctx):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D102
         count = (self.count.value() or 0) + 1
         self.count.update(count)
         if count % 1000 == 0:

@@ -56,7 +56,7 @@ def wait_for(port: int) -> None:
 @contextmanager
 def cluster(workers: int) -> Iterator[str]:
     """Start a standalone master with workers of one core each; yields its URL."""
-    import pyspark  # noqa: PLC0415
+    import pyspark
 
     home = Path(pyspark.__file__).parent
     port = free_port()
@@ -115,7 +115,7 @@ def run(settings: dict[str, Any], module: str = "benchmarks.scale") -> dict[str,
 
 def measured(settings: dict[str, Any]) -> dict[str, Any]:
     """Measure one row."""
-    from benchmarks.memory import seconds, workers  # noqa: PLC0415
+    from benchmarks.memory import seconds, workers
 
     configuration = {"flintstream.master": settings["master"], **settings.get("configuration", {})}
     records, keys, parallelism = settings["records"], settings["keys"], settings["parallelism"]
@@ -130,10 +130,10 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
 
 def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
     """Return the time of an epoch with one or two records (ms): the median of the second half, with warm JVMs."""
-    from benchmarks.latency import Count, Metronome  # noqa: PLC0415
-    from flintstream.common import WatermarkStrategy  # noqa: PLC0415
-    from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
-    from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415
+    from benchmarks.latency import Count, Metronome
+    from flintstream.common import WatermarkStrategy
+    from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.engine.spark.engine import SparkEngine
 
     took: list[float] = []
     run_epoch = SparkEngine.run_epoch
@@ -161,12 +161,12 @@ def epoch_ms(configuration: dict[str, str], parallelism: int) -> float:
 
 def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_000) -> float:
     """Return the cost of routing pairs by key, packing them, and reading them again."""
-    from flintstream.engine.spark.worker import GC_THRESHOLDS  # noqa: PLC0415
-    from flintstream.runtime.exchange.blocks import unpack  # noqa: PLC0415
-    from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner  # noqa: PLC0415
-    from flintstream.runtime.exchange.sending import exchange_output  # noqa: PLC0415
-    from flintstream.runtime.operators.watermarks import RECORDS_PER_MARK, TARGETS_PER_MARK  # noqa: PLC0415
-    from flintstream.runtime.plan import RECORDS_PER_BLOCK, ExchangeEdge  # noqa: PLC0415
+    from flintstream.engine.spark.worker import GC_THRESHOLDS
+    from flintstream.runtime.exchange.blocks import unpack
+    from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
+    from flintstream.runtime.exchange.sending import exchange_output
+    from flintstream.runtime.operators.watermarks import RECORDS_PER_MARK, TARGETS_PER_MARK
+    from flintstream.runtime.plan import RECORDS_PER_BLOCK, ExchangeEdge
 
     gc.set_threshold(*GC_THRESHOLDS)
     partitioner = KeyGroupPartitioner(lambda value: value[0])

@@ -45,7 +45,7 @@ class _Steps(Source):
     def __init__(self, records: int, epochs: int) -> None:
         self.records, self.epochs = records, epochs
 
-    def create_enumerator(self, parallelism: int) -> StaticEnumerator:  # noqa: ARG002
+    def create_enumerator(self, parallelism: int) -> StaticEnumerator:
         return StaticEnumerator([_Split("only")])
 
     def create_reader(self) -> SourceReader:
@@ -56,7 +56,7 @@ class _Reader(SourceReader):
     def __init__(self, records: int, epochs: int) -> None:
         self.records, self.epochs = records, epochs
 
-    def read(self, split: _Split, fetch: Fetch) -> Generator[list[Any], None, bool]:  # type: ignore[override] # noqa: ARG002
+    def read(self, split: _Split, fetch: Fetch) -> Generator[list[Any], None, bool]:  # type: ignore[override]
         if split.number < self.epochs:
             first = split.number * self.records
             split.number += 1
@@ -66,7 +66,7 @@ class _Reader(SourceReader):
 
 def measured(records: int, epochs: int, *, inline: bool) -> tuple[float, float, float]:
     """Return requests, bytes to the stateful subtask and bytes from it, each per epoch."""
-    from benchmarks.latency import Count  # noqa: PLC0415
+    from benchmarks.latency import Count
 
     counts = {"requests": 0, "down": 0, "up": 0}
     epochs_run = 0

@@ -41,10 +41,10 @@ def add(a: int, b: int) -> int:
 
 def descriptor(kind: str, *, ttl: bool) -> Any:
     """Return the descriptor of a state of longs."""
-    from flintstream.common import Types  # noqa: PLC0415 - after the first look at the memory
-    from flintstream.common.time import Time  # noqa: PLC0415
-    from flintstream.contracts.functions import AggregateFunction  # noqa: PLC0415
-    from flintstream.datastream import state  # noqa: PLC0415
+    from flintstream.common import Types
+    from flintstream.common.time import Time
+    from flintstream.contracts.functions import AggregateFunction
+    from flintstream.datastream import state
 
     class Sum(AggregateFunction[int, int, int]):
         def create_accumulator(self) -> int:
@@ -126,12 +126,12 @@ def measured(settings: dict[str, Any]) -> float:
     kind, keys, ttl = settings["kind"], settings["keys"], settings["ttl"]
     if settings["where"] == "dict":
         return in_dict(kind, keys, ttl=ttl)
-    from flintstream.state.hash_map import HashMapStateBackend  # noqa: PLC0415
+    from flintstream.state.hash_map import HashMapStateBackend
 
     if settings["where"] == "hashmap":
         return in_backend(kind, HashMapStateBackend(), keys, ttl=ttl)
-    from flintstream.runtime.keys import KeyGroups  # noqa: PLC0415
-    from flintstream.state.rocksdb.backend import RocksDBStateBackend  # noqa: PLC0415
+    from flintstream.runtime.keys import KeyGroups
+    from flintstream.state.rocksdb.backend import RocksDBStateBackend
 
     with tempfile.TemporaryDirectory() as directory:
         backend = RocksDBStateBackend(f"{directory}/db", KeyGroups(128))

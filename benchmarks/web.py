@@ -142,7 +142,7 @@ def once(what: str, options: argparse.Namespace, *, watched: bool) -> dict[str, 
         latency: list[dict[float, int]] = []
         ended = threading.Event()
         if what == "latency":
-            running = client._handle._job  # noqa: SLF001
+            running = client._handle._job
             while not ended.wait(1) and not running.finished.is_set():
                 latency.append(running.coordinator.tally.load.latency())
         client.get_job_execution_result().result()

@@ -45,7 +45,7 @@ FEW, MORE = 6_000, 16_000
 class Nowhere(Sink):
     """Drop all records."""
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer that drops records."""
         return _Forgetting()
 
@@ -58,7 +58,7 @@ class _Forgetting(SinkWriter):
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         pass
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         return ()
 
 
@@ -73,14 +73,14 @@ class Counter:
     def __init__(self) -> None:
         self.instructions = 0
 
-    def called(self, frame: Any, event: str, arg: Any) -> Any:  # noqa: ARG002
+    def called(self, frame: Any, event: str, arg: Any) -> Any:
         """Choose the tracer of a call, as ``sys.settrace`` requires."""
         if not frame.f_code.co_filename.startswith(OURS):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self.stepped
 
-    def stepped(self, frame: Any, event: str, arg: Any) -> Any:  # noqa: ARG002
+    def stepped(self, frame: Any, event: str, arg: Any) -> Any:
         """Count an instruction."""
         if event == "opcode":
             self.instructions += 1

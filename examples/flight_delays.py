@@ -9,8 +9,6 @@ It shows a file source; unreadable rows in a side output; event time with rows o
 per airline; timers that detect that something did NOT happen; results printed and written to files.
 """
 
-# ruff: noqa: ARG002 - the signatures are PyFlink's
-
 from __future__ import annotations
 
 import argparse

@@ -190,6 +190,7 @@ class Code:
             **{f"arrows back in {package}": len(self.back_arrows(package)) for package in ROOMS},
             "imports within functions": len(self.function_imports()),
             **{f"Any in {package}": count for package, count in sorted(self.anys().items()) if package},
+            "private members of other packages": len(self.foreign_private_members()),
             "noqa": self.noqas().total(),
             "folders with more than 20 files": sum(count > 20 for count in self.files_per_folder().values()),
             "files with more than 400 lines": sum(count > 400 for count in self.lines().values()),
@@ -229,11 +230,36 @@ class Code:
     def anys(self) -> Counter[str]:
         """Return the number of uses of ``Any`` in each package."""
         return Counter(
-            [*module.split("."), ""][1]
+            _package_of(module)
             for module, tree in self.trees.items()
             for node in ast.walk(tree)
             if isinstance(node, ast.Name) and node.id == "Any"
         )
+
+    def foreign_private_members(self) -> list[tuple[str, str, int]]:
+        """Return (module, private member, line) for the members that only other packages define, but those of tuples."""
+        defined: dict[str, set[str]] = {}
+        for module, tree in self.trees.items():
+            for node in ast.walk(tree):
+                names: list[str] = []
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                    names = [node.name]
+                elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    names = [node.attr]
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    names = [node.id]
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # of __slots__
+                    names = [node.value]
+                for name in names:
+                    if name.startswith("_") and not name.startswith("__") and name not in {"_replace", "_fields"}:
+                        defined.setdefault(name, set()).add(_package_of(module))
+        return [
+            (module, node.attr, node.lineno)
+            for module, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            if (packages := defined.get(node.attr)) and _package_of(module) not in packages
+        ]
 
     def noqas(self) -> Counter[str]:
         """Return how often each rule of the linter is switched off."""
@@ -244,6 +270,10 @@ class Code:
             for rules in re.findall(r"# noqa: ([A-Z0-9, ]+)", text)
             for rule in rules.split(",")
         )
+
+
+def _package_of(module: str) -> str:
+    return [*module.split("."), ""][1]
 
 
 def _components(edges: dict[str, set[str]]) -> list[set[str]]:
@@ -299,6 +329,11 @@ def main() -> None:
     print(f"imports within functions: {len(code.function_imports())}")
     anys = code.anys()
     print(f"Any: {anys.total()}:", ", ".join(f"{name} {count}" for name, count in anys.most_common()))
+    members = code.foreign_private_members()
+    print(f"private members of other packages: {len(members)}")
+    if options.verbose:
+        for name, uses in Counter(f"{module} {member}" for module, member, _ in members).most_common():
+            print(f"    {name} {uses}")
     noqas = code.noqas()
     print(f"noqa: {noqas.total()}:", ", ".join(f"{name} {count}" for name, count in noqas.most_common()))
     for name in ("files with more than 400 lines", "lines of the longest file"):

@@ -99,7 +99,7 @@ class Database(Place):
     def __init__(self) -> None:
         self._server = Postgresql()
 
-    def prepare(self, run: Run) -> dict[str, Any]:  # noqa: ARG002
+    def prepare(self, run: Run) -> dict[str, Any]:
         """Create a table."""
         return {
             "url": self._server.url,

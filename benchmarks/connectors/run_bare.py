@@ -40,7 +40,7 @@ def file_copy(number: int, run: Run) -> None:
 
 def consumed(number: int, run: Run) -> Iterator[str]:
     """Return the texts of one partition."""
-    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition  # noqa: PLC0415 - not all cases need it
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
     servers = run.settings["servers"]
     client = Consumer({"bootstrap.servers": servers, "group.id": "bare", "fetch.queue.backoff.ms": 10})
@@ -62,7 +62,7 @@ def kafka_read(number: int, run: Run) -> None:
 
 def kafka_count(number: int, run: Run) -> None:
     """Count the keys of one partition and write all counts, in one transaction for exactly once."""
-    from confluent_kafka import Producer  # noqa: PLC0415 - as above
+    from confluent_kafka import Producer
 
     topic, once = run.settings["to"], run.settings["guarantee"] == "EXACTLY_ONCE"
     config = {"bootstrap.servers": run.settings["servers"], "queue.buffering.max.messages": 1_000_000}
@@ -89,7 +89,7 @@ def kafka_count(number: int, run: Run) -> None:
 
 def jdbc_insert(number: int, run: Run) -> None:
     """Insert one half of the numbers, a batch in a transaction."""
-    import psycopg  # noqa: PLC0415 - as above
+    import psycopg
 
     insert: Any = f"INSERT INTO {run.settings['table']} VALUES (%s, %s)"  # noqa: S608 - a table of ours
     batch, end = run.settings["batch"], (number + 1) * run.half

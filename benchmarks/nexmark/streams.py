@@ -1,6 +1,6 @@
 """The three streams of an auction, as tuples, from the lines that ``events`` writes; for PyFlink and flintstream."""
 
-# ruff: noqa: ANN001, ANN201, ANN204, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ANN204, D101, D102, D103 - as a user of that engine would write it
 
 from dataclasses import dataclass
 

@@ -3,7 +3,7 @@
 Each printed line has the time at which the input was written and that at which the keyed function received it.
 """
 
-# ruff: noqa: ANN001, ANN201, ARG002, D101, D102, D103, SLF001 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, D101, D102, D103 - as a user of that engine would write it
 
 import sys
 import time

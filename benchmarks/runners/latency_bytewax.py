@@ -1,6 +1,6 @@
 """The program of benchmarks/latency.py on Bytewax with recovery."""
 
-# ruff: noqa: ANN001, ANN201, ANN204, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ANN204, D101, D102, D103 - as a user of that engine would write it
 
 import os
 import subprocess

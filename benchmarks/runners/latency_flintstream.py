@@ -41,10 +41,10 @@ class _Written(SinkWriter):
         self.path = path
         self.lines: list[str] = []
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         self.lines += map(line, values)
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         lines, self.lines = self.lines, []
         if not lines:
             return ()

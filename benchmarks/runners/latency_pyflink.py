@@ -4,7 +4,7 @@ PyFlink has no sources in Python. A number is a tick of a millisecond: a flat ma
 records.
 """
 
-# ruff: noqa: ANN001, ANN201, ANN204, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ANN204, D101, D102, D103 - as a user of that engine would write it
 
 import sys
 import time

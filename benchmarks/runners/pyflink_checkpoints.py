@@ -1,6 +1,6 @@
 """Fill keyed state, then change a part of it at a steady rate; in PyFlink's API, for PyFlink and flintstream."""
 
-# ruff: noqa: ANN001, ANN201, ANN204, ARG002, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ANN204, D102, D103 - as a user of that engine would write it
 
 import argparse
 import logging

@@ -3,8 +3,6 @@
 ``benchmarks.workloads.PACKAGE.bytewax.build(flow, run)`` returns a stream of tuples, which are written as results.
 """
 
-# ruff: noqa: ARG002 - Bytewax's interfaces
-
 from __future__ import annotations
 
 import importlib
@@ -24,9 +22,9 @@ RUN = "BENCHMARK_RUN"
 
 def flow() -> Dataflow:
     """Return the flow that the processes run."""
-    import bytewax.operators as op  # noqa: PLC0415 - the process that starts the others does not need it
-    from bytewax.dataflow import Dataflow  # noqa: PLC0415
-    from bytewax.outputs import DynamicSink, StatelessSinkPartition  # noqa: PLC0415
+    import bytewax.operators as op
+    from bytewax.dataflow import Dataflow
+    from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
     class Lines(StatelessSinkPartition):
         def __init__(self, path: Path) -> None:

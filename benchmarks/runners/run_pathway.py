@@ -19,7 +19,7 @@ os.environ["PATHWAY_THREADS"] = "2"
 
 def main() -> None:
     """Run the tables until their input has been read."""
-    import pathway as pw  # noqa: PLC0415 - after the number of threads is set
+    import pathway as pw
 
     run = Run.from_json(sys.argv[1])
     module = importlib.import_module(f"benchmarks.workloads.{run.package}.pathway")

@@ -1,6 +1,6 @@
 """Slow functions in PyFlink's API, for PyFlink and flintstream. Each result has the time at which it was returned."""
 
-# ruff: noqa: ANN001, ANN201, ANN204, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ANN204, D101, D102, D103 - as a user of that engine would write it
 
 import asyncio
 import sys

@@ -4,7 +4,7 @@ In thread mode the functions run inside the JVM. So the function asks its own pr
 which collects garbage first, before each state and after the last one.
 """
 
-# ruff: noqa: ANN001, ANN201, ANN204, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, ANN204, D101, D102, D103 - as a user of that engine would write it
 
 import os
 import subprocess

@@ -28,7 +28,7 @@ class FlintstreamOperator(BaseOperator):
         self.program, self.arguments, self.settings = program, list(arguments), dict(settings or {})
         self.job = None
 
-    def execute(self, context):  # noqa: ARG002 - Airflow passes it
+    def execute(self, context):
         self.job = Job(self.program, self.arguments, self.settings)
         return self.job.run(self.log.info)
 

@@ -17,7 +17,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of this modu
         """Look the version up when it is first asked for: ``importlib.metadata`` is slow to import."""
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow
+        from importlib.metadata import PackageNotFoundError, version
 
         try:
             found = version(__name__)

@@ -27,14 +27,14 @@ class NewSellers(KeyedCoProcessFunction):
         self.person = runtime_context.get_state(ValueStateDescriptor("person", ANY))
         self.waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", ANY))
 
-    def process_element1(self, person, ctx):  # noqa: ARG002
+    def process_element1(self, person, ctx):
         found = person[1], person[4], person[5]
         self.person.update(found)
         for auction in self.waiting.get():
             yield (*found, auction)
         self.waiting.clear()
 
-    def process_element2(self, auction, ctx):  # noqa: ARG002
+    def process_element2(self, auction, ctx):
         person = self.person.value()
         if person is None:
             self.waiting.add(auction[0])
@@ -80,7 +80,7 @@ class WinningBid(KeyedCoProcessFunction):
             if best is None or beats(bid, best):
                 self.best.update(bid)
 
-    def on_timer(self, timestamp, ctx):  # noqa: ARG002
+    def on_timer(self, timestamp, ctx):
         auction = self.auction.value()
         if auction is None:
             self.early.update([bid for bid in self.early.get() if bid[BID_TIME] > timestamp])
@@ -105,7 +105,7 @@ class Average(KeyedProcessFunction):
     def open(self, runtime_context):
         self.total = runtime_context.get_state(ValueStateDescriptor("total", ANY))
 
-    def process_element(self, value, ctx):  # noqa: ARG002
+    def process_element(self, value, ctx):
         key, number = value
         total, count = self.total.value() or (0, 0)
         total, count = total + number, count + 1
@@ -125,7 +125,7 @@ class MovingAverage(KeyedProcessFunction):
     def open(self, runtime_context):
         self.prices = runtime_context.get_state(ValueStateDescriptor("prices", ANY))
 
-    def process_element(self, value, ctx):  # noqa: ARG002
+    def process_element(self, value, ctx):
         seller, *price = value
         prices = self.prices.value() or []
         insort(prices, price)
@@ -159,7 +159,7 @@ class Expand(KeyedCoProcessFunction):
         self.auction = runtime_context.get_state(ValueStateDescriptor("auction", ANY))
         self.waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", ANY))
 
-    def process_element1(self, auction, ctx):  # noqa: ARG002
+    def process_element1(self, auction, ctx):
         wanted = auction[1:] if auction[CATEGORY] == 10 else ()
         self.auction.update(wanted)
         if wanted:
@@ -167,7 +167,7 @@ class Expand(KeyedCoProcessFunction):
                 yield bid + wanted
         self.waiting.clear()
 
-    def process_element2(self, bid, ctx):  # noqa: ARG002
+    def process_element2(self, bid, ctx):
         auction = self.auction.value()
         if auction is None:
             self.waiting.add(bid)

@@ -55,7 +55,7 @@ class Enrich(MapFunction):
     def __init__(self, path):
         self.path = path
 
-    def open(self, runtime_context):  # noqa: ARG002
+    def open(self, runtime_context):
         rows = (line.split(",", 1) for line in Path(self.path).read_text().splitlines())
         self.table = {int(key): value for key, value in rows}
 

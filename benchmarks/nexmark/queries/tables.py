@@ -1,6 +1,6 @@
 """Queries whose result is a table that every bid may change: they emit the rows that change."""
 
-# ruff: noqa: ANN001, ANN201, ARG002, D102 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, D102 - as a user of that engine would write it
 
 from bisect import bisect
 

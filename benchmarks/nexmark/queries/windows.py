@@ -1,6 +1,6 @@
 """Queries with windows."""
 
-# ruff: noqa: ANN001, ANN201, ARG002, D101, D102, D103 - as a user of that engine would write it
+# ruff: noqa: ANN001, ANN201, D101, D102, D103 - as a user of that engine would write it
 
 from pyflink.common import Time, Types
 from pyflink.datastream.functions import (

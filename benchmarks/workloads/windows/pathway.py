@@ -4,8 +4,6 @@ The halves of the numbers are two streams: time advances in each of them alone, 
 Sessions have no such behavior in Pathway.
 """
 
-# ruff: noqa: SLF001 - Pathway's names of columns
-
 import pathway as pw
 
 from benchmarks.workloads.windows import SIZE, SLIDE, steady

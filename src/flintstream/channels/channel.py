@@ -187,7 +187,7 @@ def accept(connection: socket.socket, key: bytes, until: float) -> Channel:
 
 def _encrypted(connection: socket.socket, certificate: str) -> socket.socket:
     """Return an encrypted connection to the holder of a certificate, within the time limit of the given one."""
-    import ssl  # noqa: PLC0415 - slow to import, and few channels are encrypted
+    import ssl
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -54,7 +54,7 @@ def _scalar(plain: tuple[str, Any]) -> Any:
     if _PLAIN.get(name) is not type(value):
         raise CorruptDataError(f"{value!r} as a value of the type {name!r} of NumPy")
     try:
-        import numpy as np  # noqa: PLC0415 - an optional package
+        import numpy as np
     except ImportError:
         return value
     return np.dtype(name).type(value)

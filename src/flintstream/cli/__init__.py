@@ -49,11 +49,11 @@ class _Commands(click.Group):
             start = ready.start
         return start()
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as click calls it
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
@@ -75,7 +75,7 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415 - takes a twentieth of the time until the JVM starts
+            from difflib import get_close_matches
 
             nearest = get_close_matches(args[0], COMMANDS, 1) if args else []
             if nearest and "Did you mean" not in error.message:
@@ -92,8 +92,8 @@ def _summary(command: click.Command) -> str:
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - as click calls it
     if not value or ctx.resilient_parsing:
         return
-    from flintstream import __version__  # noqa: PLC0415 - slow to find
-    from flintstream.compat.pyflink import PYFLINK_VERSION  # noqa: PLC0415 - slow to import
+    from flintstream import __version__
+    from flintstream.compat.pyflink import PYFLINK_VERSION
 
     click.echo(f"{ctx.find_root().info_name} {__version__} (API of PyFlink {PYFLINK_VERSION})")
     ctx.exit()

@@ -45,9 +45,9 @@ class ProgressLine(JobListener):
 
     def on_job_executed(
         self,
-        progress: JobProgress,  # noqa: ARG002
-        result: JobExecutionResult | None,  # noqa: ARG002
-        error: BaseException | None,  # noqa: ARG002
+        progress: JobProgress,
+        result: JobExecutionResult | None,
+        error: BaseException | None,
     ) -> None:
         """Remove the line."""
         self.close()

@@ -29,7 +29,7 @@ def run_script(script: str, arguments: Sequence[str], imports: Sequence[str]) ->
     if pkgutil.get_importer(path) is not None:
         sys.path[:0] = [path, *imports]
         _new_main()
-        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]  # noqa: SLF001 - as Python does
+        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
         return
     own = [] if _SAFE_PATH else [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120
     sys.path[:0] = [*own, *imports]
@@ -56,7 +56,7 @@ def run_module(module: str, arguments: Sequence[str], imports: Sequence[str]) ->
     sys.path[:0] = [*own, *imports]
     sys.argv = ["-m", *arguments]
     _new_main()
-    runpy._run_module_as_main(module)  # type: ignore[attr-defined]  # noqa: SLF001
+    runpy._run_module_as_main(module)  # type: ignore[attr-defined]
 
 
 def _forget_command() -> None:

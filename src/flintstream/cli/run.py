@@ -90,7 +90,7 @@ def _place(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
-    from flintstream.rest.serving import Place, beside  # noqa: PLC0415 - an extra
+    from flintstream.rest.serving import Place, beside
 
     try:
         place = stack.enter_context(beside(Place(host, port)))
@@ -230,7 +230,7 @@ def run_command(
     def start() -> NoReturn:
         announcer = None
         if in_background:
-            from flintstream.cli import detached  # noqa: PLC0415 - only here
+            from flintstream.cli import detached
 
             announcer = detached.detach(log_file)
             configure_logs(log_level, log_file)
@@ -238,7 +238,7 @@ def run_command(
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
         if os.getpid() == 1:  # elsewhere a program ends by these signals as under python, with no handler of ours
-            from flintstream.coordinator.signals import end_in_order  # noqa: PLC0415 - only here
+            from flintstream.coordinator.signals import end_in_order
 
             end_in_order()
         with contextlib.ExitStack() as stack:
@@ -265,8 +265,8 @@ def _start_spark(settings: dict[str, str]) -> Callable[[], None]:
 
     Returns a function that ends it unless the program has run a job.
     """
-    from flintstream.engine.spark.jvm.start import give_up  # noqa: PLC0415 - not before the options are checked
-    from flintstream.engine.spark.session import start_early  # noqa: PLC0415
+    from flintstream.engine.spark.jvm.start import give_up
+    from flintstream.engine.spark.session import start_early
 
     if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
         # Without Java or PySpark, for example. The job says so, if there is one.
@@ -276,7 +276,7 @@ def _start_spark(settings: dict[str, str]) -> Callable[[], None]:
 
 
 def _serve_pyflink() -> None:
-    from flintstream.compat.pyflink import install  # noqa: PLC0415 - while Spark's JVM starts
+    from flintstream.compat.pyflink import install
 
     install()
 
@@ -290,8 +290,8 @@ def _import_ahead(settings: dict[str, str]) -> None:
     gc.disable()
     try:
         with contextlib.suppress(Exception):  # without PySpark, for example: the job says so
-            import flintstream.coordinator.client  # noqa: PLC0415
-            import flintstream.datastream  # noqa: F401, PLC0415
+            import flintstream.coordinator.client
+            import flintstream.datastream  # noqa: F401
 
             if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
                 import_module("flintstream.engine.spark.ahead")
@@ -305,7 +305,7 @@ def _run(
     script: str | None, module: str | None, arguments: Sequence[str], imports: Sequence[str], *, resume: bool
 ) -> BaseException:
     """Run the program; return the exception that ends it."""
-    from flintstream.coordinator import client, program  # noqa: PLC0415
+    from flintstream.coordinator import client, program
 
     if resume:
         program.begin()

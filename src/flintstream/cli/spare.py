@@ -30,10 +30,10 @@ class _Silent:
 
 def start_spark(settings: dict[str, str]) -> None:
     """Run a small job, which loads and starts all that the first job of a program needs."""
-    import flintstream.cli.run  # noqa: F401, PLC0415 - as programs need it
-    from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415
-    from flintstream.engine.spark.jvm.start import leave_at_exit  # noqa: PLC0415
-    from flintstream.engine.spark.session import set_aside  # noqa: PLC0415
+    import flintstream.cli.run  # noqa: F401 - as programs need it
+    from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.engine.spark.jvm.start import leave_at_exit
+    from flintstream.engine.spark.session import set_aside
 
     leave_at_exit()
     set_defaults({**settings, CONTROL.key: "false"}, None, None, [], progress=_Silent())

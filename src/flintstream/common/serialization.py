@@ -66,7 +66,7 @@ class DeserializationSchema(ABC, Generic[T_co], metaclass=Wrapper):
     def deserialize(self, message: bytes) -> T_co | None:
         """Return the record in ``message``; None to skip the message."""
 
-    def is_end_of_stream(self, element: Any) -> bool:  # noqa: ARG002 - the contract
+    def is_end_of_stream(self, element: Any) -> bool:
         """Tell whether ``element`` ends the stream."""
         return False
 

@@ -65,6 +65,6 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
     def serialize(self, element: bytes, stream: BytesIO) -> None:
         """Write nothing."""
 
-    def deserialize(self, stream: BytesIO) -> bytes:  # noqa: ARG002 - the contract
+    def deserialize(self, stream: BytesIO) -> bytes:
         """Return :data:`void`."""
         return void

@@ -238,8 +238,8 @@ def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind =
     """Return a row that shares ``values`` (no copy), for hot paths and unpickling."""
     row = _new(Row)
     row._fields = fields
-    row._values = values  # noqa: SLF001
-    row._row_kind = kind  # noqa: SLF001
+    row._values = values
+    row._row_kind = kind
     return row
 
 
@@ -256,8 +256,8 @@ def _make_rows(fields: tuple[str, ...] | None, lists: list[list[Any]]) -> list[R
     for values in lists:
         row = new(cls)
         row._fields = fields
-        row._values = values  # noqa: SLF001
-        row._row_kind = kind  # noqa: SLF001
+        row._values = values
+        row._row_kind = kind
         rows.append(row)
     return rows
 

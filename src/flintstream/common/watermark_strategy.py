@@ -152,7 +152,7 @@ class BoundedOutOfOrdernessWatermarks(WatermarkGenerator[T_contra]):
         self.delay_ms = delay_ms
         self.max_timestamp = MIN_LONG_VALUE + delay_ms + 1
 
-    def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:  # noqa: ARG002 - the contract
+    def on_event(self, value: T_contra, timestamp: int, output: WatermarkOutput) -> None:
         """Track the largest timestamp."""
         self.max_timestamp = max(self.max_timestamp, timestamp)
 

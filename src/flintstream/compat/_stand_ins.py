@@ -99,5 +99,5 @@ def refusal(value: object) -> str | None:
     """Return what any use of a stand-in says; None for all other values."""
     if not isinstance(value, _Absent):
         return None
-    name, text = value._absent.split(" ", 1)  # noqa: SLF001 - of its metaclass
+    name, text = value._absent.split(" ", 1)
     return f"{name}: {text}"

@@ -49,8 +49,8 @@ class _PyflinkFinder:
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002
-        target: ModuleType | None = None,  # noqa: ARG002
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         if fullname.partition(".")[0] != "pyflink":
             return None
@@ -72,7 +72,7 @@ class _MetadataFinder:
             "apache-flink-libraries",
         }:
             return []
-        from flintstream.compat._metadata import PyflinkDistribution  # noqa: PLC0415 - slow and rarely needed
+        from flintstream.compat._metadata import PyflinkDistribution
 
         return [PyflinkDistribution(context.name)]
 

@@ -93,7 +93,7 @@ class _CacheWriter(SinkWriter):
             self._file = self._context.__enter__()
         self._file.write(dumps((values, timestamps)))
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         context, self._context, self._file = self._context, None, None
         if context is None:
             return ()
@@ -132,7 +132,7 @@ class _CacheSource(Source):
     def __getstate__(self) -> dict[str, Any]:
         return {"_cache": None, "_store": self._store}
 
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         assert self._cache is not None  # noqa: S101 - enumerators stay in the process that created the source
         return StaticEnumerator([_CacheSplit(file) for file in self._cache.files])
 
@@ -146,7 +146,7 @@ class _CacheReader(SourceReader):
     def __init__(self, store: FileStore) -> None:
         self._store = store
 
-    def read(self, split: _CacheSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:  # noqa: ARG002
+    def read(self, split: _CacheSplit, fetch: Fetch) -> Generator[list[Any] | Timestamped, None, bool]:
         with self._store.open(split.split_id) as file:
             file.seek(split.position)
             while True:

@@ -29,7 +29,7 @@ class CollectionSource(Source):
         """Take the elements, which are pickled to the task."""
         self.elements = list(elements)
 
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return the enumerator of the only split."""
         return StaticEnumerator([CollectionSplit("collection")])
 

@@ -180,7 +180,7 @@ class ElasticsearchWriter(SinkWriter):
         path = output.prefix.strip("/")
         self._path = f"/{path}/_bulk" if path else "/_bulk"
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Buffer documents, and send each full request."""
         output = self._output
         for value in values:
@@ -190,7 +190,7 @@ class ElasticsearchWriter(SinkWriter):
             if len(self._waiting) == output.most_actions or 0 < output.most_bytes <= self._bytes:
                 self._flush()
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Write the buffered documents before the epoch ends."""
         self._flush()
         return ()

@@ -190,14 +190,14 @@ class _Run:
         """Move the collected records and the matching state into the split; return whether the function has ended."""
         context = self._context
         over = not self._thread.is_alive()
-        with context._changed:  # noqa: SLF001 - the same module
-            if context._batches:  # noqa: SLF001
-                split.left, context._batches = context._batches, deque()  # noqa: SLF001
-                context._waiting = 0  # noqa: SLF001
+        with context._changed:
+            if context._batches:
+                split.left, context._batches = context._batches, deque()
+                context._waiting = 0
                 split.state = copy.deepcopy(self._function.snapshot_state()) if self._stateful else None
                 self.taken += 1
                 split.taken = self.taken
-                context._changed.notify_all()  # noqa: SLF001
+                context._changed.notify_all()
                 return False
         if over and self._failure is not None:
             raise self._failure
@@ -205,9 +205,9 @@ class _Run:
 
     def close(self) -> None:
         self._function.cancel()
-        with self._context._changed:  # noqa: SLF001 - the same module
-            self._context._cancelled = True  # noqa: SLF001
-            self._context._changed.notify_all()  # noqa: SLF001
+        with self._context._changed:
+            self._context._cancelled = True
+            self._context._changed.notify_all()
         self._thread.join(END_SECONDS)
         self._function.close()
 
@@ -226,7 +226,7 @@ class FunctionReader(SourceReader):
         """Remember the context for the functions."""
         self._context = runtime_context
 
-    def read(self, split: FunctionSplit, fetch: Fetch) -> Generator[Batch, None, bool]:  # noqa: ARG002
+    def read(self, split: FunctionSplit, fetch: Fetch) -> Generator[Batch, None, bool]:
         """Yield the records that the function has collected."""
         run = self._runs.get(split.split_id)
         if run is not None and run.taken != split.taken:  # the job was restored, or the split ran elsewhere
@@ -241,7 +241,7 @@ class FunctionReader(SourceReader):
             if not split.left:
                 return over
 
-    def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
+    def progress(self, splits: Sequence[Any]) -> object | None:
         """Return None: the enumerator needs no progress."""
         return None
 

@@ -127,7 +127,7 @@ class SinkWriter(ABC, Generic[T_contra]):
     def on_watermark(self, timestamp: int) -> None:
         """React to a watermark of ``timestamp`` (ms)."""
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Flush, and return the picklable committables for the committer; called at the end of each epoch.
 
         Args:
@@ -354,7 +354,7 @@ class TwoPhaseWriter(SinkWriter[T_contra]):
         picklable; prefer plain values. Return an empty sequence if nothing was written.
         """
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Return the result of :meth:`precommit`."""
         return self.precommit()
 

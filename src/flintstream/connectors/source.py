@@ -167,14 +167,14 @@ class SourceReader(ABC):
         A reader that fetches for several splits at once must not let this split fill the shared buffer.
         """
 
-    def progress(self, splits: Sequence[Any]) -> object | None:  # noqa: ARG002
+    def progress(self, splits: Sequence[Any]) -> object | None:
         """Return a picklable object that the enumerator gets once a checkpoint contains the epoch that ends now.
 
         ``splits`` are those that have not been read completely, with their current positions.
         """
         return None
 
-    def pending_records(self, splits: Sequence[Any]) -> int | None:  # noqa: ARG002
+    def pending_records(self, splits: Sequence[Any]) -> int | None:
         """Return how many records could be read already, or None if that is unknown: the metric ``pendingRecords``.
 
         Called after every epoch, so it must not ask another system. ``splits`` are as for :meth:`progress`.

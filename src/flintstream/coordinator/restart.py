@@ -45,7 +45,7 @@ class RestartStrategy(Protocol):
 class NoRestart:
     """No restart: the first failure ends the job."""
 
-    def delay_ms(self, now_ms: int) -> int | None:  # noqa: ARG002 - the protocol's
+    def delay_ms(self, now_ms: int) -> int | None:
         """Give up."""
         return None
 
@@ -63,7 +63,7 @@ class FixedDelay:
         self._left = attempts
         self._delay = delay
 
-    def delay_ms(self, now_ms: int) -> int | None:  # noqa: ARG002 - the protocol's
+    def delay_ms(self, now_ms: int) -> int | None:
         """Return how long (ms) to wait before the job restarts, or None to give up."""
         self._left -= 1
         return self._delay if self._left >= 0 else None

@@ -95,7 +95,7 @@ class DataFrames:
         >>> list(fruit.map(lambda row: (row.name, row.price * 2)).execute_and_collect(limit=9))
         [('pear', 6)]
         """
-        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.engine.spark.frames import data_frames
 
         env: StreamExecutionEnvironment = self
         source = data_frames.source_of(df, lambda: _data_directory(env, directory), trigger, retention_ms)
@@ -112,10 +112,10 @@ def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str |
     """Return the parent directory for data of DataFrames; None for a temporary one."""
     if given is not None:
         return given
-    settings = env._checkpoint_settings(batch=False)  # noqa: SLF001 - ours
+    settings = env._checkpoint_settings(batch=False)
     if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
         return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
-    return state_directory(env._configuration.to_dict())  # noqa: SLF001
+    return state_directory(env._configuration.to_dict())
 
 
 class AsDataFrame:
@@ -148,18 +148,18 @@ class AsDataFrame:
         >>> fruit.to_dataframe("name string, price int").orderBy("name").collect()
         [Row(name='apple', price=2), Row(name='pear', price=3)]
         """
-        from flintstream.datastream.connectors.data_frame import DataFrameSink  # noqa: PLC0415
-        from flintstream.engine.spark.frames import data_frames  # noqa: PLC0415 - needs Spark
+        from flintstream.datastream.connectors.data_frame import DataFrameSink
+        from flintstream.engine.spark.frames import data_frames
 
         stream: DataStream = self
-        transformation, env = stream._transformation, stream._env  # noqa: SLF001 - ours
+        transformation, env = stream._transformation, stream._env
         unbounded = _unbounded(transformation)
         if unbounded is not None:
             raise PlanError(
                 f"to_dataframe() needs a bounded stream, but the source '{unbounded}' is unbounded: write the stream "
                 "with sink_to(DataFrameSink(directory, schema)) and read that with Spark"
             )
-        configuration = env._configuration.to_dict()  # noqa: SLF001 - ours
+        configuration = env._configuration.to_dict()
         data_frames.check_spark(configuration)
         columns = data_frames.frame_schema(schema, transformation.output_type)
         delete = None

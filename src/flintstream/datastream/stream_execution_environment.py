@@ -98,7 +98,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
     def __init__(
         self,
         j_stream_execution_environment: Configuration | JavaView | None = None,
-        serializer: object = None,  # noqa: ARG002 - records are pickled
+        serializer: object = None,
     ) -> None:
         """Create an environment; programs call :meth:`get_execution_environment`.
 
@@ -500,7 +500,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             TypeError: ``input_format`` is not an ``InputFormat``.
             FileNotFoundError: The files of the format do not exist.
         """
-        from flintstream.connectors.files.input_formats import InputFormatSource  # noqa: PLC0415 - few programs need it
+        from flintstream.connectors.files.input_formats import InputFormatSource
 
         if not isinstance(input_format, InputFormat):
             raise TypeError(
@@ -526,7 +526,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         Raises:
             FileNotFoundError: The file or directory does not exist.
         """
-        from flintstream.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415 - only programs that read files need it
+        from flintstream.datastream.connectors.file_system import FileSource, StreamFormat
 
         source = FileSource.for_record_stream_format(StreamFormat.text_line_format(charset_name), file_path).build()
         return self.from_source(
@@ -554,8 +554,8 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         Raises:
             ValueError: The port is out of range, or the delimiter is empty.
         """
-        from flintstream.common.typeinfo import Types  # noqa: PLC0415
-        from flintstream.connectors.socket_text import SocketText  # noqa: PLC0415 - few programs need it
+        from flintstream.common.typeinfo import Types
+        from flintstream.connectors.socket_text import SocketText
 
         return self.add_source(SocketText(host, port, delimiter, max_retry), "Socket Stream", Types.STRING())
 
@@ -657,7 +657,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         note_built(self, transformation.name)
 
     def _program(self, more: Iterable[Transformation] = (), *, runs: str | None = None) -> Program:
-        from flintstream.datastream._environment.program import Program  # noqa: PLC0415 - only programs that run need it
+        from flintstream.datastream._environment.program import Program
 
         settings = GraphSettings(
             parallelism=self._parallelism(runs=runs),
@@ -694,10 +694,10 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         return self._program().graph
 
     def _start(self, job_name: str | None, *, wait: bool) -> RunningJob:
-        from flintstream.coordinator.autoscaler import AutoscalerSettings, autoscaling  # noqa: PLC0415
-        from flintstream.coordinator.client import RunningJob  # noqa: PLC0415 - only programs that run need it
-        from flintstream.coordinator.monitoring import history  # noqa: PLC0415
-        from flintstream.reporters import reporting  # noqa: PLC0415
+        from flintstream.coordinator.autoscaler import AutoscalerSettings, autoscaling
+        from flintstream.coordinator.client import RunningJob
+        from flintstream.coordinator.monitoring import history
+        from flintstream.reporters import reporting
 
         progress = get_defaults().progress
         listeners: list[Listener] = [*self._job_listeners, *([] if progress is None else [progress])]

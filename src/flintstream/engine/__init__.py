@@ -16,8 +16,8 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
         FlintstreamError: The engine does not exist.
     """
     # Spark's daemon imports this package before it finds the process that has imported the others.
-    from flintstream.errors import FlintstreamError  # noqa: PLC0415
-    from flintstream.options.execution import (  # noqa: PLC0415
+    from flintstream.errors import FlintstreamError
+    from flintstream.options.execution import (
         ENGINE,
         PYTHON_ARCHIVES,
         PYTHON_EXECUTABLE,
@@ -25,7 +25,7 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
     )
 
     if name == "inline":
-        from flintstream.engine.inline.engine import InlineEngine  # noqa: PLC0415
+        from flintstream.engine.inline.engine import InlineEngine
 
         for option in (PYTHON_ARCHIVES, PYTHON_REQUIREMENTS, PYTHON_EXECUTABLE):
             value = option.read(configuration)
@@ -35,7 +35,7 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
                 )
         return InlineEngine()
     if name == "spark":
-        from flintstream.engine.spark.engine import SparkEngine  # noqa: PLC0415 - pyspark is slow to import
+        from flintstream.engine.spark.engine import SparkEngine
 
         return SparkEngine(configuration)
     raise FlintstreamError(f"unknown engine '{name}': set '{ENGINE.key}' to 'spark' or 'inline'")
@@ -48,15 +48,15 @@ def default_parallelism(name: str, configuration: Mapping[str, str], *, start: b
     """
     if name != "spark":
         return None
-    from flintstream.engine.spark import session  # noqa: PLC0415 - pyspark is slow to import
+    from flintstream.engine.spark import session
 
     return session.default_parallelism(configuration, start=start)
 
 
 def _is_this_python(executable: str) -> bool:
-    import shutil  # noqa: PLC0415
-    import sys  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
+    import shutil
+    import sys
+    from pathlib import Path
 
     found = shutil.which(executable)
     return found is not None and Path(found).samefile(sys.executable)

@@ -269,7 +269,7 @@ class MetricGroup:
         for name, metric in self._metrics.items():
             yield prefix + name, metric
         for name, group in self._groups.items():
-            yield from group._walk(f"{prefix}{name}.")  # noqa: SLF001 - same class
+            yield from group._walk(f"{prefix}{name}.")
 
     def _is_free(self, name: str, kind: type[Metric]) -> bool:
         other = self._metrics.get(name)

@@ -100,7 +100,7 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
 
 
 def _yaml(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
-    import yaml  # noqa: PLC0415 - only programs with a configuration file need it
+    import yaml
 
     try:
         root = yaml.compose(text, yaml.SafeLoader)
@@ -116,7 +116,7 @@ def _yaml(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
 
 
 def _flat(mapping: Any, prefix: str, path: Path) -> Iterator[tuple[str, str, int]]:
-    from yaml import MappingNode, ScalarNode  # noqa: PLC0415
+    from yaml import MappingNode, ScalarNode
 
     seen: set[str] = set()
     for key_node, node in mapping.value:
@@ -137,7 +137,7 @@ def _flat(mapping: Any, prefix: str, path: Path) -> Iterator[tuple[str, str, int
 
 def _text(node: Any) -> str | None:
     """Return a value as text, a list as ``[a, b]``; None if it is null."""
-    from yaml import MappingNode, SequenceNode  # noqa: PLC0415
+    from yaml import MappingNode, SequenceNode
 
     if isinstance(node, SequenceNode):
         return f"[{', '.join(_item(item) for item in node.value)}]"

@@ -29,12 +29,12 @@ def reporting(settings: Mapping[str, object]) -> list[Callable[[RunningJob], Cal
     chosen: list[Callable[[RunningJob], Callable[[], None]]] = []
     port, endpoint = PROMETHEUS_PORT.read(settings), OTLP_ENDPOINT.read(settings)
     if port is not None:
-        from flintstream.reporters.prometheus import endpoint_at  # noqa: PLC0415 - an optional dependency
+        from flintstream.reporters.prometheus import endpoint_at
 
         host, token_file = PROMETHEUS_HOST.read(settings), PROMETHEUS_TOKEN_FILE.read(settings)
         chosen.append(endpoint_at(host, port, token_file).show)
     if endpoint is not None:
-        from flintstream.reporters.otlp import Otlp  # noqa: PLC0415 - an optional dependency
+        from flintstream.reporters.otlp import Otlp
 
         chosen.append(Otlp(endpoint, REPORT_INTERVAL.read(settings)).show)
     return chosen

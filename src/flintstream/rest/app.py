@@ -32,9 +32,9 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
             of its own; empty for all.
     """
     starlette = optional_module("starlette.applications", package="starlette", extra="ui", purpose="the REST server")
-    from starlette.concurrency import run_in_threadpool  # noqa: PLC0415 - an optional dependency
-    from starlette.responses import Response  # noqa: PLC0415
-    from starlette.routing import Route as Endpoint  # noqa: PLC0415
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import Response
+    from starlette.routing import Route as Endpoint
 
     def reply(content: object, status: int) -> Any:
         return Response(json_text(content), status, JSON_HEADERS, "application/json")

@@ -83,9 +83,9 @@ def copied(value: Any) -> Any:
     if cls is set and _all_atoms(map(type, value)):
         return set(value)
     if cls is Row:
-        values = value._values  # noqa: SLF001 - ours
+        values = value._values
         copies = values[:] if _all_atoms(map(type, values)) else list(map(copied, values))
-        return _make_row(value._fields, copies, value._row_kind)  # noqa: SLF001
+        return _make_row(value._fields, copies, value._row_kind)
     copy = getattr(cls, "__copied__", None)
     if copy is not None:
         return copy(value)

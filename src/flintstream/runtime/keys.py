@@ -113,7 +113,7 @@ def _canonical(value: Any) -> Any:
         return (set, frozenset(map(_canonical, value)))
     if isinstance(value, Row):
         names = value._fields
-        values = value if names is None else value._by_name()  # noqa: SLF001 - ours
+        values = value if names is None else value._by_name()
         return (Row, value.get_row_kind().name, names and tuple(sorted(names)), *map(_canonical, values))
     if _is_number(cls):
         return (float, "nan") if _is_nan(value) else value

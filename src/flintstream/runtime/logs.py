@@ -161,9 +161,9 @@ def _appended(handler: logging.Handler) -> str | None:
 def _portable(formatter: logging.Formatter | None) -> tuple[tuple[str | None, str | None, str] | None, bytes]:
     """Return a formatter as its format, or pickled if its class is not Python's own."""
     if type(formatter) is logging.Formatter:
-        styles: dict[Any, str] = {kind: style for style, (kind, _) in logging._STYLES.items()}  # noqa: SLF001
-        style = formatter._style  # noqa: SLF001 - there is no public way
-        text = None if formatter._fmt == LINE else formatter._fmt  # noqa: SLF001
+        styles: dict[Any, str] = {kind: style for style, (kind, _) in logging._STYLES.items()}
+        style = formatter._style
+        text = None if formatter._fmt == LINE else formatter._fmt
         return None if text is None else (text, formatter.datefmt, styles.get(type(style), "%")), b""
     if formatter is not None:
         with suppress(Exception):  # whatever the formatter holds
@@ -203,7 +203,7 @@ class _WorkerHandler(logging.Handler):
     @staticmethod
     def _place(record: logging.LogRecord) -> None:
         here = _place[0]
-        operator = here.operator(sys._getframe(1)) or here.chain  # noqa: SLF001
+        operator = here.operator(sys._getframe(1)) or here.chain
         subtask = f"{here.subtask + 1}/{here.parallelism}" if here.parallelism else ""
         parts = [here.job, f"{operator} {subtask}".strip(), f"epoch {here.epoch}" if here.parallelism else ""]
         told = ", ".join(part for part in parts if part)

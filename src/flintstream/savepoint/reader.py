@@ -286,7 +286,7 @@ class Savepoint:
         ...     frame.select("key", "value").collect()
         [Row(key='ann', value=3)]
         """
-        from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
+        from flintstream.savepoint import frames
 
         if state is None:
             return frames.generic_frame(self, uid, spark)

@@ -278,7 +278,7 @@ class SavepointWriter:
         if spark is None:
             pieces = iter([task() for task in tasks])
         else:
-            from flintstream.engine.spark import tasks as spark_tasks  # noqa: PLC0415 - needs Spark
+            from flintstream.engine.spark import tasks as spark_tasks
 
             pieces = iter(spark_tasks.run_tasks(tasks, spark))
         return [
@@ -322,7 +322,7 @@ def _with_pieces(chain: ChainState, uid: str, pieces: dict[int, StatePiece]) -> 
 def _fill(state: NewState, data: Any, store: FileStore, prefix: str) -> dict[int, StatePiece]:
     """Write a state made from data, and return the file of each subtask that has some of it."""
     if type(data).__module__.startswith("pyspark."):
-        from flintstream.savepoint import frames  # noqa: PLC0415 - needs Spark
+        from flintstream.savepoint import frames
 
         return frames.write_state(state, data, store, prefix)
     return state.write(data, store, prefix)

@@ -20,12 +20,12 @@ def create_backend(settings: StateSettings, operator: str, key_group: Callable[[
         key_group: returns the key group of a key.
     """
     if settings.backend == "rocksdb":
-        from flintstream.state.rocksdb.backend import open_backend  # noqa: PLC0415 - needs the extra
+        from flintstream.state.rocksdb.backend import open_backend
 
         return open_backend(settings, operator, key_group)
     if settings.backend == "custom":
         backend: KeyedStateBackend = settings.factory(operator, key_group)
         return backend
-    from flintstream.state.hash_map import HashMapStateBackend  # noqa: PLC0415 - only if selected
+    from flintstream.state.hash_map import HashMapStateBackend
 
     return HashMapStateBackend(operator)

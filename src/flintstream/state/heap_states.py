@@ -256,7 +256,7 @@ class _HeapState(Access):
             if self._backend.tracking:
                 self._dirty[target] = 0
 
-    def _merged(self, one: Any, other: Any) -> Any:  # noqa: ARG002 - the contract
+    def _merged(self, one: Any, other: Any) -> Any:
         raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
 
 

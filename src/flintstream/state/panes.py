@@ -76,7 +76,7 @@ class ListPanes(_Panes):
     def adder(
         self,
         opened: Callable[[Any, Any], None] | None = None,
-        copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
+        copied: Callable[[Any], Any] | None = None,
     ) -> Add:
         """Return a function that appends records to panes."""
         backend, values, dirty = self._backend, self._values, self._dirty
@@ -163,7 +163,7 @@ class AggregatingPanes(_Panes):
     def adder(
         self,
         opened: Callable[[Any, Any], None] | None = None,
-        copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
+        copied: Callable[[Any], Any] | None = None,
     ) -> Add:
         """Return a function that adds records to the accumulators of panes."""
         backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
@@ -212,5 +212,5 @@ def plain_reduce(descriptor: Any) -> Callable[[Any, Any], Any]:
     """Return the function of a reducing state without its wrappers, each of which would cost a call."""
     function: Callable[[Any, Any], Any] = descriptor.get_reduce_function().reduce
     while type(wrapper := getattr(function, "__self__", None)) is ReduceFunctionWrapper:
-        function = wrapper._func  # noqa: SLF001 - our own class
+        function = wrapper._func
     return function

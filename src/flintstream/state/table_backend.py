@@ -102,7 +102,7 @@ class TableBackend(Scope):
         """Return the clean-up strategy of the user that :meth:`cleanup` follows, or None."""
         raise NotImplementedError
 
-    def _period(self, strategy: Any) -> int:  # noqa: ARG002 - the contract
+    def _period(self, strategy: Any) -> int:
         """Return the longest time (ms) between two rounds of clean-ups of an idle stream."""
         return CLEANUP_REST_MS
 

@@ -100,6 +100,6 @@ def file_store(place: str | os.PathLike[str] | Location) -> FileStore:
     if location.scheme == "memory":
         space, _, directory = f"{location.authority or ''}{location.path}".strip("/").partition("/")
         return MemoryFileStore(space, directory)
-    from flintstream.storage.remote import FsspecFileStore  # noqa: PLC0415 - an optional package
+    from flintstream.storage.remote import FsspecFileStore
 
     return FsspecFileStore(str(location))

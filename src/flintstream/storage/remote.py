@@ -47,7 +47,7 @@ def check_client(location: Location, what: str = "the directory") -> None:
     uri = without_secrets(location.uri)
     purpose = f"{what} {uri}"
     try:
-        import fsspec  # noqa: PLC0415 - an optional package
+        import fsspec
     except ImportError:
         raise MissingDependencyError("fsspec", extra=extra, purpose=purpose) from None
     try:
@@ -63,7 +63,7 @@ def check_client(location: Location, what: str = "the directory") -> None:
 
 def reach(uri: str) -> tuple[Any, str]:
     """Return the file system of a URI and the path in it; fsspec caches one instance per process."""
-    import fsspec  # noqa: PLC0415 - an optional package
+    import fsspec
 
     system, place = fsspec.core.url_to_fs(uri)
     return system, place

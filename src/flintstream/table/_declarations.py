@@ -41,12 +41,12 @@ class Declarations:
         if isinstance(path_or_descriptor, TableDescriptor):
             schema = None
             if rows is not None:
-                columns = rows._node.columns  # noqa: SLF001 - one layer
+                columns = rows._node.columns
                 builder = Schema.new_builder()
                 schema = builder.from_fields(
                     [column.name for column in columns], [column.type for column in columns]
                 ).build()
-            return catalog.add_unnamed(path_or_descriptor._declared(schema))  # noqa: SLF001
+            return catalog.add_unnamed(path_or_descriptor._declared(schema))
         path = path_of(path_or_descriptor)
         catalog.find(path)
         return path
@@ -60,7 +60,7 @@ class Declarations:
             SqlError: There is one of this name, unless ``ignore_if_exists``.
         """
         new = self._session.catalog.path(path_of(path)) not in self._session.catalog.entries
-        self._session.catalog.add(path_of(path), descriptor._declared(), lenient=bool(ignore_if_exists))  # noqa: SLF001
+        self._session.catalog.add(path_of(path), descriptor._declared(), lenient=bool(ignore_if_exists))
         return new
 
     def create_temporary_table(
@@ -98,7 +98,7 @@ class Declarations:
         table = table_or_data_stream
         if not isinstance(table, Table):
             table = self._from_stream(table, *fields_or_schema)
-        self._session.catalog.add(path_of(view_path), View(table._node))  # noqa: SLF001 - one layer
+        self._session.catalog.add(path_of(view_path), View(table._node))
 
     def _from_stream(self, stream: Any, *fields: object) -> Table:
         raise NotImplementedError
@@ -111,7 +111,7 @@ class Declarations:
         """
         catalog = self._session.catalog
         new = catalog.path(path_of(view_path)) not in catalog.entries
-        catalog.add(path_of(view_path), View(table._node), lenient=ignore_if_exists)  # noqa: SLF001 - one layer
+        catalog.add(path_of(view_path), View(table._node), lenient=ignore_if_exists)
         return new
 
     def register_table(self, table_path: str, table: Table) -> None:

@@ -51,7 +51,7 @@ def syntax_of(value: object) -> s.Syntax:
         TypeError: There is no literal for the value.
     """
     if isinstance(value, Expression):
-        return value._syntax  # noqa: SLF001 - same module
+        return value._syntax
     if isinstance(value, s.Syntax):
         return value
     if value is None:

@@ -142,7 +142,7 @@ class Schema:
             """Declare the key, which connectors use for updates and do not check."""
             return self.primary_key_named("", *column_names)
 
-        def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:  # noqa: ARG002
+        def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:
             """Declare the key with a name."""
             self._key = column_names
             self._texts.append(
@@ -166,7 +166,7 @@ def _type(given: DataType | str) -> DataType:
 
 
 def _syntax(given: Expression | str) -> Syntax:
-    return given._syntax if isinstance(given, Expression) else syntax_of_text(given)  # noqa: SLF001 - one layer
+    return given._syntax if isinstance(given, Expression) else syntax_of_text(given)
 
 
 def syntax_of_text(given: str) -> Syntax:

@@ -57,7 +57,7 @@ class StatementSet:
 
     def add_insert_sql(self, stmt: str) -> Self:
         """Add an ``INSERT INTO`` statement."""
-        found = self._t_env._statements.run(stmt)  # noqa: SLF001 - one layer
+        found = self._t_env._statements.run(stmt)
         if not isinstance(found, Insert):
             raise SqlError("a statement set takes only INSERT statements")
         self._inserts.append((found.node, found.name, found.columns))
@@ -76,10 +76,10 @@ class StatementSet:
 
     def add(self, table_pipeline: TablePipeline) -> Self:
         """Add what ``insert_into`` returned."""
-        self._inserts.append((table_pipeline._table._node, table_pipeline._path, ()))  # noqa: SLF001 - one layer
+        self._inserts.append((table_pipeline._table._node, table_pipeline._path, ()))
         return self
 
-    def explain(self, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
+    def explain(self, *extra_details: object) -> str:
         """Return the plans as text."""
         return "== Optimized Execution Plan ==\n" + "".join(
             "\n".join(explained(node)) + "\n\n" for node, *_ in self._inserts
@@ -114,7 +114,7 @@ class StatementSet:
     def execute(self) -> TableResult:
         """Run one job with all inserts."""
         inserts, self._inserts = self._inserts, []
-        return self._t_env._inserted(inserts)  # noqa: SLF001
+        return self._t_env._inserted(inserts)
 
     def attach_as_datastream(self) -> None:
         """Add all inserts to the environment of streams, whose ``execute()`` runs them.
@@ -131,4 +131,4 @@ class StatementSet:
         """
         inserts, self._inserts = self._inserts, []
         for node, name, columns in inserts:
-            self._t_env._session.insert(node, name, columns)  # noqa: SLF001
+            self._t_env._session.insert(node, name, columns)

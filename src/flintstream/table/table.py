@@ -149,7 +149,7 @@ class Table:
     def __str__(self) -> str:
         """Return a name of the table for SQL: ``t_env.sql_query(f"SELECT id FROM {table}")``."""
         if not self._name:
-            self._name = self._t_env._session.catalog.name_of(self._node)  # noqa: SLF001 - one layer
+            self._name = self._t_env._session.catalog.name_of(self._node)
         return self._name
 
     def __getattr__(self, name: str) -> Expression:
@@ -169,7 +169,7 @@ class Table:
         return Table(node, self._t_env)
 
     def _scope(self) -> Any:
-        return self._t_env._session.scope(self._node.columns)  # noqa: SLF001 - one layer
+        return self._t_env._session.scope(self._node.columns)
 
     def get_schema(self) -> TableSchema:
         """Return the columns."""
@@ -180,7 +180,7 @@ class Table:
 
     def print_schema(self) -> None:
         """Print the columns."""
-        print(self.get_schema()._summary())  # noqa: SLF001, T201 - what it is for
+        print(self.get_schema()._summary())  # noqa: T201 - what it is for
 
     @deep
     def select(self, *fields: Expression) -> Table:
@@ -198,7 +198,7 @@ class Table:
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
         condition = resolve(syntax_of(predicate), self._scope())
-        node, rest = with_condition(self._t_env._session.settings, self._node, condition)  # noqa: SLF001 - one layer
+        node, rest = with_condition(self._t_env._session.settings, self._node, condition)
         return self._with(node if rest is None else filtered(node, rest))
 
     where = filter  # noqa: A003 - the method
@@ -259,7 +259,7 @@ class Table:
 
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables."""
-        return self._with(union_all([self._node, right._node], self._t_env._session.zone))  # noqa: SLF001 - one layer
+        return self._with(union_all([self._node, right._node], self._t_env._session.zone))
 
     def union(self, right: Table) -> Table:
         """Return each row of both tables once."""
@@ -283,7 +283,7 @@ class Table:
 
     @deep
     def _combined(self, right: Table, operation: str) -> Table:
-        session = self._t_env._session  # noqa: SLF001 - one layer
+        session = self._t_env._session
         return self._with(combined(session.settings, self._node, right._node, operation, None))
 
     @deep
@@ -300,7 +300,7 @@ class Table:
                 word, (syntax,) = syntax.function, syntax.arguments
             descending = word == "DESC"
             keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
-        return self._with(ordered(self._t_env._session.settings, self._node, keys))  # noqa: SLF001 - one layer
+        return self._with(ordered(self._t_env._session.settings, self._node, keys))
 
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones of the order.
@@ -308,7 +308,7 @@ class Table:
         Raises:
             SqlError: The number is negative, or there is an offset or limit already.
         """
-        return self._with(a_part(self._t_env._session.settings, self._node, offset, None))  # noqa: SLF001 - one layer
+        return self._with(a_part(self._t_env._session.settings, self._node, offset, None))
 
     def fetch(self, fetch: int) -> Table:
         """Return the first rows of the order.
@@ -316,7 +316,7 @@ class Table:
         Raises:
             SqlError: The number is negative, or there is a limit already.
         """
-        return self._with(a_part(self._t_env._session.settings, self._node, None, fetch))  # noqa: SLF001 - one layer
+        return self._with(a_part(self._t_env._session.settings, self._node, None, fetch))
 
     def limit(self, fetch: int, offset: int = 0) -> Table:
         """Return ``fetch`` rows of the order after the first ``offset``."""
@@ -350,7 +350,7 @@ class Table:
             raise SqlError(
                 f"join: Ambiguous column name: {', '.join(ambiguous)}. Rename the columns of one table with alias()"
             )
-        session = self._t_env._session  # noqa: SLF001 - one layer
+        session = self._t_env._session
         scope = session.scope((*self._node.columns, *right._node.columns))
         condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
         return self._with(joined(session.settings, self._node, right._node, kind, condition))
@@ -415,12 +415,12 @@ class Table:
         [('be',), ('to',)]
         """
         call = Call(self, func)
-        return call.table._produced(call)  # noqa: SLF001 - same class
+        return call.table._produced(call)
 
     @deep
     def _produced(self, call: Call) -> Table:
         """Return only the rows of a table function."""
-        node = self._lateral(Expression(call.syntax), outer=False)._node  # noqa: SLF001 - same class
+        node = self._lateral(Expression(call.syntax), outer=False)._node
         items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)][len(self._node.columns) :]
         names = call.named([item.name for item in items])
         return self._with(calc(node, [replace(item, name=name) for item, name in zip(items, names, strict=True)]))
@@ -444,7 +444,7 @@ class Table:
         [Row(_c0='TO BE')]
         """
         call = Call(self, func)
-        return call.table._mapped(call)  # noqa: SLF001 - same class
+        return call.table._mapped(call)
 
     @deep
     def _mapped(self, call: Call) -> Table:
@@ -461,13 +461,13 @@ class Table:
     def _lateral(self, given: object, *, outer: bool) -> Table:
         if not isinstance(given, Expression):
             call = Call(self, given)
-            joined = call.table._lateral(Expression(call.syntax), outer=outer)  # noqa: SLF001 - same class
+            joined = call.table._lateral(Expression(call.syntax), outer=outer)
             return call.without_row(joined, len(self._node.columns))
         syntax: s.Syntax = syntax_of(given)
         names: tuple[str, ...] = ()
         if isinstance(syntax, s.Alias):
             names, syntax = syntax.names, syntax.argument
-        session = self._t_env._session  # noqa: SLF001 - one layer
+        session = self._t_env._session
         function = syntax.function if isinstance(syntax, (s.Invoke, s.Apply)) else None
         if isinstance(function, str):
             function = session.catalog.functions.get(function.lower())
@@ -560,15 +560,15 @@ class Table:
     @deep
     def distinct(self) -> Table:
         """Return each row once."""
-        return self._with(distinct(self._t_env._session, self._node))  # noqa: SLF001 - one layer
+        return self._with(distinct(self._t_env._session, self._node))
 
-    def explain(self, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
+    def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
         return "== Optimized Execution Plan ==\n" + "\n".join(explained(self._node)) + "\n"
 
     def execute(self) -> TableResult:
         """Run a job that computes the rows."""
-        return self._t_env._executed(self._node)  # noqa: SLF001 - one layer
+        return self._t_env._executed(self._node)
 
     def to_pandas(self) -> Any:
         """Run a job that computes the rows, and return them as a ``DataFrame``; of changes, what they leave behind."""
@@ -599,4 +599,4 @@ class Table:
         """
         if overwrite:
             raise unsupported("overwrite", None, "remove the files before")
-        return TablePipeline(self, self._t_env._target(table_path_or_descriptor, self))  # noqa: SLF001 - one layer
+        return TablePipeline(self, self._t_env._target(table_path_or_descriptor, self))

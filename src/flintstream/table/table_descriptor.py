@@ -95,9 +95,7 @@ class TableDescriptor:
                 f"the descriptor of a table for the connector '{self._options.get('connector')}' has no schema: "
                 "add schema(Schema.new_builder()...build())"
             )
-        return schema._declared(  # noqa: SLF001 - one layer
-            dict(self._options), partitions=tuple(self._partitions), comment=self._comment
-        )
+        return schema._declared(dict(self._options), partitions=tuple(self._partitions), comment=self._comment)
 
     class Builder:
         """Collects the parts of a table."""

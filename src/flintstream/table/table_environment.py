@@ -138,7 +138,7 @@ class TableEnvironment(Declarations):
 
     def get_config(self) -> TableConfig:
         """Return the configuration, which streams share."""
-        return TableConfig(self._env._configuration)  # noqa: SLF001 - a layer of this package
+        return TableConfig(self._env._configuration)
 
     # -- statements --------------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class TableEnvironment(Declarations):
         """Return the table of a query."""
         return Table(query(self._session, query_), self)
 
-    def explain_sql(self, stmt: str, *extra_details: object) -> str:  # noqa: ARG002 - details of Flink's planner
+    def explain_sql(self, stmt: str, *extra_details: object) -> str:
         """Return the plan of a query or ``INSERT``."""
         found = self._statements.run(stmt)
         node = found.node if isinstance(found, Insert) else found
@@ -197,17 +197,17 @@ class TableEnvironment(Declarations):
 
     def _executed(self, node: Node) -> TableResult:
         def build() -> Any:
-            return collect_into(self._rows(node)._collected)  # noqa: SLF001 - a layer of this package
+            return collect_into(self._rows(node)._collected)
 
         sink, client = self._session.alone(build, "collect")
-        streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"  # noqa: SLF001
+        streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"
         columns = node.columns if streaming else [Column(column.name, column.type) for column in node.columns]
         return TableResult(columns, Collected(sink, client), client, streaming=streaming)
 
     def _rows(self, node: Node) -> DataStream:
         code = edges.rows_of(node.columns, changelog=node.changelog)
         made = then(translated(narrowed(node), self._env), "Rows", GeneratedOperator(*edges.both(code)))
-        made._transformation.output_type = None  # noqa: SLF001
+        made._transformation.output_type = None
         return made
 
     # -- tables, views and functions -----------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class TableEnvironment(Declarations):
         self,
         pdf: Any,
         schema: object = None,
-        split_num: int = 1,  # noqa: ARG002 - the engine divides rows
+        split_num: int = 1,
     ) -> Table:
         """Return a table with the rows of a DataFrame of pandas.
 
@@ -271,7 +271,7 @@ class TableEnvironment(Declarations):
         return Table(by_fields(stream, [syntax_of(field) for field in fields]), self)
 
     def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "", *, upserts: bool = False) -> Table:
-        declared = schema._declared()  # noqa: SLF001 - one layer
+        declared = schema._declared()
         node, order = physical(stream, declared, self._session.zone, kind, upserts=upserts)
         return Table(self._session.completed("stream", declared, node, order), self, declared)
 
@@ -338,8 +338,8 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             SqlError: The mode needs a primary key, or the schema does not fit the stream.
         """
-        upserts = changelog_mode is not None and changelog_mode._upserts  # noqa: SLF001 - one layer
-        if upserts and (schema is None or not schema._declared().primary_key):  # noqa: SLF001
+        upserts = changelog_mode is not None and changelog_mode._upserts
+        if upserts and (schema is None or not schema._declared().primary_key):
             raise SqlError(f"{changelog_mode!r} has updates without the old row: the schema needs a primary key")
         if schema is not None:
             return self._with_schema(data_stream, schema, edges.KIND, upserts=upserts)
@@ -351,9 +351,9 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             SqlError: The table has changes.
         """
-        if table._node.changelog:  # noqa: SLF001 - one layer
+        if table._node.changelog:
             raise SqlError("Table sink doesn't support consuming update and delete changes: use to_changelog_stream()")
-        return self._typed(table._node)  # noqa: SLF001
+        return self._typed(table._node)
 
     def to_append_stream(self, table: Table, type_info: Any) -> DataStream:
         """Return the rows of a table of insertions, in a type."""
@@ -366,17 +366,17 @@ class StreamTableEnvironment(TableEnvironment):
 
     def to_changelog_stream(self, table: Table) -> DataStream:
         """Return the rows of a table with their kinds of changes."""
-        return self._typed(table._node)  # noqa: SLF001
+        return self._typed(table._node)
 
     def to_retract_stream(self, table: Table, type_info: Any) -> DataStream:
         """Return pairs: whether a row is added, and the row."""
         names = tuple(type_info.get_field_names()) if isinstance(type_info, RowTypeInfo) else ()
         pairs = Types.TUPLE([Types.BOOLEAN(), type_info])
-        return self._typed(table._node).map(partial(_retraction, names), pairs)  # noqa: SLF001 - one layer
+        return self._typed(table._node).map(partial(_retraction, names), pairs)
 
     def _typed(self, node: Node) -> DataStream:
         stream = self._rows(node)
-        stream._transformation.output_type = t.to_type_info(row_type(node.columns))  # noqa: SLF001
+        stream._transformation.output_type = t.to_type_info(row_type(node.columns))
         return stream
 
 

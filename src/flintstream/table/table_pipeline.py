@@ -37,7 +37,7 @@ class TablePipeline:
 
     def execute(self) -> TableResult:
         """Run a job that writes the rows."""
-        return self._table._t_env._inserted([(self._table._node, self._path, ())])  # noqa: SLF001
+        return self._table._t_env._inserted([(self._table._node, self._path, ())])
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
@@ -58,7 +58,7 @@ class TablePipeline:
 
     def get_sink_identifier(self) -> str:
         """Return the full name of the sink; PyFlink returns an object that prints like it."""
-        return ".".join(f"`{part}`" for part in self._table._t_env._session.catalog.path(self._path))  # noqa: SLF001
+        return ".".join(f"`{part}`" for part in self._table._t_env._session.catalog.path(self._path))
 
     def compile_plan(self) -> NoReturn:
         """Raise an error: plans cannot be stored.

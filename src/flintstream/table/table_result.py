@@ -119,7 +119,7 @@ class TableResult:
         """Return the client of the job; None if the statement needed none."""
         return self._client
 
-    def wait(self, timeout_ms: int | None = None) -> None:  # noqa: ARG002
+    def wait(self, timeout_ms: int | None = None) -> None:
         """Wait for the end of a job that writes to tables, and raise its error if it failed.
 
         It returns at once for a query: read the rows with :meth:`collect` or :meth:`print`.

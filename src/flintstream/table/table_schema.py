@@ -67,7 +67,7 @@ class TableSchema:
 
     def to_row_data_type(self) -> RowType:
         """Return the columns as a type."""
-        from flintstream.common._types.data_types import DataTypes  # noqa: PLC0415
+        from flintstream.common._types.data_types import DataTypes
 
         return DataTypes.ROW([DataTypes.FIELD(n, k) for n, k in zip(self._names, self._types, strict=True)])
 

@@ -94,10 +94,10 @@ class _CollectWriter(SinkWriter):
         self._context = context
         self._values: list[Any] = []
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         self._values.extend(values)
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         if not self._values:
             return ()
         # Pickled here, because the test may define the classes of the values, which only cloudpickle can restore.

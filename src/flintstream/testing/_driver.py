@@ -111,8 +111,8 @@ class Driver:
         self._epochs = 0
         env = _environment(settings)
         self.tested = self._build(env, build, types, tags)
-        env._check_configuration()  # noqa: SLF001 - as execute() does
-        self.plan = env._program().compile("test harness").plan  # noqa: SLF001
+        env._check_configuration()
+        self.plan = env._program().compile("test harness").plan
         self.chain = next(c for c in self.plan.chains if any(node.id == self.tested.id for node in c.nodes))
         self.metrics = JobMetrics.of(self.plan)
 
@@ -136,7 +136,7 @@ class Driver:
             raise TypeError(
                 f"the function passed to a harness must return the DataStream it builds, but got {result!r}"
             )
-        tested = _last_step(result._transformation)  # noqa: SLF001
+        tested = _last_step(result._transformation)
         if not isinstance(tested, OperatorTransformation):
             raise TypeError(
                 "the function passed to a harness must apply an operation to its input stream, but returns it unchanged"
@@ -280,8 +280,8 @@ def _environment(settings: HarnessSettings) -> StreamExecutionEnvironment:
 def _record(
     env: StreamExecutionEnvironment, tested: OperatorTransformation, stream: DataStream, recorder: Recorder
 ) -> None:
-    end = stream._values_transformation()  # noqa: SLF001
-    env._register(  # noqa: SLF001
+    end = stream._values_transformation()
+    env._register(
         OperatorTransformation(
             "Output", (end,), end.output_type, operator=recorder, kind="ENGINE", parallelism=tested.parallelism
         )

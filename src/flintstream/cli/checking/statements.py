@@ -71,12 +71,12 @@ def _modes(tree: ast.Module) -> set[str]:
 
 
 def _statements(*, batch: bool) -> Any:
-    from flintstream.datastream import (  # noqa: PLC0415 - slow, and few programs need it
+    from flintstream.datastream import (
         RuntimeExecutionMode,
         StreamExecutionEnvironment,
     )
-    from flintstream.table._session.session import UnopenedSession  # noqa: PLC0415 - an extra
-    from flintstream.table._sql.statements import Statements  # noqa: PLC0415 - an extra
+    from flintstream.table._session.session import UnopenedSession
+    from flintstream.table._sql.statements import Statements
 
     env = StreamExecutionEnvironment.get_execution_environment()
     if batch:

@@ -98,7 +98,7 @@ def _whole(type_info: TypeInformation, value: Any) -> int:
 
 def _to_integer(type_info: BasicTypeInfo, value: Any) -> int:
     number = _whole(type_info, value)
-    bits = _INTEGER_BITS[type_info._basic_type]  # noqa: SLF001 - same module
+    bits = _INTEGER_BITS[type_info._basic_type]
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise OverflowError(f"{number} does not fit the declared type {type_info} ({bits} bits)")
     return number

@@ -49,10 +49,10 @@ def collected(type_info: TypeInformation) -> TypeInformation:
     if isinstance(type_info, TupleTypeInfo):
         return TupleTypeInfo([collected(part) for part in type_info.get_field_types()])
     if isinstance(type_info, _SequenceTypeInfo):
-        return type(type_info)(collected(type_info._element_type))  # noqa: SLF001 - same package
+        return type(type_info)(collected(type_info._element_type))
     if isinstance(type_info, MapTypeInfo):
-        key, value = type_info._key_type_info, type_info._value_type_info  # noqa: SLF001 - same package
+        key, value = type_info._key_type_info, type_info._value_type_info
         return MapTypeInfo(collected(key), collected(value))
     if isinstance(type_info, ExternalTypeInfo):
-        return ExternalTypeInfo(collected(type_info._type_info))  # noqa: SLF001 - same package
+        return ExternalTypeInfo(collected(type_info._type_info))
     return type_info

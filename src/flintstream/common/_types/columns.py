@@ -46,7 +46,7 @@ class DataType:
 
     def _with_nullable(self, *, nullable: bool) -> Self:
         other = copy.copy(self)
-        other._nullable = nullable  # noqa: SLF001 - same class
+        other._nullable = nullable
         return other
 
     def _parameters(self) -> list[str]:

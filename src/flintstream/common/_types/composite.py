@@ -52,7 +52,7 @@ def _converted_elements(type_info: TypeInformation, value: Any) -> Any:
     if not isinstance(elements, Iterable):
         raise mismatch(type_info, value)
     try:
-        return type_info._convert(list(elements))  # noqa: SLF001 - own kind
+        return type_info._convert(list(elements))
     except (TypeError, OverflowError) as error:
         if isinstance(value, Iterator):
             raise ConsumedError(str(error)) from None
@@ -148,7 +148,7 @@ class RowTypeInfo(TypeInformation[Row]):
 
     def _compile(self) -> Converter:
         scope = Scope()
-        inlines = [field_type._inline(scope).nullable() for field_type in self._field_types]  # noqa: SLF001 - own kind
+        inlines = [field_type._inline(scope).nullable() for field_type in self._field_types]
         return row_converter(inlines, self._field_names, scope, self._convert)
 
     def _convert(self, value: Any) -> Row:
@@ -226,7 +226,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
 
     def _compile(self) -> Converter:
         scope = Scope()
-        inlines = [field_type._inline(scope) for field_type in self._field_types]  # noqa: SLF001 - own kind
+        inlines = [field_type._inline(scope) for field_type in self._field_types]
         return tuple_converter(inlines, scope, self._convert)
 
     def _convert(self, value: Any) -> tuple[Any, ...]:
@@ -267,7 +267,7 @@ class _SequenceTypeInfo(TypeInformation[T_co]):
 
     def _compile(self) -> Converter:
         scope = Scope()
-        element = self._element_type._inline(scope)  # noqa: SLF001 - own kind
+        element = self._element_type._inline(scope)
         return list_converter(element.nullable() if self._elements_may_be_none else element, scope, self._convert)
 
     def _convert(self, value: Any) -> Any:
@@ -317,7 +317,7 @@ class PrimitiveArrayTypeInfo(_SequenceTypeInfo[Any]):
 
     def __init__(self, element_type: TypeInformation) -> None:
         super().__init__(element_type)
-        basic = element_type._basic_type if isinstance(element_type, BasicTypeInfo) else None  # noqa: SLF001 - own kind
+        basic = element_type._basic_type if isinstance(element_type, BasicTypeInfo) else None
         if basic is None or basic in _NOT_PRIMITIVE:
             raise TypeError(f"a primitive array cannot have elements of type {element_type}: use Types.OBJECT_ARRAY")
         self._is_bytes = basic is BasicType.BYTE
@@ -408,7 +408,7 @@ class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
 
     def _compile(self) -> Converter:
         scope = Scope()
-        key, value = self._key_type_info._inline(scope), self._value_type_info._inline(scope)  # noqa: SLF001 - own kind
+        key, value = self._key_type_info._inline(scope), self._value_type_info._inline(scope)
         return map_converter(key, value.nullable(), scope, self._convert)
 
     def _convert(self, value: Any) -> dict[Any, Any]:

@@ -29,8 +29,8 @@ __all__ = ["Limited", "Pickler", "TooLargeError", "dumps", "reduces_itself"]
 
 PROTOCOL = 5
 
-_make_class = cloudpickle.cloudpickle._make_skeleton_class  # noqa: SLF001 - how cloudpickle rebuilds classes
-_reduce_code = cloudpickle.cloudpickle._code_reduce  # noqa: SLF001 - it knows what each release of Python needs
+_make_class = cloudpickle.cloudpickle._make_skeleton_class
+_reduce_code = cloudpickle.cloudpickle._code_reduce
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _OWN_OF_CACHED = ("__wrapped__", "cache_parameters")
 

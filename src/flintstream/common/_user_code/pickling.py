@@ -16,6 +16,6 @@ def dumps(value: object) -> bytes:
     try:
         return pickle.dumps(value, 5)
     except Exception:  # noqa: BLE001 - cloudpickle reports the error if it fails as well
-        from flintstream.common._user_code import by_value  # noqa: PLC0415 - takes 20 ms and is rarely needed
+        from flintstream.common._user_code import by_value
 
         return by_value.dumps(value)

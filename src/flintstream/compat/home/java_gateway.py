@@ -129,7 +129,7 @@ class _Environments:
 
     @staticmethod
     def get_execution_environment(configuration: Configuration | None = None) -> StreamExecutionEnvironment:
-        from flintstream.datastream import StreamExecutionEnvironment  # noqa: PLC0415 - only some programs need it
+        from flintstream.datastream import StreamExecutionEnvironment
 
         return StreamExecutionEnvironment.get_execution_environment(configuration)
 

@@ -151,7 +151,7 @@ class BucketAssigner:
         """Return the bucket of a record: a relative path, or "" for the base path itself."""
         raise NotImplementedError
 
-    def common_bucket_id(self, now: int) -> str | None:  # noqa: ARG002
+    def common_bucket_id(self, now: int) -> str | None:
         """Return the bucket of all records that are written at ``now`` (ms), or None if it depends on the record.
 
         >>> BucketAssigner.date_time_bucket_assigner("yyyy/MM/dd", "UTC").common_bucket_id(1_700_000_000_000)
@@ -190,10 +190,10 @@ class BucketAssigner:
 
 
 class _BasePath(BucketAssigner):
-    def get_bucket_id(self, element: Any, context: BucketContext) -> str:  # noqa: ARG002
+    def get_bucket_id(self, element: Any, context: BucketContext) -> str:
         return ""
 
-    def common_bucket_id(self, now: int) -> str | None:  # noqa: ARG002
+    def common_bucket_id(self, now: int) -> str | None:
         return ""
 
 
@@ -206,7 +206,7 @@ class _DateTime(BucketAssigner):
     def __reduce__(self) -> tuple[type[_DateTime], tuple[str, str | None]]:
         return _DateTime, self._arguments
 
-    def get_bucket_id(self, element: Any, context: BucketContext) -> str:  # noqa: ARG002
+    def get_bucket_id(self, element: Any, context: BucketContext) -> str:
         return self.common_bucket_id(context.current_processing_time)
 
     def common_bucket_id(self, now: int) -> str:

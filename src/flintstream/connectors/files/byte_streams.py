@@ -91,7 +91,7 @@ class _Zstandard:
         self._data = b""
         self._at = 0
 
-    def decompress(self, data: bytes, max_length: int, /) -> bytes:  # noqa: ARG002 - limited by the input
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
         if data:
             self._data, self._at = self._data[self._at :] + data, 0
         start, self._at = self._at, min(self._at + ZSTD_CHUNK, len(self._data))

@@ -139,11 +139,11 @@ class BulkParts:
         self.goes_on = spool
         self.can_be_concatenated = factory.can_be_concatenated
 
-    def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[Any]:  # noqa: ARG002
+    def encode(self, values: list[Any], type_info: TypeInformation | None) -> list[Any]:
         """Return the values: the writer encodes them."""
         return values
 
-    def size(self, records: list[Any]) -> int:  # noqa: ARG002
+    def size(self, records: list[Any]) -> int:
         """Return 0: only the writer knows."""
         return 0
 

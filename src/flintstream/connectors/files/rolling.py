@@ -33,15 +33,15 @@ class RollingPolicy:
     (86400000, False)
     """
 
-    def rolls_on_size(self, size: int) -> bool:  # noqa: ARG002
+    def rolls_on_size(self, size: int) -> bool:
         """Return whether to close a file of this size (bytes) before the next record."""
         return False
 
-    def rolls_on_time(self, created: int, updated: int, now: int) -> bool:  # noqa: ARG002
+    def rolls_on_time(self, created: int, updated: int, now: int) -> bool:
         """Return whether to close a file at ``now`` because of its age or inactivity (times in ms since the epoch)."""
         return False
 
-    def next_roll(self, created: int, updated: int) -> int | None:  # noqa: ARG002
+    def next_roll(self, created: int, updated: int) -> int | None:
         """Return when (ms since the epoch) :meth:`rolls_on_time` becomes true for a file; None for never."""
         return None
 

@@ -59,7 +59,7 @@ def _fit_of(schema: str, type_info: TypeInformation, *, cuts: bool) -> Fit | Non
     if isinstance(type_info, RowTypeInfo):
         return _RowFit(schema, type_info, cuts=cuts)
     if isinstance(type_info, MapTypeInfo):
-        return _within_map(_fit_of(schema, type_info._value_type_info, cuts=cuts))  # noqa: SLF001 - its parts
+        return _within_map(_fit_of(schema, type_info._value_type_info, cuts=cuts))
     if is_sequence(type_info):
         return _within_list(_fit_of(schema, element_of(type_info), cuts=cuts))
     return None

@@ -32,14 +32,14 @@ def is_bytes(type_info: TypeInformation) -> bool:
     """Tell whether values are bytes."""
     if not isinstance(type_info, PrimitiveArrayTypeInfo):
         return False
-    element = type_info._element_type  # noqa: SLF001 - its parts
-    return isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.BYTE  # noqa: SLF001 - as above
+    element = type_info._element_type
+    return isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.BYTE
 
 
 def element_of(type_info: TypeInformation) -> TypeInformation:
     """Return the type of the elements of a list."""
     assert isinstance(type_info, _SequenceTypeInfo)  # noqa: S101 - callers check is_sequence
-    return type_info._element_type  # noqa: SLF001 - as above
+    return type_info._element_type
 
 
 def inner_types(type_info: TypeInformation) -> list[TypeInformation]:
@@ -47,7 +47,7 @@ def inner_types(type_info: TypeInformation) -> list[TypeInformation]:
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         return type_info.get_field_types()
     if isinstance(type_info, MapTypeInfo):
-        return [type_info._key_type_info, type_info._value_type_info]  # noqa: SLF001 - as above
+        return [type_info._key_type_info, type_info._value_type_info]
     return [element_of(type_info)] if is_sequence(type_info) else []
 
 

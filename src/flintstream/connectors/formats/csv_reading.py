@@ -54,7 +54,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Reader] = {
 def simple_reader(type_info: TypeInformation) -> Reader | None:
     """Return a function that reads a value without parts; None if values of this type have parts."""
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type)  # noqa: SLF001 - the type's kind
+        return _BASIC.get(type_info._basic_type)
     if isinstance(type_info, DateTypeInfo):
         return texts.sql_date
     if isinstance(type_info, TimeTypeInfo):
@@ -62,7 +62,7 @@ def simple_reader(type_info: TypeInformation) -> Reader | None:
     if isinstance(type_info, TimestampTypeInfo):
         return texts.sql_timestamp
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]  # noqa: SLF001 - the type's kind
+        return _LOCAL[type_info._time_type]
     return texts.base64_bytes if is_bytes(type_info) else None
 
 

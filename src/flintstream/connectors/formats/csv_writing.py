@@ -48,7 +48,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
 
 def _number(type_info: TypeInformation) -> Writer | None:
     """Return a function that writes values that are never quoted; None if values may need quotes."""
-    return _NUMBERS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None  # noqa: SLF001 - its kind
+    return _NUMBERS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None
 
 
 def _simple(type_info: TypeInformation) -> Writer:
@@ -57,7 +57,7 @@ def _simple(type_info: TypeInformation) -> Writer:
     if number is not None:
         return number
     if isinstance(type_info, BasicTypeInfo):
-        return texts.sql_instant_text if type_info._basic_type is BasicType.INSTANT else str  # noqa: SLF001 - its kind
+        return texts.sql_instant_text if type_info._basic_type is BasicType.INSTANT else str
     if isinstance(type_info, DateTypeInfo):
         return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE]
     if isinstance(type_info, TimeTypeInfo):
@@ -65,7 +65,7 @@ def _simple(type_info: TypeInformation) -> Writer:
     if isinstance(type_info, TimestampTypeInfo):
         return timestamp_text
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]  # noqa: SLF001 - the type's kind
+        return _LOCAL[type_info._time_type]
     return texts.base64_text
 
 

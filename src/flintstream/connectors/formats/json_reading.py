@@ -111,7 +111,7 @@ def _without_halves(node: Any) -> Any:
 
 def _has_decimals(type_info: TypeInformation) -> bool:
     if isinstance(type_info, BasicTypeInfo):
-        return type_info._basic_type is BasicType.BIG_DEC  # noqa: SLF001 - the type's kind
+        return type_info._basic_type is BasicType.BIG_DEC
     return any(_has_decimals(part) for part in inner_types(type_info))
 
 
@@ -229,7 +229,7 @@ class _Compiler:
     def reader(self, type_info: TypeInformation) -> Reader:
         """Return a function that reads values other than None."""
         if isinstance(type_info, BasicTypeInfo):
-            return _BASIC[type_info._basic_type]  # noqa: SLF001 - the type's kind
+            return _BASIC[type_info._basic_type]
         if isinstance(type_info, DateTypeInfo):
             return _of_text(texts.iso_date)
         if isinstance(type_info, TimeTypeInfo):
@@ -237,7 +237,7 @@ class _Compiler:
         if isinstance(type_info, TimestampTypeInfo):
             return _of_text(texts.iso_timestamp)
         if isinstance(type_info, LocalTimeTypeInfo):
-            return _of_text(_LOCAL[type_info._time_type])  # noqa: SLF001 - the type's kind
+            return _of_text(_LOCAL[type_info._time_type])
         if isinstance(type_info, PickledBytesTypeInfo):
             return _of_text(_pickled)
         if is_bytes(type_info):
@@ -281,7 +281,7 @@ class _Compiler:
             lines.append(f"    {x} = get({name!r}{default})")
             if self._fails_on_missing:
                 lines += [f"    if {x} is {missing}:", f"        {absent}({name!r})"]
-            kind = field_type._basic_type if isinstance(field_type, BasicTypeInfo) else None  # noqa: SLF001 - as above
+            kind = field_type._basic_type if isinstance(field_type, BasicTypeInfo) else None
             fast = _FAST.get(kind, "").format(x=x) if kind else ""
             test = f"{x} is not None and not ({fast})" if fast else f"{x} is not None"
             lines += [f"    if {test}:", f"        {x} = {part}({x})"]

@@ -103,7 +103,7 @@ def _array(node: dict[str, Any], place: str, root: Any) -> TypeInformation:
         types = [_type_of(item, f"{place}[{i}]", root) for i, item in enumerate(items)]
         return Types.ROW_NAMED([f"f{i}" for i in range(len(items))], types)
     element = _type_of(items, f"{place}[]", root)
-    text = isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.STRING  # noqa: SLF001 - its kind
+    text = isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.STRING
     return Types.BASIC_ARRAY(element) if text else Types.OBJECT_ARRAY(element)
 
 

@@ -134,7 +134,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
 def _writer(type_info: TypeInformation) -> Writer:
     """Return a function that writes values other than None."""
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC[type_info._basic_type]  # noqa: SLF001 - the type's kind
+        return _BASIC[type_info._basic_type]
     if isinstance(type_info, DateTypeInfo):
         return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE]
     if isinstance(type_info, TimeTypeInfo):
@@ -142,7 +142,7 @@ def _writer(type_info: TypeInformation) -> Writer:
     if isinstance(type_info, TimestampTypeInfo):
         return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME]
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]  # noqa: SLF001 - the type's kind
+        return _LOCAL[type_info._time_type]
     if isinstance(type_info, PickledBytesTypeInfo):
         return lambda value: f'"{texts.base64_text(pickle.dumps(value))}"'
     if is_bytes(type_info):

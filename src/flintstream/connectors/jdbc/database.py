@@ -100,7 +100,7 @@ class Database(ABC):
             return self.adapters().get(kind) if kind else None
         if not self.has_arrays:
             raise PlanError(f"{self.shown} has no arrays, which {type_info} needs: convert it to text such as JSON")
-        adapt = self.adapter(type_info._element_type)  # type: ignore[attr-defined] # noqa: SLF001 - own kind
+        adapt = self.adapter(type_info._element_type)  # type: ignore[attr-defined]
         return adapt and (lambda values: [None if value is None else adapt(value) for value in values])
 
     def is_error(self, error: Exception) -> bool:

@@ -133,7 +133,7 @@ class MysqlDatabase(Database):
             return {"ssl_disabled": True}
         if self.tls == "preferred":
             return {}
-        import ssl  # noqa: PLC0415 - slow to load
+        import ssl
 
         context = ssl.create_default_context(cafile=self.authority)
         context.check_hostname = self.tls == "identity"

@@ -99,7 +99,7 @@ class PostgresqlDatabase(Database):
         own = {name: value for name, value in (("user", self.user), ("password", self.password)) if value}
         connection = self.driver().connect(**self.arguments, **own)
         if not self.untyped_texts:  # psycopg sends texts untyped, the Java driver as varchar
-            from psycopg.types.string import StrDumperVarchar  # noqa: PLC0415 - an optional package
+            from psycopg.types.string import StrDumperVarchar
 
             connection.adapters.register_dumper(str, StrDumperVarchar)
         return connection

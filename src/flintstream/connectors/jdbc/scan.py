@@ -45,7 +45,7 @@ class JdbcScan(Source):
         """Take a query, the ranges that subtasks share, and what makes the function for a row in a task."""
         self.database, self.query, self.ranges, self.reader = database, query, tuple(ranges), reader
 
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002 - the contract
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return the enumerator of the ranges."""
         ranges = self.ranges or ((None, None),)
         return StaticEnumerator([JdbcSplit(str(i), low, high) for i, (low, high) in enumerate(ranges)])

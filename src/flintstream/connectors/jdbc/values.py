@@ -61,11 +61,11 @@ def class_of(type_info: TypeInformation) -> type | None:
     (<class 'datetime.date'>, <class 'list'>, None)
     """
     if isinstance(type_info, ExternalTypeInfo):
-        return class_of(type_info._type_info)  # noqa: SLF001 - own kind
+        return class_of(type_info._type_info)
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type)  # noqa: SLF001 - own kind
+        return _BASIC.get(type_info._basic_type)
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]  # noqa: SLF001 - own kind
+        return _LOCAL[type_info._time_type]
     for kind, found in ((DateTypeInfo, dt.date), (TimeTypeInfo, dt.time), (TimestampTypeInfo, dt.datetime)):
         if isinstance(type_info, kind):
             return found
@@ -81,7 +81,7 @@ def column_types(type_info: TypeInformation) -> list[TypeInformation]:
     if not isinstance(type_info, TypeInformation):
         raise TypeError(f"the type of the records must be one of Types, such as Types.ROW([...]), got {type_info!r}")
     if isinstance(type_info, ExternalTypeInfo):
-        return column_types(type_info._type_info)  # noqa: SLF001 - own kind
+        return column_types(type_info._type_info)
     if not isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         return [_checked(type_info, "the record")]
     return [_checked(item, f"field {index} of {type_info}") for index, item in enumerate(type_info.get_field_types())]
@@ -106,7 +106,7 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
     """
     types = column_types(type_info)
     while isinstance(type_info, ExternalTypeInfo):
-        type_info = type_info._type_info  # noqa: SLF001 - own kind
+        type_info = type_info._type_info
     if isinstance(type_info, RowTypeInfo):
         names, row_type = tuple(type_info.get_field_names()), type_info
         single = False
@@ -114,15 +114,15 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
         names, row_type = None, RowTypeInfo(types)
         single = not isinstance(type_info, TupleTypeInfo)
     scope = Scope()
-    inlines = [kind._inline(scope).nullable() for kind in types]  # noqa: SLF001 - own kind
-    convert = tuple_converter(inlines, scope, lambda value: tuple(row_type._convert(value)))  # noqa: SLF001 - own kind
+    inlines = [kind._inline(scope).nullable() for kind in types]
+    convert = tuple_converter(inlines, scope, lambda value: tuple(row_type._convert(value)))
 
     def columns(value: Any) -> tuple[Any, ...]:
         if single:
             value = (value,)
         # fields without names are matched by position
         elif isinstance(value, Row) and (names is None or value._fields is None or tuple(value._fields) == names):
-            value = tuple(value._values)  # noqa: SLF001 - the engine's own
+            value = tuple(value._values)
         converted: tuple[Any, ...] = convert(value)
         return converted
 

@@ -79,7 +79,7 @@ class JdbcWriter(SinkWriter):
     def _sql(self) -> str:
         return self.output.statement.render(self.database.paramstyle)
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Buffer records, and write the full batches."""
         rows, size, interval = self.rows, self.output.batch_size, self.output.interval_ms / 1000
         if not rows:
@@ -100,7 +100,7 @@ class JdbcWriter(SinkWriter):
                 self._flush(rows)
                 rows.clear()
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Write the buffered records."""
         size = self.output.batch_size if self.output.batch_size > 0 else len(self.rows)
         while self.rows:

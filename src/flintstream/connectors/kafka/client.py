@@ -82,7 +82,7 @@ def admin(properties: Mapping[str, str]) -> Any:
         PlanError: librdkafka rejects the value of a property, or a keystore cannot be read.
     """
     library()
-    from confluent_kafka.admin import AdminClient  # noqa: PLC0415 - an optional dependency
+    from confluent_kafka.admin import AdminClient
 
     return _client(AdminClient, librdkafka(properties), None)
 
@@ -140,7 +140,7 @@ def _open(kind: Any) -> Any:
 
 def _refusing() -> set[int]:
     error = library().KafkaError
-    return {error._AUTHENTICATION, error._SSL}  # noqa: SLF001 - public despite the name
+    return {error._AUTHENTICATION, error._SSL}
 
 
 def _advice(text: str) -> str:

@@ -205,19 +205,19 @@ class KafkaReader(SourceReader):
 
     def _judge(self, error: Any, message: Any) -> None:
         kafka = library().KafkaError
-        if error.code() == kafka._PARTITION_EOF:  # noqa: SLF001 - public despite the name
+        if error.code() == kafka._PARTITION_EOF:
             queue = self._queues.get((message.topic(), message.partition()))
             if queue is not None:
                 queue.end = message.offset()
-        elif error.code() == kafka._AUTO_OFFSET_RESET:  # noqa: SLF001
+        elif error.code() == kafka._AUTO_OFFSET_RESET:
             where = f"{name((message.topic(), message.partition()))} has no offset {message.offset()}"
             raise KafkaConnectorError(f"{where}, and '{AUTO_OFFSET_RESET}' is 'none': {error.str()}")
         elif error.fatal() or error.code() in {
             kafka.UNKNOWN_TOPIC_OR_PART,
             kafka.TOPIC_AUTHORIZATION_FAILED,
-            kafka._UNKNOWN_TOPIC,  # noqa: SLF001
-            kafka._UNKNOWN_PARTITION,  # noqa: SLF001
-            kafka._BAD_MSG,  # noqa: SLF001
+            kafka._UNKNOWN_TOPIC,
+            kafka._UNKNOWN_PARTITION,
+            kafka._BAD_MSG,
         }:
             where = name((message.topic(), message.partition())) if message.topic() else "the topics"
             raise KafkaConnectorError(f"cannot read {where} at offset {message.offset()}: {error.str()}")

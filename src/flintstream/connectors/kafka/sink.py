@@ -81,7 +81,7 @@ class DirectWriter(SinkWriter):
                 raise
             _log.error("%s", error)
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Wait for the delivery of all records: a finished epoch is not read again."""
         if self._output.flushes or end_of_input:
             self._writing.flush()
@@ -153,7 +153,7 @@ class StagingWriter(SinkWriter):
                     f"{self._largest + OVERHEAD}: raise it, or write smaller records"
                 )
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Return the committable of the epoch, if it has any records."""
         stage, self._stage = self._stage, None
         number, self._number = self._number, self._number + 1
@@ -172,7 +172,7 @@ class StagingWriter(SinkWriter):
         """Continue counting epochs."""
         self._number = state
 
-    def recover(self, states: Sequence[Any]) -> None:  # noqa: ARG002 - each run counts from zero
+    def recover(self, states: Sequence[Any]) -> None:
         """Delete the files of earlier runs: the part that a checkpoint contains is committed by now."""
         if self._store is None:
             return

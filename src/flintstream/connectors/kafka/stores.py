@@ -105,8 +105,8 @@ def _pem(data: bytes, label: str) -> str:
 def _pkcs12_store(data: bytes, password: str | None) -> Store:
     package = "cryptography"
     optional_module(package, package=package, extra="kafka", purpose="reading PKCS12 stores")
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - only PKCS12 stores need it
-    from cryptography.hazmat.primitives.serialization import pkcs12  # noqa: PLC0415 - as above
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.serialization import pkcs12
 
     try:
         found = pkcs12.load_pkcs12(data, None if password is None else password.encode())

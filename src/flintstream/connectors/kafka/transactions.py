@@ -220,12 +220,12 @@ class Transactions:
     def _is_fenced(self, reason: Any) -> bool:
         """Tell whether another producer has taken the id over."""
         codes = library().KafkaError
-        if reason is not None and reason.code() == codes._FATAL:  # noqa: SLF001 - public despite the name
+        if reason is not None and reason.code() == codes._FATAL:
             try:
                 self._writing.client.poll(0)  # raises the fatal error
             except library().KafkaException as error:
                 reason = error.args[0]
-        return reason is not None and reason.code() == codes._FENCED  # noqa: SLF001
+        return reason is not None and reason.code() == codes._FENCED
 
     def _again(self, request: Any) -> None:
         """Make an idempotent request, retrying it while it fails with a transient error."""

@@ -130,7 +130,7 @@ class RabbitWriter(SinkWriter):
         self._output = output
         self._publisher = Publisher(output)
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block."""
         if self._publisher.is_lost and self._publisher.is_idle and self._output.server.recovers:
             self._publisher.close()
@@ -148,7 +148,7 @@ class RabbitWriter(SinkWriter):
             raise TypeError(f"the serialization schema returned None for {shorten(value)}: it must return bytes")
         return body, properties
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Wait until the server has confirmed all messages: a finished epoch is not read again."""
         self._publisher.flush()
         return ()

@@ -96,7 +96,7 @@ class RabbitEnumerator(SplitEnumerator):
         self._connection = 0
         """Number of the connection on which the times to forget were set."""
 
-    def start(self, *, checkpoints: bool, batch: bool) -> None:  # noqa: ARG002
+    def start(self, *, checkpoints: bool, batch: bool) -> None:
         """Connect.
 
         Raises:
@@ -179,7 +179,7 @@ class RabbitEnumerator(SplitEnumerator):
         self._count, ids, self._over = state
         self._saved = dict.fromkeys(ids, time.monotonic() + UNCERTAIN_SECONDS)
 
-    def checkpoint_completed(self, progress: Sequence[Any]) -> None:  # noqa: ARG002
+    def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Acknowledge all dealt messages: the checkpoint contains their effects, or the messages themselves."""
         confirmed, number = self._acknowledge(), self._receiver.number if self._receiver is not None else 0
         now = time.monotonic()
@@ -228,6 +228,6 @@ class RabbitReader(SourceReader):
             self._reads = None
         return True
 
-    def progress(self, splits: Sequence[Any]) -> object:  # noqa: ARG002
+    def progress(self, splits: Sequence[Any]) -> object:
         """Return a value other than None, so that the enumerator learns about checkpoints."""
         return True

@@ -124,11 +124,11 @@ class NoRetryStrategy(AsyncRetryStrategy[T_contra]):
     False
     """
 
-    def can_retry(self, current_attempts: int) -> bool:  # noqa: ARG002 - the contract
+    def can_retry(self, current_attempts: int) -> bool:
         """Return False."""
         return False
 
-    def get_backoff_time_millis(self, current_attempts: int) -> int:  # noqa: ARG002
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return -1: there is no next attempt."""
         return -1
 
@@ -181,7 +181,7 @@ class FixedDelayRetryStrategy(_Bounded[T_contra]):
         super().__init__(settings, result_predicate, exception_predicate)
         self._backoff_time_millis = backoff_time_millis
 
-    def get_backoff_time_millis(self, current_attempts: int) -> int:  # noqa: ARG002
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return the pause in ms."""
         return self._backoff_time_millis
 

@@ -366,7 +366,7 @@ class NullByteKeySelector(KeySelector[IN, int]):
     [1, 3, 6]
     """
 
-    def get_key(self, value: IN) -> int:  # noqa: ARG002 - the contract
+    def get_key(self, value: IN) -> int:
         """Return 0."""
         return 0
 

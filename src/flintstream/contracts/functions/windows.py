@@ -167,7 +167,7 @@ class PassThroughWindowFunction(WindowFunction[T, T, KEY, W_contra]):
     [1, 2, 3, 4]
     """
 
-    def apply(self, key: KEY, window: W_contra, inputs: list[T]) -> list[T]:  # noqa: ARG002 - the contract
+    def apply(self, key: KEY, window: W_contra, inputs: list[T]) -> list[T]:
         """Return ``inputs``."""
         return inputs
 
@@ -183,6 +183,6 @@ class PassThroughAllWindowFunction(AllWindowFunction[T, T, W_contra]):
     [1, 2]
     """
 
-    def apply(self, window: W_contra, inputs: list[T]) -> list[T]:  # noqa: ARG002 - the contract
+    def apply(self, window: W_contra, inputs: list[T]) -> list[T]:
         """Return ``inputs``."""
         return inputs

@@ -1,7 +1,5 @@
 """Assigners of non-merging windows."""
 
-# ruff: noqa: ARG002 - the signatures are those of WindowAssigner
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

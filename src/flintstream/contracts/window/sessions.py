@@ -49,7 +49,7 @@ class _FixedGapSessions(_Sessions[T_contra]):
             )
         self._session_gap = session_gap
 
-    def _gap(self, element: T_contra) -> int:  # noqa: ARG002
+    def _gap(self, element: T_contra) -> int:
         return self._session_gap
 
     def __repr__(self) -> str:

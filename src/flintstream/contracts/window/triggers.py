@@ -1,7 +1,5 @@
 """The built-in triggers."""
 
-# ruff: noqa: ARG002 - the signatures are those of Trigger
-
 from __future__ import annotations
 
 import operator

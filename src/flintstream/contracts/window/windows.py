@@ -253,7 +253,7 @@ class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
     GlobalWindow
     """
 
-    def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:  # noqa: ARG002 - the contract
+    def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:
         """Write the window."""
         stream.write(b"\0")
 

@@ -136,7 +136,7 @@ def state_settings(
     elif isinstance(backend, EmbeddedRocksDBStateBackend):
         if find_spec("rocksdict") is None:
             raise MissingDependencyError("rocksdict", extra="rocksdb", purpose="EmbeddedRocksDBStateBackend")
-        from flintstream.state.rocksdb.options import RocksDBOptions  # noqa: PLC0415 - needs the extra
+        from flintstream.state.rocksdb.options import RocksDBOptions
 
         factory = backend.get_options_factory()
         RocksDBOptions.of(options, factory)  # report invalid options here rather than in a worker

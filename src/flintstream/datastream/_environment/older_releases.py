@@ -50,7 +50,7 @@ class OlderReleases:
         warn_removed("get_stream_time_characteristic()", "windows and timers of the time domain you mean")
         return self._time_characteristic
 
-    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:  # noqa: ARG002
+    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
         """Accept a Kryo serializer, which has no effect: records are Python objects.
 
         >>> import warnings
@@ -61,7 +61,7 @@ class OlderReleases:
         """
         warn_removed("add_default_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
 
-    def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:  # noqa: ARG002
+    def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
         """Accept a Kryo serializer, which has no effect: records are Python objects.
 
         >>> import warnings
@@ -72,7 +72,7 @@ class OlderReleases:
         """
         warn_removed("register_type_with_kryo_serializer()", f"nothing: {_NO_JVM_TYPES}")
 
-    def register_type(self, type_class_name: str) -> None:  # noqa: ARG002
+    def register_type(self, type_class_name: str) -> None:
         """Accept a JVM type, which has no effect: records are Python objects.
 
         >>> import warnings

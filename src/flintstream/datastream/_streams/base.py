@@ -341,7 +341,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             )
         operator = TimestampsAndWatermarksOperator(copy.copy(watermark_strategy))
         marked = self._then("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
-        marked._transformation.parallelism = self._transformation.parallelism  # noqa: SLF001 - as in Flink
+        marked._transformation.parallelism = self._transformation.parallelism
         return marked
 
     # -- keys, windows, several streams ------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         self, key_selector: Callable[[T_co], Any] | KeySelector[T_co], key_type: TypeInformation | None = None
     ) -> KeyedStream[Any, T_co]:
         """Partition the stream by key: all records with the same key go to one subtask and share keyed state."""
-        from flintstream.datastream._streams.keyed import KeyedStream  # noqa: PLC0415
+        from flintstream.datastream._streams.keyed import KeyedStream
 
         selector = frozen("key_by", as_selector(key_selector))
         declared = as_type(key_type)
@@ -391,13 +391,13 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         for stream in streams:
             if not isinstance(stream, DataStream):
                 raise TypeError(f"union() needs DataStreams, but got {type(stream).__name__}")
-            other = stream._transformation.output_type  # noqa: SLF001
+            other = stream._transformation.output_type
             if declared is not None and other is not None and declared != other:
                 raise ValueError(
                     f"Cannot union streams of different types: '{self._transformation.name}' has {declared}, "
-                    f"'{stream._transformation.name}' has {other}. Map one to the type of the other",  # noqa: SLF001
+                    f"'{stream._transformation.name}' has {other}. Map one to the type of the other",
                 )
-        parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))  # noqa: SLF001
+        parts = (self._values_transformation(), *(stream._values_transformation() for stream in streams))
         return DataStream(self._env, UnionTransformation("Union", parts, parts[0].output_type))
 
     @overload
@@ -427,11 +427,11 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         Raises:
             TypeError: ``ds`` is neither a ``DataStream`` nor a ``BroadcastStream``.
         """
-        from flintstream.datastream._streams.broadcast import (  # noqa: PLC0415
+        from flintstream.datastream._streams.broadcast import (
             BroadcastConnectedStream,
             BroadcastStream,
         )
-        from flintstream.datastream._streams.connected import ConnectedStreams  # noqa: PLC0415
+        from flintstream.datastream._streams.connected import ConnectedStreams
 
         if isinstance(ds, BroadcastStream):
             return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
@@ -460,7 +460,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         Raises:
             PlanError: This stream is neither the result of an operator nor a side output.
         """
-        from flintstream.datastream._streams.cached import CachedDataStream  # noqa: PLC0415
+        from flintstream.datastream._streams.cached import CachedDataStream
 
         origin = self._transformation
         if origin.virtual and not isinstance(origin, SideOutputTransformation):
@@ -493,7 +493,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             raise TypeError(f"get_side_output() needs an OutputTag, but got {type(output_tag).__name__}")
         declared = as_type(output_tag.type_info)
         side = SideOutputTransformation("Side output", (self._transformation,), declared, tag_id=output_tag.tag_id)
-        self._env._register(side)  # noqa: SLF001 - even an unused side output keeps its records out of the main stream
+        self._env._register(side)
         return DataStream(self._env, side)
 
     # -- partitioning ------------------------------------------------------------------------------------------------
@@ -537,7 +537,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         everywhere = self._repartitioned(partitioners.BroadcastPartitioner())
         if broadcast_state_descriptor is None:
             return everywhere
-        from flintstream.datastream._streams.broadcast import BroadcastStream  # noqa: PLC0415
+        from flintstream.datastream._streams.broadcast import BroadcastStream
 
         return BroadcastStream(everywhere, [broadcast_state_descriptor, *other_broadcast_state_descriptors])
 
@@ -643,7 +643,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         transformation = OperatorTransformation(
             name, (self._transformation,), as_type(output_type), operator=operator, kind=kind
         )
-        self._env._register(transformation)  # noqa: SLF001
+        self._env._register(transformation)
         return DataStream(self._env, transformation)
 
     def _partitioned(self, partitioner: partitioners.Partitioner, name: str) -> PartitionTransformation:
@@ -657,7 +657,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         origin = self._values_transformation()
         operator = SinkOperator(sink, origin.output_type)
         transformation = SinkTransformation(name, (origin,), None, operator=operator, kind="ENGINE")
-        self._env._register(transformation)  # noqa: SLF001
+        self._env._register(transformation)
         return transformation
 
     def _collected(self, name: str, sink: Sink) -> SinkTransformation:

@@ -54,7 +54,7 @@ class BroadcastStream(Drawn, Generic[T_co]):
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
 
     def _ends(self) -> tuple[Transformation, ...]:
-        return self.input_stream._ends()  # noqa: SLF001 - same package
+        return self.input_stream._ends()
 
 
 class BroadcastConnectedStream(Drawn, Generic[A_co, B_co]):
@@ -94,7 +94,7 @@ class BroadcastConnectedStream(Drawn, Generic[A_co, B_co]):
         self.broadcast_state_descriptors = list(broadcast_state_descriptors)
 
     def _ends(self) -> tuple[Transformation, ...]:
-        return *self.non_broadcast_stream._ends(), *self.broadcast_stream._ends()  # noqa: SLF001 - same package
+        return *self.non_broadcast_stream._ends(), *self.broadcast_stream._ends()
 
     @overload
     def process(
@@ -160,7 +160,7 @@ class BroadcastConnectedStream(Drawn, Generic[A_co, B_co]):
                     f"{type(func).__name__} is applied to is not keyed; call key_by() before connect()",
                 )
             name = "Keyed-Co-Process-Broadcast"
-            operator = KeyedBroadcastOperator(func, stream._selector, names)  # noqa: SLF001
+            operator = KeyedBroadcastOperator(func, stream._selector, names)
         else:
             raise TypeError(
                 "process() on a BroadcastConnectedStream needs a BroadcastProcessFunction or a "
@@ -168,12 +168,12 @@ class BroadcastConnectedStream(Drawn, Generic[A_co, B_co]):
             )
         transformation = OperatorTransformation(
             name,
-            (stream._transformation, self.broadcast_stream.input_stream._transformation),  # noqa: SLF001
+            (stream._transformation, self.broadcast_stream.input_stream._transformation),
             as_type(output_type),
             operator=operator,
             kind="BROADCAST",
             keyed=isinstance(stream, KeyedStream),
         )
         env = stream.get_execution_environment()
-        env._register(transformation)  # noqa: SLF001
+        env._register(transformation)
         return DataStream(env, transformation)

@@ -48,7 +48,7 @@ class CachedDataStream(NoSettings, DataStream[T_co]):
         """Wrap the transformation; programs get it from :meth:`DataStream.cache`."""
         super().__init__(env, transformation)
         self._cached = StreamCache(transformation)
-        env._caches.append(self._cached)  # noqa: SLF001
+        env._caches.append(self._cached)
 
     def invalidate(self) -> None:
         """Delete the kept records. The next job that needs the stream computes it again."""

@@ -34,7 +34,7 @@ class CollectQueueSink(Sink):
         """Leave out the queue."""
         return {}
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer that buffers the epoch's records."""
         return _Writer()
 
@@ -47,10 +47,10 @@ class _Writer(SinkWriter):
     def __init__(self) -> None:
         self.values: list[Any] = []
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         self.values += values
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         values, self.values = self.values, []
         return values
 
@@ -97,7 +97,7 @@ class CloseableIterator(Generic[T_co]):
         self._sink = sink
         self._client = client
         self._ready: Iterator[T_co] = iter(())
-        self._done = client._handle.finished  # type: ignore[attr-defined]  # noqa: SLF001
+        self._done = client._handle.finished  # type: ignore[attr-defined]
 
     def __iter__(self) -> Self:
         """Return self."""

@@ -60,7 +60,7 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
         self.stream2 = stream2
 
     def _ends(self) -> tuple[Transformation, ...]:
-        return *self.stream1._ends(), *self.stream2._ends()  # noqa: SLF001 - same package
+        return *self.stream1._ends(), *self.stream2._ends()
 
     def key_by(
         self,
@@ -217,21 +217,21 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
         keyed = False
         operator: Operator = CoProcessOperator(function)
         if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
-            types = (first._key_type, second._key_type)  # noqa: SLF001
+            types = (first._key_type, second._key_type)
             if None not in types and types[0] != types[1]:
                 raise TypeError(
                     f"the key types of connected streams must be the same, but they are {types[0]} and {types[1]}",
                 )
             keyed = True
-            operator = KeyedCoProcessOperator(function, first._selector, second._selector)  # noqa: SLF001
-        inputs = (first._transformation, second._transformation)  # noqa: SLF001
+            operator = KeyedCoProcessOperator(function, first._selector, second._selector)
+        inputs = (first._transformation, second._transformation)
         transformation = OperatorTransformation(
             name, inputs, as_type(output_type), operator=operator, kind="CO", keyed=keyed
         )
         env = first.get_execution_environment()
-        env._register(transformation)  # noqa: SLF001
+        env._register(transformation)
         return DataStream(env, transformation)
 
 
 def _not_keyed(stream: DataStream[T]) -> DataStream[T]:
-    return stream._origin if isinstance(stream, KeyedStream) else stream  # noqa: SLF001
+    return stream._origin if isinstance(stream, KeyedStream) else stream

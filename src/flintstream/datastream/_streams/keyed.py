@@ -225,7 +225,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
 
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
         """Window the records of each key by count: every ``size``, or the last ``size`` after every ``slide``."""
-        from flintstream.datastream._streams.windowed import WindowedStream  # noqa: PLC0415
+        from flintstream.datastream._streams.windowed import WindowedStream
 
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")
@@ -240,7 +240,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         transformation = OperatorTransformation(
             name, (self._transformation,), as_type(output_type), operator=operator, kind=kind, keyed=True
         )
-        self._env._register(transformation)  # noqa: SLF001
+        self._env._register(transformation)
         return DataStream(self._env, transformation)
 
     # -- unsupported on keyed streams --------------------------------------------------------------------------------
@@ -261,10 +261,10 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         """Raise an error: not supported on keyed streams."""
         self._refuse("forward()")
 
-    def broadcast(self, *args: Any) -> NoReturn:  # noqa: ARG002
+    def broadcast(self, *args: Any) -> NoReturn:
         """Raise an error: not supported on keyed streams."""
         self._refuse("broadcast()")
 
-    def partition_custom(self, partitioner: object, key_selector: object) -> DataStream[T_co]:  # noqa: ARG002
+    def partition_custom(self, partitioner: object, key_selector: object) -> DataStream[T_co]:
         """Raise an error: not supported on keyed streams."""
         self._refuse("partition_custom()")

@@ -19,11 +19,11 @@ class NoSettings:
             "Apply it to the stream before this one, or to the result of an operation.",
         )
 
-    def set_parallelism(self, parallelism: int) -> Self:  # noqa: ARG002
+    def set_parallelism(self, parallelism: int) -> Self:
         """Raise an error; see the class."""
         self._refuse("set_parallelism()")
 
-    def name(self, name: str) -> Self:  # noqa: ARG002
+    def name(self, name: str) -> Self:
         """Raise an error; see the class."""
         self._refuse("name()")
 
@@ -31,15 +31,15 @@ class NoSettings:
         """Raise an error; see the class."""
         self._refuse("get_name()")
 
-    def uid(self, uid: str) -> Self:  # noqa: ARG002
+    def uid(self, uid: str) -> Self:
         """Raise an error; see the class."""
         self._refuse("uid()")
 
-    def set_uid_hash(self, uid_hash: str) -> Self:  # noqa: ARG002
+    def set_uid_hash(self, uid_hash: str) -> Self:
         """Raise an error; see the class."""
         self._refuse("set_uid_hash()")
 
-    def set_max_parallelism(self, max_parallelism: int) -> Self:  # noqa: ARG002
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Raise an error; see the class."""
         self._refuse("set_max_parallelism()")
 
@@ -47,7 +47,7 @@ class NoSettings:
         """Raise an error; see the class."""
         self._refuse("force_non_parallel()")
 
-    def set_buffer_timeout(self, timeout_millis: int) -> Self:  # noqa: ARG002
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Raise an error; see the class."""
         self._refuse("set_buffer_timeout()")
 
@@ -59,6 +59,6 @@ class NoSettings:
         """Raise an error; see the class."""
         self._refuse("disable_chaining()")
 
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:  # noqa: ARG002
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
         """Raise an error; see the class."""
         self._refuse("slot_sharing_group()")

@@ -59,7 +59,7 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
         self._window_trigger: Trigger[T_co, W_co] | None = None
 
     def _ends(self) -> tuple[Transformation, ...]:
-        return self._keyed_stream._ends()  # noqa: SLF001 - same package
+        return self._keyed_stream._ends()
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """Return the environment this stream belongs to."""
@@ -199,7 +199,7 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
         assigner = copy.copy(self._window_assigner)
         trigger = self._window_trigger or assigner.get_default_trigger(self.get_execution_environment())
         operator = WindowOperator(
-            self._keyed_stream._selector,  # noqa: SLF001
+            self._keyed_stream._selector,
             assigner,
             trigger,
             descriptor,
@@ -210,7 +210,7 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
             kind,
         )
         name = type(assigner).__name__
-        return self._keyed_stream._keyed(name, operator, output_type, kind="WINDOW")  # noqa: SLF001
+        return self._keyed_stream._keyed(name, operator, output_type, kind="WINDOW")
 
 
 class WindowedStream(_Windowed[K_co, T_co, W_co]):

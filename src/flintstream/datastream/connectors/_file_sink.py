@@ -220,8 +220,8 @@ class FileSink(Sink, SupportsPreprocessing):
         def build(self) -> FileSink:
             """Return the sink."""
             sink = self._made(self._base_path, self._format, self._assigner, self._policy, self._names)
-            sink._check_interval = self._check_interval  # noqa: SLF001 - our own
-            sink._compaction = self._compaction  # noqa: SLF001 - our own
+            sink._check_interval = self._check_interval
+            sink._compaction = self._compaction
             return sink
 
     class RowFormatBuilder(BaseBuilder):
@@ -291,7 +291,7 @@ class FileSink(Sink, SupportsPreprocessing):
         )
 
 
-FileSink.BaseBuilder._made = FileSink  # noqa: SLF001 - the class does not exist yet where the builder is defined
+FileSink.BaseBuilder._made = FileSink
 
 
 class StreamingFileSink(FileSink):
@@ -339,5 +339,5 @@ class StreamingFileSink(FileSink):
         return StreamingFileSink.DefaultBulkFormatBuilder(base_path, _bulks(writer_factory), policy)
 
 
-StreamingFileSink.DefaultRowFormatBuilder._made = StreamingFileSink  # noqa: SLF001 - as above
-StreamingFileSink.DefaultBulkFormatBuilder._made = StreamingFileSink  # noqa: SLF001 - as above
+StreamingFileSink.DefaultRowFormatBuilder._made = StreamingFileSink
+StreamingFileSink.DefaultBulkFormatBuilder._made = StreamingFileSink

@@ -229,7 +229,7 @@ class DivertBadRecords(ProcessFunction):
     def __init__(self, tag: OutputTag) -> None:
         self._tag = tag
 
-    def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterator[Any]:  # noqa: ARG002
+    def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterator[Any]:
         """Send bad records to the side output and forward others."""
         yield (self._tag, str(value)) if isinstance(value, BadRecord) else value
 

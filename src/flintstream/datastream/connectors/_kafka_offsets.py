@@ -125,7 +125,7 @@ class KafkaOffsetsInitializer(metaclass=Wrapper):
             if not isinstance(partition, KafkaTopicPartition):
                 raise TypeError(f"the keys of offsets must be KafkaTopicPartition, got {partition!r}")
             check_integer(offset, f"the offset of {partition}", minimum=0, maximum=MAX_LONG)
-            given.append((partition._pair(), offset))  # noqa: SLF001 - the same module
+            given.append((partition._pair(), offset))
         return KafkaOffsetsInitializer(Offsets("offsets", given=tuple(given), reset=_reset(offset_reset_strategy)))
 
 
@@ -141,4 +141,4 @@ def offsets_of(initializer: object, what: str) -> Offsets:
     """
     if not isinstance(initializer, KafkaOffsetsInitializer):
         raise TypeError(f"{what} must be a KafkaOffsetsInitializer, got {initializer!r}")
-    return initializer._offsets  # noqa: SLF001 - the same module
+    return initializer._offsets

@@ -66,7 +66,7 @@ class FlinkKafkaConsumerBase(KafkaSource):
         return self
 
     def _begin(self, initializer: KafkaOffsetsInitializer) -> Self:
-        return self._change(start=initializer._offsets)  # noqa: SLF001 - of this package
+        return self._change(start=initializer._offsets)
 
     def set_commit_offsets_on_checkpoints(self, commit_on_checkpoints: bool) -> Self:
         """Set whether to commit the offsets of completed checkpoints to the group, if there is one; true by default."""

@@ -248,7 +248,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
         """Set the topic, key, value and partition of records."""
         if not isinstance(record_serializer, KafkaRecordSerializationSchema):
             raise TypeError(f"expected a KafkaRecordSerializationSchema, got {record_serializer!r}")
-        self._serializer = record_serializer._serializer  # noqa: SLF001 - the same module
+        self._serializer = record_serializer._serializer
         return cast("KafkaSinkBuilder[T]", self)
 
     def set_property(self, key: str, value: str) -> Self:
@@ -298,7 +298,7 @@ def checked_output(output: KafkaOutput) -> KafkaOutput:
 
 def with_output(sink: KafkaSink, **changes: Any) -> None:
     """Change the settings of a sink."""
-    sink._output = replace(sink._output, **changes)  # noqa: SLF001 - the same module
+    sink._output = replace(sink._output, **changes)
 
 
 def _checked_schema(schema: object) -> SerializationSchema:

@@ -122,7 +122,7 @@ class KafkaSource(Source[T_co]):
         """
         return self._input.deserializer.produced_type
 
-    def create_enumerator(self, parallelism: int) -> SplitEnumerator:  # noqa: ARG002
+    def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return the enumerator, which discovers partitions."""
         return KafkaEnumerator(self._input)
 
@@ -205,7 +205,7 @@ class KafkaSourceBuilder(Generic[T_co]):
         """
         if not partitions or not all(isinstance(partition, KafkaTopicPartition) for partition in partitions):
             raise TypeError(f"set_partitions() takes a set of KafkaTopicPartition, got {partitions!r}")
-        return self._subscribe(Subscription(partitions=frozenset(partition._pair() for partition in partitions)))  # noqa: SLF001
+        return self._subscribe(Subscription(partitions=frozenset(partition._pair() for partition in partitions)))
 
     def _subscribe(self, subscription: Subscription) -> Self:
         if self._subscription is not None:
@@ -293,7 +293,7 @@ class KafkaSourceBuilder(Generic[T_co]):
             raise PlanError("a KafkaSource needs a deserializer: set_value_only_deserializer(schema)")
         properties = self._properties
         check_servers(properties, "KafkaSource")
-        start = self._start._offsets  # noqa: SLF001 - of this package
+        start = self._start._offsets
         grouped = GROUP in properties
         if not grouped and "committed" in {start.kind, self._stop.kind if self._stop is not None else ""}:
             raise PlanError("a KafkaSource needs a group to start or stop at its committed offsets: set_group_id()")

@@ -340,7 +340,7 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
             raise PlanError("a DynamicKafkaSource needs streams: set_stream_ids() or set_stream_pattern()")
         if self._service is None:
             raise PlanError("a DynamicKafkaSource needs a metadata service: set_kafka_metadata_service()")
-        deserializer = self._plain._deserializer  # noqa: SLF001 - of this package
+        deserializer = self._plain._deserializer
         if deserializer is None:
             raise PlanError("a DynamicKafkaSource needs a deserializer: set_value_only_deserializer(schema)")
         own: dict[str, Any] = dict(self._properties)
@@ -353,7 +353,7 @@ class DynamicKafkaSourceBuilder(Generic[T_co]):
             properties=own,
             subscription=Subscription(),
             deserializer=deserializer,
-            start=self._start._offsets,  # noqa: SLF001 - of this package
+            start=self._start._offsets,
             stop=self._stop,
             discovery_ms=-1 if bounded else interval_ms(own, DISCOVERY, DISCOVERY_MS),
             commits_offsets=flag(own, COMMIT, default=grouped) and grouped,

@@ -90,7 +90,7 @@ class ElasticsearchSink(Sink):
             raise TypeError("create an ElasticsearchSink with Elasticsearch7SinkBuilder()")
         self._output = output
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
         return ElasticsearchWriter(self._output)
 
@@ -124,7 +124,7 @@ class ElasticsearchSinkBuilderBase:
         """Set the emitter, which turns records into documents."""
         if not isinstance(emitter, ElasticsearchEmitter):
             raise TypeError(f"expected an ElasticsearchEmitter, got {emitter!r}")
-        return self._change(emitter=emitter._emitter)  # noqa: SLF001 - the same module
+        return self._change(emitter=emitter._emitter)
 
     def set_hosts(self, hosts: str | list[str]) -> Self:
         """Set the addresses of the nodes. If one does not respond, the next one is used.

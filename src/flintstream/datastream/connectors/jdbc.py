@@ -91,7 +91,7 @@ class JdbcSink(Sink, SinkFunction):
         execution = JdbcExecutionOptions.defaults() if jdbc_execution_options is None else jdbc_execution_options
         if not isinstance(execution, JdbcExecutionOptions):
             raise TypeError(f"expected JdbcExecutionOptions, got {execution!r}")
-        database = jdbc_connection_options._database  # noqa: SLF001 - the same module
+        database = jdbc_connection_options._database
         database.check()
         return JdbcSink(
             JdbcOutput(
@@ -104,7 +104,7 @@ class JdbcSink(Sink, SinkFunction):
             )
         )
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
         return JdbcWriter(self._output)
 

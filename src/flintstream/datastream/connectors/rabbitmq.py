@@ -234,7 +234,7 @@ def _checked(config: object, queue_name: object) -> RabbitServer:
     if not isinstance(queue_name, str) or not queue_name:
         raise TypeError(f"the name of the queue must be a str, got {queue_name!r}")
     library()
-    return config._server()  # noqa: SLF001 - the same module
+    return config._server()
 
 
 class RMQSource(Source[T_co]):
@@ -350,7 +350,7 @@ class RMQSink(Sink[T_contra]):
             raise TypeError(f"expected a SerializationSchema, got {serialization_schema!r}")
         self._schema = serialization_schema
 
-    def properties(self, value: T_contra) -> Mapping[str, Any]:  # noqa: ARG002
+    def properties(self, value: T_contra) -> Mapping[str, Any]:
         """Return the message properties of a record, as arguments of ``pika.BasicProperties``; none by default."""
         return {}
 
@@ -358,6 +358,6 @@ class RMQSink(Sink[T_contra]):
         """Declare the queue on a pika channel: by default a durable one, unless it exists."""
         channel.queue_declare(self._queue, durable=True)
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
         return RabbitWriter(RabbitOutput(self._server, self._queue, self._schema, self.properties, self.setup_queue))

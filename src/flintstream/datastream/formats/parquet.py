@@ -72,7 +72,7 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
     def __init__(
         self,
         row_type: RowType,
-        hadoop_config: Configuration | None = None,  # noqa: ARG002 - PyFlink's signature
+        hadoop_config: Configuration | None = None,
         batch_size: int = 2048,
         is_utc_timestamp: bool = False,
         is_case_sensitive: bool = True,

@@ -295,7 +295,7 @@ def _authenticate(sock: socket.socket) -> bool:
 
 def _keep(asked: socket.socket, slot: str) -> NoReturn:
     """Run the tasks of a slot until it has been idle for a while."""
-    from flintstream.engine.spark import worker  # noqa: PLC0415 - keeps the daemon small, which every process is forked from
+    from flintstream.engine.spark import worker
 
     daemon = os.getppid()
     with socket.socket(socket.AF_UNIX) as listener:

@@ -70,7 +70,7 @@ def enter() -> None:
     unpacked, packages = os.environ.get(UNPACKED), os.environ.get(PACKAGES)
     if not unpacked and not packages:
         return
-    from pyspark import SparkFiles  # noqa: PLC0415 - few programs need it
+    from pyspark import SparkFiles
 
     root = SparkFiles.getRootDirectory()
     if unpacked:
@@ -155,6 +155,6 @@ def _located(executable: str, targets: list[str], context: Any) -> str:
         return executable
     if has_executors(context.master):
         return f"./{executable}"  # in the executor's directory, where archives are unpacked
-    from pyspark import SparkFiles  # noqa: PLC0415
+    from pyspark import SparkFiles
 
     return os.path.join(SparkFiles.getRootDirectory(), executable)  # noqa: PTH118

@@ -50,9 +50,9 @@ def begin(python: str, variables: Mapping[str, str]) -> None:
         variables: The environment variables of Spark's JVM, and those that it adds for its daemon as far as they matter
             to imports.
     """
-    import subprocess  # noqa: PLC0415 - Spark's daemon imports this module first, and does not need it
+    import subprocess
 
-    from flintstream.engine.spark.sockets import private_directory  # noqa: PLC0415
+    from flintstream.engine.spark.sockets import private_directory
 
     directory = private_directory()
     if directory is None:

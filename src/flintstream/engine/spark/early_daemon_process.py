@@ -73,9 +73,9 @@ def _main() -> NoReturn:
         listener.bind(os.environ[PLACE])
         listener.listen()
         # Slow, so the listener is there first
-        import pyspark.worker  # noqa: F401, PLC0415
+        import pyspark.worker  # noqa: F401
 
-        from flintstream.engine.spark import daemon, shipping, worker  # noqa: F401, PLC0415
+        from flintstream.engine.spark import daemon, shipping, worker  # noqa: F401
 
         connection = _wait(listener)
     if connection is None:

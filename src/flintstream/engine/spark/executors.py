@@ -187,8 +187,8 @@ def _by_value(function: Any) -> Any:
 
 def _look(imported: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, dict[str, str | None]]:
     """Return the host and the versions of packages; None for those that are absent. Runs without flintstream."""
-    import importlib.metadata  # noqa: PLC0415 - as nothing of this module is there
-    import socket  # noqa: PLC0415
+    import importlib.metadata
+    import socket
 
     found: dict[str, str | None] = {}
     for name in (*imported, *named):
@@ -211,9 +211,9 @@ def _look(imported: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, dict[
 
 def _load(modules: tuple[str, ...], suffix: str) -> tuple[str, dict[str, str]]:
     """Return the host, and why compiled modules do not load, by name. Their files end with ``suffix``."""
-    import importlib  # noqa: PLC0415 - as nothing of this module is there
-    import socket  # noqa: PLC0415
-    import sysconfig  # noqa: PLC0415
+    import importlib
+    import socket
+    import sysconfig
 
     reasons: dict[str, str] = {}
     for name in modules:

@@ -153,7 +153,7 @@ class Residency:
         """Return where to listen for the tasks: in a private directory if they run here."""
         encryption = None
         if self._encrypted:
-            from flintstream.channels.tls import OwnCertificate  # noqa: PLC0415 - ssl takes time to import
+            from flintstream.channels.tls import OwnCertificate
 
             encryption = OwnCertificate()
         if self._one_machine:

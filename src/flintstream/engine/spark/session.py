@@ -166,9 +166,9 @@ def _wanted(configuration: Mapping[str, str]) -> dict[str, str]:
 
 
 def _active_context() -> SparkContext | None:
-    from pyspark import SparkContext  # noqa: PLC0415 - slow to import
+    from pyspark import SparkContext
 
-    active: Any = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to check without creating one
+    active: Any = SparkContext._active_spark_context
     return active  # type: ignore[no-any-return]
 
 
@@ -220,7 +220,7 @@ def _wait_for_executors(context: SparkContext) -> None:
 
 def _start_context(configuration: Mapping[str, str]) -> SparkContext:
     refuse_connect(configuration)
-    from pyspark import SparkConf, SparkContext  # noqa: PLC0415
+    from pyspark import SparkConf, SparkContext
 
     gateway = None
     if GATEWAY_PORT in os.environ:

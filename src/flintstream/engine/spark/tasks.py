@@ -37,7 +37,7 @@ def session(spark: SparkSession | None) -> SparkSession:
         FlintstreamError: It is one of Spark Connect.
     """
     refuse_connect({}, spark)
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
+    from pyspark.sql import SparkSession
 
     return spark or SparkSession.getActiveSession() or SparkSession(spark_context({}))
 
@@ -52,7 +52,7 @@ def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSessio
 
 def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str] = ()) -> Any:
     """Return Spark's schema for columns of our types (None for a string), followed by columns of long integers."""
-    from pyspark.sql.types import LongType, StructField, StructType  # noqa: PLC0415
+    from pyspark.sql.types import LongType, StructField, StructType
 
     fields = [StructField(column, mapped(kind)[0]) for column, kind in columns.items()]
     return StructType([*fields, *(StructField(column, LongType()) for column in longs)])

@@ -74,7 +74,7 @@ def version() -> str:
             found = _VERSION.search((home() / "version.py").read_text(encoding="utf-8"))
             if found is not None:
                 return found[1]
-    import pyspark  # noqa: PLC0415 - slow
+    import pyspark
 
     return pyspark.__version__
 
@@ -99,7 +99,7 @@ def has_unix_sockets() -> bool:
 def wrap_function(context: Any, function: Callable[..., Any], deserializer: Any, serializer: Any) -> Any:
     """Return a Python function as the JVM takes it. It is in the package ``pyspark.core`` from 4.0 on."""
     rdd = import_module("pyspark.core.rdd" if release() >= (4, 0) else "pyspark.rdd")
-    return rdd._wrap_function(context, function, deserializer, serializer)  # noqa: SLF001
+    return rdd._wrap_function(context, function, deserializer, serializer)
 
 
 def arrow_schema(schema: Any) -> Any:
@@ -111,7 +111,7 @@ def arrow_schema(schema: Any) -> Any:
 def schema_of_text(text: str) -> Any:
     """Return Spark's schema for a text such as ``name string, age int``. It has a public function from 4.0 on."""
     types = import_module("pyspark.sql.types")
-    return types.StructType.fromDDL(text) if release() >= (4, 0) else types._parse_datatype_string(text)  # noqa: SLF001
+    return types.StructType.fromDDL(text) if release() >= (4, 0) else types._parse_datatype_string(text)
 
 
 class Task(NamedTuple):
@@ -136,7 +136,7 @@ def task_of(first: int | None, head: Head) -> Task | None:
         head: The rest.
     """
     if release() >= (4, 3):
-        from pyspark.serializers import SpecialLengths  # noqa: PLC0415
+        from pyspark.serializers import SpecialLengths
 
         if first != SpecialLengths.START_OF_INIT_MESSAGE:
             return None

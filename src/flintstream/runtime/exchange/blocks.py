@@ -109,9 +109,9 @@ def _without_rows(rows: list[Any]) -> list[list[Any]] | None:
     fields, insert = rows[0]._fields, RowKind.INSERT
     lists = []
     for row in rows:
-        if type(row) is not Row or row._fields != fields or row._row_kind is not insert:  # noqa: SLF001
+        if type(row) is not Row or row._fields != fields or row._row_kind is not insert:
             return None
-        lists.append(row._values)  # noqa: SLF001
+        lists.append(row._values)
     return lists
 
 

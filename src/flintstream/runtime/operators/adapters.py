@@ -45,7 +45,7 @@ class Delegating:
 class KeyedMap(Delegating):
     """``map`` on a keyed stream: the function may use keyed state."""
 
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:  # noqa: ARG002
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
         """Map one record."""
         return (self.function.map(value),)
 
@@ -53,7 +53,7 @@ class KeyedMap(Delegating):
 class KeyedFlatMap(Delegating):
     """``flat_map`` on a keyed stream: the function may use keyed state."""
 
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:  # noqa: ARG002
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
         """Flat-map one record."""
         return self.function.flat_map(value)  # type: ignore[no-any-return]
 
@@ -61,7 +61,7 @@ class KeyedFlatMap(Delegating):
 class KeyedFilter(Delegating):
     """``filter`` on a keyed stream: the function may use keyed state."""
 
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Keep or drop one record."""
         return (value,) if self.function.filter(value) else None
 
@@ -110,7 +110,7 @@ class FieldAggregation:
             items[int(self.position)] = value
             return items
         if hasattr(record, "get_row_kind"):
-            import copy  # noqa: PLC0415
+            import copy
 
             row = copy.deepcopy(record)
             row[self.position] = value

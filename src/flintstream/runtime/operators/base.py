@@ -292,7 +292,7 @@ class Operator:
         """Restore from a checkpoint: this subtask's own state if the parallelism is the ``same``, else all states."""
         self.restore(states[0] if same else self.redistribute(states, subtask, parallelism))
 
-    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002 - contract
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
         """Return this subtask's share of all subtasks' snapshots after a change of parallelism.
 
         By default, return the first one: state that is the same in all subtasks.

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class CoMap(Delegating):
     """A ``CoMapFunction`` with the interface of a co-process function. Unlike in ``map``, None means no result."""
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002 - the contract
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Map a record of the first stream."""
         result = self.function.map1(value)
         return None if result is None else (result,)
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Map a record of the second stream."""
         result = self.function.map2(value)
         return None if result is None else (result,)
@@ -31,11 +31,11 @@ class CoMap(Delegating):
 class CoFlatMap(Delegating):
     """A ``CoFlatMapFunction`` with the interface of a co-process function."""
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Flat-map a record of the first stream."""
         return self.function.flat_map1(value)  # type: ignore[no-any-return]
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:  # noqa: ARG002
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Flat-map a record of the second stream."""
         return self.function.flat_map2(value)  # type: ignore[no-any-return]
 

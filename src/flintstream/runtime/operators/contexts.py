@@ -204,19 +204,19 @@ class NonKeyedTimerService(TimerService):
     def _refuse(self, operation: str) -> None:
         raise Exception(f"{operation} timers is only supported on a keyed stream.")  # noqa: TRY002 - as in PyFlink
 
-    def register_processing_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
+    def register_processing_time_timer(self, timestamp: int) -> None:
         """Raise: the stream is not keyed."""
         self._refuse("Register")
 
-    def register_event_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
+    def register_event_time_timer(self, timestamp: int) -> None:
         """Raise: the stream is not keyed."""
         self._refuse("Register")
 
-    def delete_processing_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
+    def delete_processing_time_timer(self, timestamp: int) -> None:
         """Raise: the stream is not keyed."""
         self._refuse("Delete")
 
-    def delete_event_time_timer(self, timestamp: int) -> None:  # noqa: ARG002
+    def delete_event_time_timer(self, timestamp: int) -> None:
         """Raise: the stream is not keyed."""
         self._refuse("Delete")
 

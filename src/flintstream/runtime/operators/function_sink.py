@@ -58,13 +58,13 @@ class _FunctionWriter(SinkWriter):
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         invoke, context = self.function.invoke, self.context
         for i, value in enumerate(values):
-            context._timestamp = None if timestamps is None else timestamps[i]  # noqa: SLF001
+            context._timestamp = None if timestamps is None else timestamps[i]
             invoke(value, context)
 
     def on_watermark(self, timestamp: int) -> None:
-        self.context._watermark = timestamp  # noqa: SLF001
+        self.context._watermark = timestamp
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         self.function.flush()
         return ()
 

@@ -163,7 +163,7 @@ class CollectingOperator(FunctionOperator):
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
-                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001 - ours
+                ctx._timestamp = MIN_TIMESTAMP
             if compiled_call_each is not None:
                 stamps = None if timestamps is None else []
                 compiled_call_each(call, ctx, None, None, -1, cursor, timestamps, frozen, copied, results, stamps)
@@ -177,7 +177,7 @@ class CollectingOperator(FunctionOperator):
                 stamps = []
                 push = stamps.append
                 for value, timestamp in zip(cursor, timestamps, strict=False):
-                    ctx._timestamp = timestamp  # noqa: SLF001
+                    ctx._timestamp = timestamp
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:

@@ -55,7 +55,7 @@ class KeyedOperator(CollectingOperator):
         """Freeze keys from now on."""
         self.key = frozen_selector(self.selector)
 
-    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
+    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
         """Set whether state tracks changes."""
         self.state.tracking = epoch.tracks_changes
 
@@ -128,7 +128,7 @@ class KeyedProcessOperator(TimerOperator):
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if timestamps is None:
-                ctx._timestamp = MIN_TIMESTAMP  # noqa: SLF001
+                ctx._timestamp = MIN_TIMESTAMP
             if self.fast_call_each is not None:
                 stamps = None if timestamps is None else []
                 field = field_of(key)
@@ -147,7 +147,7 @@ class KeyedProcessOperator(TimerOperator):
                 push = stamps.append
                 for value, timestamp in zip(cursor, timestamps, strict=False):
                     state.key = key(value)
-                    ctx._timestamp = timestamp  # noqa: SLF001
+                    ctx._timestamp = timestamp
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
@@ -169,7 +169,7 @@ class KeyedProcessOperator(TimerOperator):
         try:
             for timestamp, key, _ in due:
                 state.key = key
-                ctx._timestamp = timestamp  # noqa: SLF001
+                ctx._timestamp = timestamp
                 produced = call(timestamp, ctx)
                 if produced:
                     stamps += [timestamp] * self.gather(produced, results)

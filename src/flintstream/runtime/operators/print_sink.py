@@ -42,12 +42,12 @@ class PrintWriter(SinkWriter):
         self._to_text = untyped_text if context.input_type is None else context.input_type.to_text
         self._texts: list[str] = []
 
-    def write(self, values: list[Any], timestamps: list[int] | None) -> None:  # noqa: ARG002
+    def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Buffer the lines."""
         prefix, to_text = self._prefix, self._to_text
         self._texts.extend([f"{prefix}{to_text(value)}\n" for value in values])
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Return the lines of this epoch, each with its line end."""
         texts, self._texts = self._texts, []
         return texts

@@ -35,7 +35,7 @@ class SinkOperator(Operator):
         self.watermark = MIN_TIMESTAMP
         self.due: int | None = None
 
-    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:  # noqa: ARG002 - the contract
+    def begin_epoch(self, epoch: Epoch, given: Sequence[Any]) -> None:
         """Remember the epoch, because a writer opened in it needs its version."""
         self.epoch = epoch
         self.owner = os.getpid()

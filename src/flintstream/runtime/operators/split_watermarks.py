@@ -126,7 +126,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         self.valve.restore(valve)
         self.idle = self.valve.is_idle
 
-    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
         """Continue with any splits this subtask gets, from the lowest watermark of all subtasks."""
         seen = {name: own for generators, _, _ in states for name, own in generators.items()}
         watermarks = {name: mark for _, valve, _ in states for name, mark in valve[0].items()}

@@ -182,7 +182,7 @@ class TimestampsAndWatermarksOperator(Operator):
         """Number of records after which a watermark comes early, so that finished windows do not pile up."""
         self.last_record = steady_clock()
 
-    def join(self, upstream: Operator, *, directly: bool) -> None:  # noqa: ARG002 - the contract
+    def join(self, upstream: Operator, *, directly: bool) -> None:
         """Make the upstream source wait for others in its alignment group."""
         if self.strategy.alignment is not None:
             upstream.heed(self)
@@ -299,7 +299,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self._set_idle(idle=self.collected.idle)
             self.collected.idle = None
 
-    def on_processing_time(self, now: int) -> None:  # noqa: ARG002 - the wall clock may have been set
+    def on_processing_time(self, now: int) -> None:
         """Emit the periodic watermark if it is due."""
         self._emit_if_due()
 
@@ -365,7 +365,7 @@ class TimestampsAndWatermarksOperator(Operator):
             return False
         return self.split_watermark(split) > slowest[alignment.group] + alignment.max_drift_ms
 
-    def split_watermark(self, split: str) -> int:  # noqa: ARG002
+    def split_watermark(self, split: str) -> int:
         """Return :meth:`own_watermark`: this class keeps no watermark per split."""
         return self.own_watermark()
 
@@ -404,7 +404,7 @@ class TimestampsAndWatermarksOperator(Operator):
         super().recover(states, subtask, parallelism, same=same)
         self.ended = False
 
-    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:  # noqa: ARG002
+    def redistribute(self, states: Sequence[Any], subtask: int, parallelism: int) -> object:
         """Continue from the lowest state of all subtasks, because any records may come here next."""
         seen, emitted, _, _, next_emits, last_records, generators = zip(*(state[:7] for state in states), strict=True)
         dropped = (True,) if any(state[7:] for state in states) else ()

@@ -132,7 +132,7 @@ def open_native(
     Raises:
         CorruptCheckpointError: The files are not a state database.
     """
-    from flintstream.state.rocksdb.reader import RocksDBFiles  # noqa: PLC0415 - needs the extra
+    from flintstream.state.rocksdb.reader import RocksDBFiles
 
     files = RocksDBFiles(settings, directory, operator)
     try:

@@ -40,7 +40,7 @@ class BatchInput:
         self.left: list[Item] = []
         """Always empty: nothing waits, because there is only one epoch."""
 
-    def feed(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:  # noqa: ARG002 - as in STREAMING mode
+    def feed(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:
         """Feed the items from exchanges: inputs in the order of their priority, and keyed inputs key by key."""
         edges = {edge.id: edge for edge in self._edges}
         keyed: Keyed = {}

@@ -131,7 +131,7 @@ class JobRuntime:
 
     def materialize(self, chain: int, subtask: int, handles: Sequence[StateHandle]) -> StateHandle:
         """Fold the changelog of a subtask; see :mod:`flintstream.runtime.state_log.materialize`."""
-        from flintstream.runtime.state_log.materialize import materialize  # noqa: PLC0415 - only where there is a changelog
+        from flintstream.runtime.state_log.materialize import materialize
 
         if not isinstance(self.log, DurableStateLog):
             raise TypeError(f"{type(self.log).__name__} is not a changelog")
@@ -153,7 +153,7 @@ def instruction_item(level: int, instruction: Instruction) -> Item:
 def _pickle_instruction(instruction: Instruction) -> bytes:
     if not instruction.new_splits:
         return pickle.dumps(instruction, 5)
-    from flintstream.common._user_code import by_value  # noqa: PLC0415 - takes 20 ms and is rarely needed
+    from flintstream.common._user_code import by_value
 
     # The user's script may define the class of a split, and workers cannot import that.
     return by_value.dumps(instruction, names=False)

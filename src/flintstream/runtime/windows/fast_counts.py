@@ -51,11 +51,11 @@ class CountWindows(FastPath):
             or not parts.rules.purely_counting
         ):
             return None
-        numbers = state.cells(assigner._count_descriptor)  # noqa: SLF001 - ours
-        counts = state.cells(trigger._count_state_descriptor, scope)  # noqa: SLF001
+        numbers = state.cells(assigner._count_descriptor)
+        counts = state.cells(trigger._count_state_descriptor, scope)
         if numbers is None or counts is None:
             return None
-        return CountWindows(parts, assigner._window_size, numbers, counts, state)  # noqa: SLF001
+        return CountWindows(parts, assigner._window_size, numbers, counts, state)
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their windows, and fire the windows that are full."""

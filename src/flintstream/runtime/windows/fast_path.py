@@ -118,11 +118,11 @@ class AlignedWindows(FastPath):
         if type(parts.rules.trigger) is not (EventTimeTrigger if parts.rules.event_time else ProcessingTimeTrigger):
             return None
         if type(assigner) in {TumblingEventTimeWindows, TumblingProcessingTimeWindows}:
-            return AlignedWindows(parts, assigner._size, assigner._size, assigner._offset)  # noqa: SLF001
+            return AlignedWindows(parts, assigner._size, assigner._size, assigner._offset)
         if type(assigner) in {SlidingEventTimeWindows, SlidingProcessingTimeWindows}:
-            size, slide = assigner._size, assigner._slide  # noqa: SLF001
+            size, slide = assigner._size, assigner._slide
             if size % slide == 0:
-                return AlignedWindows(parts, size, slide, assigner._offset)  # noqa: SLF001
+                return AlignedWindows(parts, size, slide, assigner._offset)
         return None
 
     def _windows_from(self, newest: int) -> tuple[TimeWindow, ...]:

@@ -67,7 +67,7 @@ class Sessions(FastPath):
             return None
         in_flight = state.cells(IN_FLIGHT)
         assigner: Any = parts.rules.assigner
-        return None if in_flight is None else Sessions(parts, assigner._session_gap, in_flight, state)  # noqa: SLF001
+        return None if in_flight is None else Sessions(parts, assigner._session_gap, in_flight, state)
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their sessions."""

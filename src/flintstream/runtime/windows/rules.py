@@ -27,7 +27,7 @@ class WindowRules(NamedTuple):
         return (
             isinstance(assigner, (CountTumblingWindowAssigner, CountSlidingWindowAssigner))
             and type(trigger) is CountTrigger
-            and trigger._window_size == assigner._window_size  # noqa: SLF001
+            and trigger._window_size == assigner._window_size
         )
 
     def cleanup_time(self, window: Any) -> int:

@@ -169,7 +169,7 @@ class RocksDBStateBackend(TableBackend):
         limits = {}
         for place, state in self._expiring():
             if state.strategies.in_full_snapshot():
-                limits[place] = state.clock() - state._ttl  # noqa: SLF001 - our own class
+                limits[place] = state.clock() - state._ttl
         return self._pieces(limits)
 
     def _pieces(self, limits: dict[Place, int]) -> Iterator[Change]:
@@ -313,7 +313,7 @@ class RocksDBStateBackend(TableBackend):
         for place, state, _ in self._cleaned():
             table = self.tables[place]
             layout = table.layout
-            limit = now - state._ttl  # noqa: SLF001 - our own class
+            limit = now - state._ttl
             rows = self._store.rows_of(layout.number, self._uncleaned.pop(place, b""))
             for row, value in islice(rows, CLEANED_AT_ONCE):
                 if layout.has_expired(value, limit):

@@ -228,7 +228,7 @@ class RocksListPanes(ListPanes):
     def adder(
         self,
         opened: Callable[[Any, Any], None] | None = None,
-        copied: Callable[[Any], Any] | None = None,  # noqa: ARG002 - the contract
+        copied: Callable[[Any], Any] | None = None,
     ) -> Add:
         """Return a function that appends records to panes."""
         backend, append, dirty, tracking = self._backend, self._values.append, self._dirty, self._backend.tracking

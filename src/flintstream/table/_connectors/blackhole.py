@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 class BlackHole(SinkConnector):
     """Takes everything, and keeps nothing."""
 
-    def sink(self, table: ConnectorTable) -> TableSink:  # noqa: ARG002 - the contract
+    def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
         return TableSink(_Nowhere(), Records.ANY, CHANGES)
 
 
 class _Nowhere(Sink):
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer that drops records."""
         return _Nothing()
 

@@ -47,7 +47,7 @@ def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options
     """Return the columns and the special characters of a table."""
     builder = CsvSchema.builder()
     for name, kind in zip(names, types, strict=True):
-        builder._add(name, kind)  # noqa: SLF001 - any type that files support, not only the builder's
+        builder._add(name, kind)
     delimiter = options.text(f"{prefix}field-delimiter", ",") or ","
     builder.set_column_separator(delimiter.replace("\\t", "\t"))
     if options.flag(f"{prefix}disable-quote-character"):

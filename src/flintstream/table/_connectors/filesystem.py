@@ -96,12 +96,12 @@ def _stream_format(
     if kind == "csv":
         return CsvFiles(names, types, options, need)
     if kind == "parquet":
-        from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat  # noqa: PLC0415 - pyarrow
+        from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
 
         utc = options.flag("parquet.utc-timezone")
         return ParquetColumnarRowInputFormat(_row_type(names, types), is_utc_timestamp=utc)
     if kind == "orc":
-        from flintstream.datastream.formats.orc import OrcColumnarRowInputFormat  # noqa: PLC0415 - pyarrow
+        from flintstream.datastream.formats.orc import OrcColumnarRowInputFormat
 
         return OrcColumnarRowInputFormat(_row_type(names, types))
     return _Tuples(names, types)
@@ -201,7 +201,7 @@ class _EncodedLines(Encoder):
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_ready": None}
 
-    def encode(self, value: object, type_info: TypeInformation | None) -> bytes:  # noqa: ARG002 - the contract
+    def encode(self, value: object, type_info: TypeInformation | None) -> bytes:
         """Return a line."""
         if self._ready is None:
             self._ready = self.encoded.encode()
@@ -215,12 +215,12 @@ def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], optio
         options.known("csv.ignore-parse-errors")
         return CsvBulkWriters.for_schema(csv_schema(names, types, options))
     if kind == "parquet":
-        from flintstream.datastream.formats.parquet import ParquetBulkWriters  # noqa: PLC0415 - pyarrow
+        from flintstream.datastream.formats.parquet import ParquetBulkWriters
 
         return ParquetBulkWriters.for_row_type(row_type, utc_timestamp=options.flag("parquet.utc-timezone"))
     if kind == "avro":
         options.known("avro.codec")
         return AvroRowFiles(names, types)
-    from flintstream.datastream.formats.orc import OrcBulkWriters  # noqa: PLC0415 - pyarrow
+    from flintstream.datastream.formats.orc import OrcBulkWriters
 
     return OrcBulkWriters.for_row_type(row_type)

@@ -244,7 +244,7 @@ class JdbcRows(Sink):
     def __init__(self, output: JdbcOutput, deletes: JdbcOutput | None, key: Sequence[int]) -> None:
         self.output, self.deletes, self.key = output, deletes, tuple(key)
 
-    def create_writer(self, context: WriterContext) -> SinkWriter:  # noqa: ARG002
+    def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
         return JdbcWriter(self.output) if self.deletes is None else _KeyedWriter(self, self.deletes)
 
@@ -273,7 +273,7 @@ class _KeyedWriter(SinkWriter):
         for writer in (self.upserts, self.deletes):
             writer.prepare_commit(end_of_input=False)
 
-    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:  # noqa: ARG002
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Write the buffered changes."""
         self._flush(None)
         return ()

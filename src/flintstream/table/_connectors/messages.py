@@ -59,7 +59,7 @@ def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
 
 
 def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> AvroMessages:
-    from flintstream.table._connectors.avro import AvroMessages  # noqa: PLC0415 - an extra
+    from flintstream.table._connectors.avro import AvroMessages
 
     options.not_yet(f"{prefix}avro.encoding", "binary")
     options.known(f"{prefix}avro.timestamp_mapping.legacy")
@@ -67,7 +67,7 @@ def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, pre
 
 
 def _with_registry(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> RegistryMessages:
-    from flintstream.table._connectors.avro_confluent import RegistryMessages  # noqa: PLC0415 - an extra
+    from flintstream.table._connectors.avro_confluent import RegistryMessages
 
     return RegistryMessages(names, types, options, prefix, "key" if prefix == "key." else "value")
 

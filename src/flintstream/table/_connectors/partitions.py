@@ -53,7 +53,7 @@ class Directories(BucketAssigner):
         self.keys = [(key, list(names).index(key)) for key in keys]
         self.default = default
 
-    def get_bucket_id(self, element: Any, context: object) -> str:  # noqa: ARG002 - the contract
+    def get_bucket_id(self, element: Any, context: object) -> str:
         """Return the directory."""
         return "/".join([f"{key}={_escaped(element[i], self.default)}" for key, i in self.keys])
 
@@ -132,7 +132,7 @@ class Converted(SourceReader):
         """Open the other reader."""
         self.inner.open(runtime_context)
 
-    def conversion(self, split: object) -> Callable[[object], object]:  # noqa: ARG002 - for subclasses
+    def conversion(self, split: object) -> Callable[[object], object]:
         """Return the function for the records of a split."""
         return self.convert
 

@@ -26,7 +26,7 @@ class TimeOf(TimestampAssigner[Any]):
     def __init__(self, position: int) -> None:
         self.position = position
 
-    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:  # noqa: ARG002 - the contract
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
         """Return ms since the epoch."""
         return _millis(value[self.position])
 
@@ -42,7 +42,7 @@ class ComputedTime(TimestampAssigner[Any]):
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_run": None}
 
-    def extract_timestamp(self, value: object, record_timestamp: int) -> int:  # noqa: ARG002 - the contract
+    def extract_timestamp(self, value: object, record_timestamp: int) -> int:
         """Return ms since the epoch."""
         if self._run is None:
             self._run = compiled(self.code)
@@ -63,7 +63,7 @@ class TimeColumn(WatermarkGenerator[Any]):
         self.highest: int | None = None
         self.emitted: int | None = None
 
-    def on_event(self, value: object, timestamp: int, output: object) -> None:  # noqa: ARG002 - the contract
+    def on_event(self, value: object, timestamp: int, output: object) -> None:
         """Keep the largest timestamp."""
         if self.highest is None or timestamp > self.highest:
             self.highest = timestamp

@@ -29,7 +29,7 @@ class UpsertKafka(Kafka):
         """Return the source."""
         return replace(super().source(table), records=Records.TUPLES, changes=UPSERTS)
 
-    def start(self, options: Options) -> KafkaOffsetsInitializer:  # noqa: ARG002 - the contract
+    def start(self, options: Options) -> KafkaOffsetsInitializer:
         """Return the beginning: the newest row of a key may be the first message."""
         return KafkaOffsetsInitializer.earliest()
 

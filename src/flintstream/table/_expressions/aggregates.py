@@ -309,7 +309,7 @@ class Aggregation:
 
     def compiled(self, more: str = "") -> dict[str, Callable[..., Any]]:
         """Return the functions by name, and those of ``more``, which may use them."""
-        from flintstream.table._expressions import aggregate_helpers, helpers  # noqa: PLC0415 - only tasks need them
+        from flintstream.table._expressions import aggregate_helpers, helpers
 
         scope: dict[str, Any] = {**vars(helpers), **vars(aggregate_helpers), **self.names}
         exec(compile(f"{self.text}\n{more}", "<generated for a grouping>", "exec"), scope)  # noqa: S102 - our own code

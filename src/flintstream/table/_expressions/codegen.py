@@ -173,7 +173,7 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 
 def compiled(code: Source) -> Any:
     """Return the function."""
-    from flintstream.table._expressions import (  # noqa: PLC0415 - only tasks need them
+    from flintstream.table._expressions import (
         collection_helpers,
         helpers,
         json_helpers,

@@ -282,7 +282,7 @@ def edge(value: D, *, later: bool) -> D:
 @lru_cache(_ZONES)
 def zone_of(name: str) -> Any:
     """Return the rules of a time zone."""
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - UTC needs none
+    from zoneinfo import ZoneInfo
 
     offset = _OFFSET.fullmatch(name)
     if offset is None:

@@ -133,7 +133,7 @@ class Wildcard(Step):
 
     definite = False
 
-    def compile(self, then: Visit | None, *, strict: bool) -> Visit:  # noqa: ARG002 - others need it
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
         following = then or _take
 
         def visit(value: object, root: object, found: list[object]) -> None:
@@ -180,7 +180,7 @@ class Scan(Step):
     def __init__(self, step: Step) -> None:
         self.step = step
 
-    def compile(self, then: Visit | None, *, strict: bool) -> Visit:  # noqa: ARG002 - others need it
+    def compile(self, then: Visit | None, *, strict: bool) -> Visit:
         step = self.step
         select = step.compile(then, strict=False)
         lists = not isinstance(step, Member)

@@ -47,7 +47,7 @@ def text_type(text: str) -> t.CharType:
 
 def is_nullable(data_type: DataType) -> bool:
     """Return whether values may be None."""
-    return data_type._nullable  # noqa: SLF001 - DataType has no getter, as PyFlink's
+    return data_type._nullable
 
 
 def with_null(data_type: DataType, nullable: bool) -> DataType:

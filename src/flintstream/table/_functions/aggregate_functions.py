@@ -84,7 +84,7 @@ class AggregateWrapper(FunctionWrapper):
 
     def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
-        from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
+        from flintstream.table.expression import Expression, syntax_of
 
         return Expression(s.aggregate_of(None, self, tuple(syntax_of(argument) for argument in arguments)))
 

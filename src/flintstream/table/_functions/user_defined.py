@@ -240,11 +240,11 @@ class AggregateFunction(UserDefinedFunction):
         """Add a row."""
         raise NotImplementedError
 
-    def retract(self, accumulator: Any, *args: Any) -> None:  # noqa: ARG002 - the contract
+    def retract(self, accumulator: Any, *args: Any) -> None:
         """Take a row back; needed if the rows that the function reads can change."""
         raise RuntimeError("Method retract is not implemented")
 
-    def merge(self, accumulator: Any, accumulators: Iterable[Any]) -> None:  # noqa: ARG002 - the contract
+    def merge(self, accumulator: Any, accumulators: Iterable[Any]) -> None:
         """Add other states; needed for windows that merge, such as sessions."""
         raise RuntimeError("Method merge is not implemented")
 
@@ -285,7 +285,7 @@ class TableAggregateFunction(AggregateFunction):
         """Return the rows, or yield them; a row of one column can be its value."""
         raise NotImplementedError
 
-    def get_value(self, accumulator: Any) -> Any:  # noqa: ARG002 - the contract
+    def get_value(self, accumulator: Any) -> Any:
         """Return nothing: the results are those of :meth:`emit_value`.
 
         Raises:

@@ -27,7 +27,7 @@ def as_data_type(given: DataType | str) -> DataType:
     """Return a type given by its name in SQL, or as it is."""
     if not isinstance(given, str):
         return given
-    from flintstream.table._sql.dialect import Tokens, place_at  # noqa: PLC0415 - needs sqlglot
+    from flintstream.table._sql.dialect import Tokens, place_at
 
     tokens = Tokens(given)
     found, _ = read_type(tokens.all, 0, lambda token: place_at(given, token.start))
@@ -77,7 +77,7 @@ class FunctionWrapper:
 
     def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
-        from flintstream.table.expression import Expression, syntax_of  # noqa: PLC0415
+        from flintstream.table.expression import Expression, syntax_of
 
         return Expression(s.Invoke(None, self, tuple(syntax_of(argument) for argument in arguments)))
 

@@ -102,7 +102,7 @@ class Changes(KeyedProcessFunction):
             yield (*key, *before, UPDATE_BEFORE)
             yield (*key, *after, UPDATE_AFTER)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Generator[Any]:  # noqa: ARG002 - the contract
+    def on_timer(self, timestamp: int, ctx: Any) -> Generator[Any]:
         """Emit the final result; if not all are final, that of a group without rows."""
         group = self.state.value()
         if group is not None and (self.final or not group[0]):

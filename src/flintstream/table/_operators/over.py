@@ -51,7 +51,7 @@ class Over(KeyedProcessFunction):
         self.ttl_ms = ttl_ms
         self.lag = max((position.offset for position in positions if position.name == "LAG"), default=0)
 
-    def open(self, runtime_context: object) -> None:  # noqa: ARG002 - the contract
+    def open(self, runtime_context: object) -> None:
         """Compile the aggregates."""
         code = self.aggregation.compiled()
         self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
@@ -186,7 +186,7 @@ class OverBatch(Over):
         ctx.timer_service().register_event_time_timer(LAST)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Emit all rows."""
         return self.results(sorted((row for _, row in sorted(self.rows.items())), key=self.order))
 
@@ -262,7 +262,7 @@ class OverChanges(OverBatch):
         super().open(runtime_context)
         self.sorted = runtime_context.get_state(value_state("sorted", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: object) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def process_element(self, value: Any, ctx: object) -> Iterator[Any]:
         """Emit the changes of all results."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.sorted.value() or []

@@ -141,7 +141,7 @@ class RegularJoin(Sides):
         elif known is not None:
             entries.remove(key, place)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Emit the results of a complete key."""
         key = self.state.key
         sides = [list(item.of(key).values()) for item in self.rows]
@@ -200,7 +200,7 @@ class SemiJoin(RegularJoin):
             results.append(self.one(row, kind))
         return total, results
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Emit the results of a complete key."""
         key, holds = self.state.key, self.pairs
         others = [item[0] for item in self.rows[1].of(key).values()]

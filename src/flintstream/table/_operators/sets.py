@@ -58,7 +58,7 @@ class CountedRows(KeyedCoProcessFunction):
         for _ in range(abs(more)):
             yield (*row, INSERT if more > 0 else DELETE) if self.changes else row
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Emit a complete row."""
         yield from [ctx.get_current_key()] * NUMBERS[self.operation](*(self.state.value() or (0, 0)))
         self.state.clear()

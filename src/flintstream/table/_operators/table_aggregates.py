@@ -72,7 +72,7 @@ class TableAggregate(KeyedProcessFunction):
         for row in self.rows(self.function.emit_value(accumulator)):
             yield (*key, *copied(row), *end)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:  # noqa: ARG002 - the contract
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Emit the rows of a complete group."""
         found = self.state.value()
         if found is not None:

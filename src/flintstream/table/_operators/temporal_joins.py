@@ -90,7 +90,7 @@ class CurrentVersionJoin(Joining):
             return
         yield (*pair, kind) if self.kinds[0] else pair
 
-    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:  # noqa: ARG002 - the contract
+    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
         """Replace the version, or forget it."""
         row, kind = self.split(value, 1)
         if kind == DELETE:

@@ -25,7 +25,7 @@ class SinkMaterializer(KeyedProcessFunction):
         """Declare the rows."""
         self.rows = runtime_context.get_state(value_state("rows", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: object) -> Iterator[object]:  # noqa: ARG002 - the contract
+    def process_element(self, value: Any, ctx: object) -> Iterator[object]:
         """Add a row, or take one back."""
         row, kind = value[:-1], value[-1]
         rows = self.rows.value() or []
@@ -90,7 +90,7 @@ class ChangelogNormalize(KeyedProcessFunction):
         """Declare the last row."""
         self.last = runtime_context.get_state(value_state("last"))
 
-    def process_element(self, value: Any, ctx: object) -> Iterator[object]:  # noqa: ARG002 - the contract
+    def process_element(self, value: Any, ctx: object) -> Iterator[object]:
         """Replace the row of a key, or remove it."""
         row, before = value[:-1], self.last.value()
         if value[-1] == DELETE:

@@ -22,14 +22,14 @@ class Cumulating(WindowAssigner[Any, TimeWindow]):
         """Take all in ms."""
         self.size, self.step, self.offset, self.event_time = size, step, offset, is_event_time_
 
-    def assign_windows(self, element: object, timestamp: int, context: Any) -> Collection[TimeWindow]:  # noqa: ARG002
+    def assign_windows(self, element: object, timestamp: int, context: Any) -> Collection[TimeWindow]:
         """Return the windows of a record."""
         time = timestamp if self.event_time else context.get_current_processing_time()
         start = time - (time - self.offset) % self.size
         first = start + ((time - start) // self.step + 1) * self.step
         return [TimeWindow(start, end) for end in range(first, start + self.size + 1, self.step)]
 
-    def get_default_trigger(self, env: Any) -> Any:  # noqa: ARG002 - the contract
+    def get_default_trigger(self, env: Any) -> Any:
         """Return the trigger of the end of a window."""
         return EventTimeTrigger.create() if self.event_time else ProcessingTimeTrigger.create()
 

@@ -134,7 +134,7 @@ class LocalProcessingTime(WindowAssigner[Any, TimeWindow]):
         found = self.assigner.assign_windows(element, timestamp, clock)
         return [TimeWindow(self.zone.epoch(item.start), self.zone.over(item.max_timestamp()) + 1) for item in found]
 
-    def get_default_trigger(self, env: Any) -> Any:  # noqa: ARG002 - the contract
+    def get_default_trigger(self, env: Any) -> Any:
         """Return the trigger of the end of a window."""
         return ProcessingTimeTrigger.create()
 

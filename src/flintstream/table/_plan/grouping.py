@@ -176,11 +176,11 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     else:
         operator: Any
         if node.by_block:
-            operator = ChangesOfBlocks(grouped, keyed._selector)  # noqa: SLF001 - a layer of this package
+            operator = ChangesOfBlocks(grouped, keyed._selector)
         else:
             copies = any(has_lists(column.type) for column in node.columns)
-            operator = ChangesOfRows(grouped, keyed._selector, copies=copies)  # noqa: SLF001
-        changes = keyed._keyed("GroupAggregate", operator, None)  # noqa: SLF001
+            operator = ChangesOfRows(grouped, keyed._selector, copies=copies)
+        changes = keyed._keyed("GroupAggregate", operator, None)
     if not node.keys:
         changes = changes.force_non_parallel()
     if node.changelog:

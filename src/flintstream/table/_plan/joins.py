@@ -250,14 +250,14 @@ def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
     first, second = connected.stream1, connected.stream2
     transformation = OperatorTransformation(
         name,
-        (first._transformation, second._transformation),  # noqa: SLF001 - a layer of this package
+        (first._transformation, second._transformation),
         None,
-        operator=JoinOfBlocks(function, first._selector, second._selector),  # noqa: SLF001
+        operator=JoinOfBlocks(function, first._selector, second._selector),
         kind="CO",
         keyed=True,
     )
     env = first.get_execution_environment()
-    env._register(transformation)  # noqa: SLF001
+    env._register(transformation)
     return DataStream(env, transformation)
 
 

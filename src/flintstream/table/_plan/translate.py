@@ -128,14 +128,14 @@ def then(stream: DataStream, name: str, operator: Any, output_type: Any = None) 
     env = stream.get_execution_environment()
     transformation = OperatorTransformation(
         name,
-        (stream._transformation,),  # noqa: SLF001
+        (stream._transformation,),
         output_type,
         operator=operator,
         kind="ENGINE",
     )
-    above = stream._transformation  # noqa: SLF001
+    above = stream._transformation
     transformation.parallelism = above.parallelism  # in more subtasks, records could overtake each other
-    env._register(transformation)  # noqa: SLF001
+    env._register(transformation)
     return DataStream(env, transformation)
 
 
@@ -181,7 +181,7 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
             alike.setdefault(repr(row), []).append(row)
         rows = [row for group in alike.values() for row in group]
     stream = env.from_collection(rows)
-    stream._transformation.name = "Values"  # noqa: SLF001
+    stream._transformation.name = "Values"
     return stream
 
 

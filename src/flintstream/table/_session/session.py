@@ -50,13 +50,13 @@ class Session:
     @property
     def zone(self) -> str:
         """The time zone of the session."""
-        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")  # noqa: SLF001
+        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")
         return "UTC" if found == "default" else found
 
     @property
     def settings(self) -> PlannerSettings:
         """What plans depend on, as it is set now."""
-        configuration = self.env._configuration  # noqa: SLF001 - a layer of this package
+        configuration = self.env._configuration
         options = configuration.to_dict()
         return PlannerSettings(
             self.zone,
@@ -226,12 +226,12 @@ class Session:
 
         If it ``lasts``, ``flintstream run`` waits for it when the program has ended.
         """
-        pending: list[Transformation] = self.env._transformations  # noqa: SLF001
+        pending: list[Transformation] = self.env._transformations
         kept = list(pending)
         pending.clear()
         try:
             result = build()
-            job = self.env._start(job_name, wait=False)  # noqa: SLF001 - a layer of this package
+            job = self.env._start(job_name, wait=False)
             job.lasts = lasts
             return result, client_of(job)
         finally:

@@ -76,7 +76,7 @@ def write(
         records = then(stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced)))
     end = records.sink_to(made.sink).name(f"Sink: {name}")
     if made.parallelism is None:
-        end._transformation.follows_input = True  # type: ignore[attr-defined] # noqa: SLF001 - it keeps the order
+        end._transformation.follows_input = True  # type: ignore[attr-defined]
         return
     end.set_parallelism(made.parallelism)
     if changelog:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def following(delay_ms: int, env: StreamExecutionEnvironment) -> WatermarkStrategy[tuple[object, ...]]:
     """Return the watermarks of a time column; the caller sets how to find the time."""
-    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)  # noqa: SLF001 - a layer of this package
+    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)
     return WatermarkStrategy.for_generator(partial(TimeColumn, delay_ms, interval))
 
 
@@ -86,7 +86,7 @@ def _opened(
         strategy.timestamp_assigner = ComputedTime(code)
     stream = env.from_source(source, strategy, f"Source: {table.name}")
     changes = found.changes != INSERTIONS
-    if changes and env._configuration.get(RUNTIME_MODE) == "BATCH":  # noqa: SLF001 - a layer of this package
+    if changes and env._configuration.get(RUNTIME_MODE) == "BATCH":
         raise unsupported(f"table '{table.name}' with changes in BATCH mode", None, "use STREAMING mode")
     if found.records is Records.ROWS:
         kind = edges.KIND if changes else ""

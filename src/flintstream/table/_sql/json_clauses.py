@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001 - the functions here extend a parser of sqlglot
 """The functions of JSON with clauses: ``JSON_VALUE(j, '$.a' RETURNING INT DEFAULT 0 ON EMPTY)``.
 
 Their clauses become arguments, so that the Table API can call the same functions. The texts among them are words.

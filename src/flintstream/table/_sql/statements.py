@@ -175,7 +175,7 @@ class Statements:
         return DONE
 
     def _create_function(self, tokens: Tokens) -> None:
-        from flintstream.table.udf import function_at  # noqa: PLC0415 - imports the program's module
+        from flintstream.table.udf import function_at
 
         tokens.expect("FUNCTION")
         tokens.take("IF", "NOT", "EXISTS")
@@ -353,7 +353,7 @@ class Statements:
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
     def _set(self, tokens: Tokens) -> Answer:
-        configuration = self.session.env._configuration  # noqa: SLF001 - a layer of this package
+        configuration = self.session.env._configuration
         if tokens.ended:
             rows = tuple(sorted(shown(configuration.to_dict()).items()))
             return Answer((Column("key", t.DataTypes.STRING()), Column("value", t.DataTypes.STRING())), rows)

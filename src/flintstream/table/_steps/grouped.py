@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
     """Return expressions in which calls of aggregate functions by name are known as such."""
-    functions = table._t_env._session.catalog.functions  # noqa: SLF001 - one layer
+    functions = table._t_env._session.catalog.functions
 
     def known(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Apply):
@@ -81,11 +81,11 @@ class Call:
                 self.names, syntax = syntax.names, syntax.argument
             self.syntax = syntax
             return
-        node = table._node  # noqa: SLF001 - one layer
+        node = table._node
         columns = [column for column in node.columns if column.name not in {without, HIDDEN}]
         function = given.of_rows([column.name for column in columns], [column.type for column in columns])
         self.names = given.alias_names
-        self.table = table._with(with_row(node, columns))  # noqa: SLF001
+        self.table = table._with(with_row(node, columns))
         self.syntax = syntax_of(function(Expression(s.Name(None, (f"{HIDDEN}row",)))))
 
     def named(self, own: Sequence[str]) -> list[str]:
@@ -100,21 +100,21 @@ class Call:
 
     def without_row(self, table: Table, index: int) -> Table:
         """Return a table without the column of whole rows at a position, and name the columns behind it."""
-        node = table._node  # noqa: SLF001 - one layer
+        node = table._node
         items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
         names = self.named([item.name for item in items[index + 1 :]])
         found = [replace(item, name=name) for item, name in zip(items[index + 1 :], names, strict=True)]
-        return table._with(calc(node, [*items[:index], *found]))  # noqa: SLF001 - one layer
+        return table._with(calc(node, [*items[:index], *found]))
 
     def flattened(self, table: Table, index: int) -> Table:
         """Return a table with the fields of the row at a position as columns; another value stays one column."""
-        node = table._node  # noqa: SLF001 - one layer
+        node = table._node
         items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
         parts = fields_of(items[index].expression) or [items[index]]
         row = isinstance(items[index].expression.type, t.RowType)
         names = self.named([f"{_UNNAMED}${part.name}" if row else _UNNAMED for part in parts])
         found = [replace(item, name=name) for item, name in zip(parts, names, strict=True)]
-        return table._with(calc(node, [*items[:index], *found, *items[index + 1 :]]))  # noqa: SLF001
+        return table._with(calc(node, [*items[:index], *found, *items[index + 1 :]]))
 
 
 def with_row(node: Node, columns: Sequence[Column]) -> Node:
@@ -162,9 +162,9 @@ class GroupedTable:
             SqlError: A field is neither a key nor an aggregate.
         """
         table = self._table
-        session = table._t_env._session  # noqa: SLF001 - one layer
-        grouping = Grouping(session, table._node, table._scope(), self._keys)  # noqa: SLF001
-        return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))  # noqa: SLF001
+        session = table._t_env._session
+        grouping = Grouping(session, table._node, table._scope(), self._keys)
+        return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))
 
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
@@ -225,7 +225,7 @@ class GroupedTable:
         function: Any = getattr(aggregate, "function", None)
         if not isinstance(aggregate, s.Aggregate) or getattr(function, "kind", "") != "table aggregate":
             raise SqlError(f"flat_aggregate() needs a function of udtaf(), but got {func!r}")
-        node, scope, session = call.table._node, call.table._scope(), call.table._t_env._session  # noqa: SLF001
+        node, scope, session = call.table._node, call.table._scope(), call.table._t_env._session
         items = resolve_items(self._keys, scope, "EXPR$")
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
         given = arguments_of(function, [resolve(item, scope) for item in written], session.zone, None)
@@ -233,7 +233,7 @@ class GroupedTable:
             raise SqlError(f"{function.name} has no method retract(), but the rows that it reads can be taken back")
         keys = [(item.name, item.expression) for item in items]
         names = call.named(function.names)
-        return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))  # noqa: SLF001
+        return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))
 
 
 class AggregatedTable:
@@ -324,7 +324,7 @@ class GroupWindowedTable:
             SqlError: The name of the window is missing.
         """
         keys = [syntax_of(field) for field in fields]
-        name = self._window._name  # noqa: SLF001 - one layer
+        name = self._window._name
         if not any(isinstance(key, s.Name) and key.parts == (name,) for key in keys):
             raise SqlError(f"group_by() after window() needs the name of the window: col('{name}')")
         return WindowGroupedTable(self._table, keys, self._window)
@@ -371,8 +371,8 @@ class WindowGroupedTable:
         Raises:
             SqlError: A field is neither a key nor an aggregate.
         """
-        table, call = self._table, self._window._call()  # noqa: SLF001 - one layer
-        whole = s.Name(None, (self._window._name,))  # noqa: SLF001
+        table, call = self._table, self._window._call()
+        whole = s.Name(None, (self._window._name,))
 
         def in_sql(syntax: s.Syntax) -> s.Syntax:
             if isinstance(syntax, s.Apply) and syntax.arguments == (whole,):
@@ -387,8 +387,8 @@ class WindowGroupedTable:
             ),
         )
         items = [changed(element, in_sql) for element in chosen]
-        session = table._t_env._session  # noqa: SLF001
-        timed, scope = table._node, table._scope()  # noqa: SLF001
+        session = table._t_env._session
+        timed, scope = table._node, table._scope()
         position = scope.find(call.arguments[0])[0]
         if (
             session.settings.batch
@@ -406,7 +406,7 @@ class WindowGroupedTable:
                 for item, element in pairs
             ]
             found = replace(found, columns=tuple(columns))
-        return table._with(found)  # noqa: SLF001
+        return table._with(found)
 
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.
@@ -434,8 +434,8 @@ class WindowGroupedTable:
         >>> sums.get_schema().get_field_names()
         ['name', 'total']
         """
-        whole = s.Name(None, (self._window._name,))  # noqa: SLF001 - one layer
-        time = syntax_of(self._window._time)  # noqa: SLF001
+        whole = s.Name(None, (self._window._name,))
+        time = syntax_of(self._window._time)
         call = Call(self._table, func, without=time.parts[-1] if isinstance(time, s.Name) else None)
         keys = [Expression(key) for key in self._keys if key != whole]
         times = [Expression(s.Apply(None, part, (whole,))).alias(f"{HIDDEN}_{part}") for part in _TIMES]

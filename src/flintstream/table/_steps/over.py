@@ -42,7 +42,7 @@ class OverWindowedTable:
     def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
         """Hold the windows; :meth:`Table.over_window` makes it."""
         self._table = table
-        self._windows = {window._name: window for window in windows}  # noqa: SLF001 - one layer
+        self._windows = {window._name: window for window in windows}
 
     @deep
     def select(self, *fields: Expression) -> Table:
@@ -52,10 +52,10 @@ class OverWindowedTable:
             SqlError: There is no such window, or it has another order than a time attribute.
         """
         table = self._table
-        session, node = table._t_env._session, table._node  # noqa: SLF001
+        session, node = table._t_env._session, table._node
         items = [changed(item, self._with_window) for item in listed(table, fields)]
-        node, scope, made, _ = with_windows(session, node, table._scope(), items, None)  # noqa: SLF001
-        return table._with(calc(node, resolve_items(made, scope)))  # noqa: SLF001
+        node, scope, made, _ = with_windows(session, node, table._scope(), items, None)
+        return table._with(calc(node, resolve_items(made, scope)))
 
     def _with_window(self, syntax: s.Syntax) -> s.Syntax:
         if not isinstance(syntax, s.Apply) or syntax.function != "OVER":
@@ -65,20 +65,20 @@ class OverWindowedTable:
         window = self._windows.get(name)
         if window is None:
             raise SqlError(f"over() needs the name of a window, but got {name!r}{nearest(name, self._windows)}")
-        by = resolve(syntax_of(window._order), self._table._scope())  # noqa: SLF001
-        timely = isinstance(by, Ref) and self._table._node.columns[by.index].time  # noqa: SLF001
-        if not timely and not self._table._t_env._session.settings.batch:  # noqa: SLF001
+        by = resolve(syntax_of(window._order), self._table._scope())
+        timely = isinstance(by, Ref) and self._table._node.columns[by.index].time
+        if not timely and not self._table._t_env._session.settings.batch:
             raise SqlError(
                 f"the window '{name}': Ordering must be defined on a time attribute: declare a watermark for the column"
             )
-        order = ((syntax_of(window._order), False, True),)  # noqa: SLF001
-        partition = tuple(syntax_of(item) for item in window._partition)  # noqa: SLF001
+        order = ((syntax_of(window._order), False, True),)
+        partition = tuple(syntax_of(item) for item in window._partition)
         return s.Over(None, function, partition, order, _frame(window))
 
 
 def _frame(window: OverWindow) -> Any:
     """Return the rows that count as SQL writes them."""
-    begin = "UNBOUNDED_RANGE" if window._preceding is None else syntax_of(window._preceding)  # noqa: SLF001
+    begin = "UNBOUNDED_RANGE" if window._preceding is None else syntax_of(window._preceding)
     word = begin.function if isinstance(begin, s.Apply) else begin if isinstance(begin, str) else ""
     low: tuple[s.Syntax | None, str]
     if word in _UNBOUNDED:
@@ -86,12 +86,12 @@ def _frame(window: OverWindow) -> Any:
     elif isinstance(begin, s.Value):
         rows, low = isinstance(begin.type, RowsType), (begin, "PRECEDING")
     else:
-        raise SqlError(f"preceding() of the window '{window._name}' needs a time, rows, or UNBOUNDED_RANGE")  # noqa: SLF001
-    end = None if window._following is None else syntax_of(window._following)  # noqa: SLF001
+        raise SqlError(f"preceding() of the window '{window._name}' needs a time, rows, or UNBOUNDED_RANGE")
+    end = None if window._following is None else syntax_of(window._following)
     named = end.function if isinstance(end, s.Apply) else None
     if end is not None and (named is None or _CURRENT.get(named) != rows):
         wanted = "CURRENT_ROW" if rows else "CURRENT_RANGE"
-        raise SqlError(f"following() of the window '{window._name}' needs {wanted}, as preceding() is of the same kind")  # noqa: SLF001
+        raise SqlError(f"following() of the window '{window._name}' needs {wanted}, as preceding() is of the same kind")
     if low[0] is None and not rows:
         return None
     return rows, low, (None, "CURRENT ROW")

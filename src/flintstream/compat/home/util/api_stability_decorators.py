@@ -53,7 +53,7 @@ class Deprecated(BaseAPIStabilityDecorator):
         self.since = since
         self.detail = detail
 
-    def get_directive(self, func_or_cls: Any) -> str:  # noqa: ARG002 - as in the base class
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the directive."""
         return f".. deprecated:: {self.since}" + (f"\n   {self.detail}" if self.detail else "")
 

@@ -90,7 +90,7 @@ def row_type(schema: StructType, where: str = "") -> RowTypeInfo:
 
 def type_of(kind: DataType, where: str) -> TypeInformation:
     """Return the type for the values of a column."""
-    from pyspark.sql import types as spark  # noqa: PLC0415 - slow to import
+    from pyspark.sql import types as spark
 
     if isinstance(kind, spark.StructType):
         return row_type(kind, where)
@@ -147,7 +147,7 @@ def schema_of(declared: TypeInformation) -> StructType:
 def _struct(
     names: Sequence[str], types: Sequence[TypeInformation], where: str, otherwise: DataType | None = None
 ) -> StructType:
-    from pyspark.sql import types as spark  # noqa: PLC0415
+    from pyspark.sql import types as spark
 
     fields = zip(names, types, strict=True)
     return spark.StructType(
@@ -161,10 +161,10 @@ def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | N
     Raises:
         PlanError: The type is not supported, and ``otherwise`` is None.
     """
-    from pyspark.sql import types as spark  # noqa: PLC0415
+    from pyspark.sql import types as spark
 
     if isinstance(kind, BasicTypeInfo):
-        name, *arguments = _BASIC[kind._basic_type]  # noqa: SLF001 - same project
+        name, *arguments = _BASIC[kind._basic_type]
         return getattr(spark, name)(*arguments)  # type: ignore[no-any-return]
     if isinstance(kind, RowTypeInfo):
         return _struct(kind.get_field_names(), kind.get_field_types(), where, otherwise)
@@ -172,12 +172,12 @@ def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | N
         types = kind.get_field_types()
         return _struct([f"f{index}" for index in range(len(types))], types, where, otherwise)
     if isinstance(kind, MapTypeInfo):
-        key = spark_type(kind._key_type_info, f"{where}.key", otherwise)  # noqa: SLF001
-        return spark.MapType(key, spark_type(kind._value_type_info, f"{where}.value", otherwise))  # noqa: SLF001
+        key = spark_type(kind._key_type_info, f"{where}.key", otherwise)
+        return spark.MapType(key, spark_type(kind._value_type_info, f"{where}.value", otherwise))
     if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return spark.BinaryType()
     if isinstance(kind, ARRAYS):
-        return spark.ArrayType(spark_type(kind._element_type, f"{where}[]", otherwise))  # noqa: SLF001
+        return spark.ArrayType(spark_type(kind._element_type, f"{where}[]", otherwise))
     if isinstance(kind, DateTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE):
         return spark.DateType()
     if isinstance(kind, TimestampTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE_TIME):

