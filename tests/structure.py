@@ -237,7 +237,7 @@ class Code:
         )
 
     def foreign_private_members(self) -> list[tuple[str, str, int]]:
-        """Return (module, private member, line) for the members that only other packages define, but those of tuples."""
+        """Return (module, private member, line) for the members that only other packages define."""
         defined: dict[str, set[str]] = {}
         for module, tree in self.trees.items():
             for node in ast.walk(tree):
