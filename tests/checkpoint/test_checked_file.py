@@ -49,7 +49,7 @@ def test_a_file_is_what_it_is_whatever_is_read_of_it(read):
 def test_another_good_file_of_the_same_size_is_found_out_whatever_is_read_of_it(read):
     other = content(("a", 1), ("b", 2), ("c", 4))
     assert len(other) == len(DATA)
-    found_out = pytest.raises(CorruptCheckpointError, match=r"^the file: its content is not what was stored$")
+    found_out = pytest.raises(CorruptCheckpointError, match=r"^the file: its content differs from what was stored$")
     with found_out, opened(Counting(other)) as file:
         for uid in read:
             list(file.changes(uid))
@@ -80,7 +80,7 @@ def test_only_a_part_is_read_where_someone_else_checks_the_whole():
 
 def test_what_does_not_fit_because_it_is_another_file_is_told_so():
     other = content(("a", 1), ("b", 2), ("c", 4))
-    with pytest.raises(CorruptCheckpointError, match="not what was stored"), opened(Counting(other)):
+    with pytest.raises(CorruptCheckpointError, match="differs from what was stored"), opened(Counting(other)):
         raise ValueError("state 'total' is a list")
     with (
         pytest.raises(CorruptCheckpointError, match=r"the file: its content cannot.*is a list"),

@@ -160,7 +160,7 @@ def test_what_python_names_and_puts_together_is_a_note(check):
     )
     assert code == 0
     assert lines[0].startswith("6: note: Table 'v' not found")
-    assert lines[1].startswith("7: note: execute_sql() of a text that is not in the program: not checked")
+    assert lines[1].startswith("7: note: execute_sql() of SQL text that the program builds while it runs: not checked")
 
 
 def test_what_is_no_python_is_an_error_and_other_files_are_read(check, tmp_path):

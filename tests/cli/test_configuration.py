@@ -113,7 +113,7 @@ def test_keys_without_effect_are_one_line_of_debug(file, caplog):
         settings_with_file({}, str(file))
     (message,) = [record.getMessage() for record in caplog.records]
     assert message == (
-        f"keys of {file} without effect: jobmanager.rpc.address, s3.secret-key, taskmanager.numberOfTaskSlots"
+        f"keys in {file} that have no effect: jobmanager.rpc.address, s3.secret-key, taskmanager.numberOfTaskSlots"
     )
 
 

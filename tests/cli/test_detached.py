@@ -151,7 +151,7 @@ def test_attach_tells_of_a_process_that_was_killed(environment, script):
     attached.expect(r"epoch \d+")
     os.kill(registry.find(job).pid, signal.SIGKILL)
     code, text = end_of(attached)
-    assert (code, "ended without a word" in text) == (1, True)
+    assert (code, "ended without reporting a result" in text) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_attach_tells_of_a_process_that_was_killed(environment, script):
         ("raise SystemExit(3)", 3, ""),
         ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 137, ""),
-        ("print('nothing')", 0, "nothing\nnote: the program has ended without a job\n"),
+        ("print('nothing')", 0, "nothing\nnote: the program ended without starting a job\n"),
     ],
 )
 def test_a_start_that_fails_shows_the_error_and_has_its_exit_code(environment, script, program, code, text):

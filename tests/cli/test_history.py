@@ -180,7 +180,7 @@ def test_a_job_whose_process_was_killed_is_lost(tmp_path):
         process.wait()
     lines = listed("-a").splitlines()
     assert lines[0].endswith(" : killed (LOST)")
-    assert lines[1].startswith("    its process ended without a word  ")
+    assert lines[1].startswith("    its process ended without reporting a result  ")
     assert "  in 0  " not in lines[1]
     told = jobs.job(records.record_of(history.records()[0]["job_id"]))
     assert told["state"] == "FAILED"  # Flink has no state for it

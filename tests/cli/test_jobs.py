@@ -230,7 +230,7 @@ def test_what_is_wrong_is_said_in_one_line(start, arguments, message):
 
 def test_a_job_in_batch_mode_takes_no_savepoint(start):
     start("batch", limit=300, execution_runtime__mode="BATCH", flintstream_resume="false")
-    assert "Error: a job in BATCH mode takes no savepoints\n" in flintstream("savepoint", "batch", "/x", code=1)
+    assert "Error: a job in BATCH mode cannot take savepoints\n" in flintstream("savepoint", "batch", "/x", code=1)
 
 
 def test_cancelling_needs_a_job():

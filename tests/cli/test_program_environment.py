@@ -312,7 +312,7 @@ def test_frames_that_are_not_the_programs_are_left_out_and_a_line_says_so(tmp_pa
         "    Duration.parse('ten seconds')",
     ]
     assert done.stderr.count("  File ") == 1
-    assert done.stderr.endswith("\n(run with --verbose for the whole traceback)\n")
+    assert done.stderr.endswith("\n(run with --verbose for the full traceback)\n")
 
 
 def test_a_debugger_stops_in_the_program_and_at_its_failure(tmp_path):

@@ -251,7 +251,7 @@ def test_a_failure_shows_the_programs_lines_and_exit_code_1(script):
     assert done.stdout == ""
     assert f'File "{path}", line 5, in parse' in done.stderr
     assert f'File "{path}", line 10, in <module>' in done.stderr
-    assert "RuntimeError: no such time\n(run with --verbose for the whole traceback)\n" in done.stderr
+    assert "RuntimeError: no such time\n(run with --verbose for the full traceback)\n" in done.stderr
     assert done.stderr.count("  File ") == 3
     assert "is not a duration" in done.stderr
     assert "flintstream/common/time.py" not in done.stderr

@@ -194,7 +194,7 @@ def test_a_stopped_server_does_not_keep_a_program_from_running_and_never_runs_it
     serving.go()
     code, _, err = end_of(run)
     assert code == 3
-    assert err == "note: 'flintstream serve' does not answer within 5 s, so the program runs in a process of its own\n"
+    assert err == "note: 'flintstream serve' does not answer within 5 s, so the program runs in a separate process\n"
     assert end_of(serving.run())[0] == 3  # answered after the first one
     assert len(serving.starts()) == 2
     assert run.pid not in serving.starts()[1:]

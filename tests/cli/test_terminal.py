@@ -94,7 +94,7 @@ stream = env.from_collection([1, 2]).map(lambda n: n).name("double")
             "stream.print()",
             "note: the program has not executed its steps up to 'Print to Std. Out': call env.execute()\n",
         ),
-        ("env.execute('counts')", "note: the job 'counts' has no sink: its results went nowhere\n"),
+        ("env.execute('counts')", "note: the job 'counts' has no sink: its results were discarded\n"),
         ("stream.print(); env.execute()", ""),
         ("list(stream.execute_and_collect())", ""),
         ("raise SystemExit(3)", ""),

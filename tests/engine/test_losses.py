@@ -28,7 +28,7 @@ OVER = "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB p
 CASES = {
     "worker": (
         f"{SPARK}{END}{JAVA}Caused by: java.io.EOFException{JAVA}",
-        "a Python worker ended without a word",
+        "a Python worker ended without an error message",
         "raise 'spark.executor.memoryOverhead'",
     ),
     "segmentation fault": (
@@ -38,13 +38,13 @@ CASES = {
     ),
     "end of file": (
         f"java.io.EOFException\n\tat java.base/java.io.DataInputStream.readInt(X.java){JAVA}",
-        "a Python worker ended without a word",
+        "a Python worker ended without an error message",
         "'state.backend.type: rocksdb'",
     ),
     "killed executor": (
         f"{EXECUTOR}Command exited with code 137",
         "an executor was lost",
-        "which is SIGKILL, usually for lack of memory",
+        "which is SIGKILL, usually because memory ran out",
     ),
     "heap of an executor": (
         f"{EXECUTOR}Command exited with code 52",
@@ -59,7 +59,7 @@ CASES = {
     "disconnected executor": (
         f"{EXECUTOR}Remote RPC client disassociated.",
         "an executor was lost (1 exited caused by one of the running tasks) Reason: Remote RPC client disassociated",
-        "its log and that of its machine say why",
+        "look for the reason in its log and in that of its machine",
     ),
     "no connection": (
         f"{SPARK}Python worker failed to connect back.{JAVA}",

@@ -283,7 +283,7 @@ def test_errors_of_spark_become_sentences():
         "the executors' Python does not start (ImportError: too old): set "
     )
     ended = "java.lang.NullPointerException\n\tat java.base/x\n\tat org.apache.spark.api.python.PythonWorkerFactory.c("
-    assert "(it ends without a word)" in str(explain(RuntimeError(ended)))
+    assert "(it ended without an error message)" in str(explain(RuntimeError(ended)))
 
 
 @pytest.mark.parametrize(

@@ -54,13 +54,13 @@ def test_a_task_whose_second_run_only_some_read_is_found(partitions, random, dat
 
     found = difference(run_epoch(partitions, lambda *_: True, run_of), partitions)
     assert found is not None
-    assert f"of stage {level + 1} read other results" in found
+    assert f"of stage {level + 1} read results other" in found
 
 
 def test_a_run_that_sent_to_others_than_the_one_that_counts_is_found():
     source = Receipt(0, 0, 5, 0b01, 0)  # sent to the first reader only, but an earlier run had something for both
     readers = [Receipt(1, 0, 6, 0, 5), Receipt(1, 1, 7, 0, 4)]
-    assert difference([source, *readers], [1, 2]) == "task 1 of stage 1 read other results than those that count"
+    assert difference([source, *readers], [1, 2]) == "task 1 of stage 1 read results other than those that count"
 
 
 def test_a_receipt_that_is_missing_or_there_twice_is_found():

@@ -146,7 +146,7 @@ def test_in_ipython_a_traceback_has_the_lines_of_the_program_and_the_whole_one_s
     assert shell.shown == [["test_in_ipython_a_traceback_has_the_lines_of_the_program_and_the_whole_one_stays"]]
     assert sys.last_traceback is whole
     assert depth(whole) > 5
-    assert capsys.readouterr().err == "(%tb shows the whole traceback)\n"
+    assert capsys.readouterr().err == "(%tb shows the full traceback)\n"
 
 
 def test_a_traceback_without_lines_of_ours_is_shown_as_it_is(shell, env, capsys):

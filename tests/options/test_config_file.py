@@ -53,7 +53,7 @@ def test_a_setting_knows_its_line(tmp_path):
     ("text", "message"),
     [
         ("a: 1\nb: [1\nc: 2\n", r"config.yaml:3: this is not YAML"),
-        ("a: 1\nb: 2\na: 3\n", r"config.yaml:3: the key 'a' is there twice"),
+        ("a: 1\nb: 2\na: 3\n", r"config.yaml:3: the key 'a' appears twice"),
         ("- a\n- b\n", r"config.yaml:1: the file must have keys with values"),
     ],
 )
@@ -71,8 +71,8 @@ def test_an_older_file_has_a_key_and_a_value_in_each_line(tmp_path, caplog):
         "url": "s3://a: b",
     }
     assert [record.getMessage().removeprefix(f"{file}:") for record in caplog.records] == [
-        "3: the line is not 'key: value' and is skipped",
-        "6: the line is not 'key: value' and is skipped",
+        "3: skipping a line that is not 'key: value'",
+        "6: skipping a line that is not 'key: value'",
     ]
 
 

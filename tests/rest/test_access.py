@@ -162,7 +162,7 @@ def test_commands_print_the_address_and_the_file_of_a_running_server():
     assert file.stdout == f"{place.header_file}\n"
     gone = CliRunner().invoke(main, ["ui", "--port", str(place.port), "--print-address"])
     assert gone.exit_code == 1
-    assert f"you have no server at port {place.port}" in gone.stderr
+    assert f"you have no server on port {place.port}" in gone.stderr
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")

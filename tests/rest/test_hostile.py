@@ -391,7 +391,7 @@ def make_fifo(path):
         (lambda path: path.write_bytes(b"\xff"), "codec"),
         (lambda path: path.write_text("9" * 5000), "digits"),
         (lambda path: path.write_text('{"format": 1}'), "it has no release"),
-        (lambda path: path.write_text('{"format": 2}'), "it is of another release"),
+        (lambda path: path.write_text('{"format": 2}'), "it was written by a different release"),
         (lambda path: path.chmod(0o666), "only you can write"),
         (lambda path: (path.unlink(), path.mkdir()), "only you can write"),
         (make_fifo, "only you can write"),
@@ -518,5 +518,5 @@ def test_an_error_of_the_server_itself_has_flinks_shape_and_no_details(server, m
     monkeypatch.setattr(history, "ended", lambda: 1 // 0)
     reply = server.get("/jobs")
     assert reply.status_code == 500
-    assert reply.json() == {"errors": ["Internal server error: the log of the server says more"]}
+    assert reply.json() == {"errors": ["Internal server error: see the log of the server"]}
     assert "ZeroDivisionError" in caplog.text

@@ -94,7 +94,7 @@ def in_worker(described, code):
         ("from __main__ import nothing", "ImportError: cannot import name 'nothing' from '__main__'"),
         ("pickle.loads(b'c__main__\\nlock\\n.')", "the workers do not have 'lock' of the program"),
         ("pickle.loads(b'c__main__\\nlocked\\n.')", "cannot pickle '_thread.lock' object"),
-        ("pickle.loads(b'c__main__\\nreading\\n.')", "objects of the class Reading come with the functions"),
+        ("pickle.loads(b'c__main__\\nreading\\n.')", "objects of the class Reading are sent with the functions"),
         ("pickle.loads(b'c__main__\\nbig\\n.')", "more than 1 MB"),
     ],
 )

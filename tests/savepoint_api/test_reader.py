@@ -185,7 +185,7 @@ def test_another_file_in_the_place_of_one_is_named(tmp_path):
     shutil.copy(other, file)
     savepoint = Savepoint.load(str(path))
     for _ in range(2):
-        with pytest.raises(CorruptCheckpointError, match=f"{file.name}: its content is not what was stored"):
+        with pytest.raises(CorruptCheckpointError, match=f"{file.name}: its content differs from what was stored"):
             list(savepoint.read("counts", "count"))
     with pytest.raises(CorruptCheckpointError, match=file.name):
         SavepointWriter.from_existing(str(path)).write(str(tmp_path / "copy"))

@@ -118,10 +118,10 @@ def test_time_does_not_go_back():
     with OneInputHarness(lambda s: s.map(str)) as harness:
         harness.process_watermark(10)
         harness.process_watermark(10)
-        with pytest.raises(ValueError, match="event time does not go back: the watermark is 10, but got 9"):
+        with pytest.raises(ValueError, match="event time cannot go back: the watermark is 10, but got 9"):
             harness.process_watermark(9)
         harness.set_processing_time(10)
-        with pytest.raises(ValueError, match="processing time does not go back: it is 10, but got 9"):
+        with pytest.raises(ValueError, match="processing time cannot go back: it is 10, but got 9"):
             harness.set_processing_time(9)
         assert harness.get_processing_time() == 10
         assert harness.extract_watermarks() == [10]

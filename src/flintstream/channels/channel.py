@@ -205,7 +205,7 @@ def _introduce(connection: socket.socket, key: bytes, until: float) -> None:
     connection.sendall(ours + _proof(key, _CALLER, theirs, ours))
     proof = _receive_until(connection, _PROOF_BYTES, until)
     if not hmac.compare_digest(proof, _proof(key, _LISTENER, theirs, ours)):
-        raise StrangerError("the other end of the connection has another key")
+        raise StrangerError("the other end of the connection has a different key")
 
 
 def _challenge(connection: socket.socket, key: bytes, until: float) -> None:
@@ -217,7 +217,7 @@ def _challenge(connection: socket.socket, key: bytes, until: float) -> None:
     theirs, proof = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
     if not hmac.compare_digest(proof, _proof(key, _CALLER, ours, theirs)):
         connection.sendall(_REFUSED)
-        raise StrangerError("a process without the key has connected")
+        raise StrangerError("a process without the key connected")
     connection.sendall(_proof(key, _LISTENER, ours, theirs))
 
 

@@ -63,7 +63,7 @@ def checked_file(
 
     def check() -> None:
         if whole and hashing.hexdigest() != checksum:
-            raise CorruptCheckpointError(path, "its content is not what was stored")
+            raise CorruptCheckpointError(path, "its content differs from what was stored")
 
     try:
         yield StateFile(cast("BinaryIO", hashing), path, allow_pickle=allow_pickle)

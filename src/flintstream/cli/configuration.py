@@ -51,7 +51,7 @@ settings_option = click.option(
 config_option = click.option(
     "--config",
     metavar="PATH",
-    help="Flink's config.yaml, or a directory that has it; by default that of FLINK_CONF_DIR.",
+    help="Flink's config.yaml, or a directory that contains it; by default, FLINK_CONF_DIR.",
 )
 
 
@@ -75,7 +75,7 @@ def file_settings(given: str | None) -> dict[str, Effective]:
         raise click.ClickException(printable(str(error))) from None
     ignored = sorted(key for key in entries if not has_counterpart(key))
     if ignored:
-        _log.debug("keys of %s without effect: %s", path, ", ".join(ignored))
+        _log.debug("keys in %s that have no effect: %s", path, ", ".join(ignored))
     taken = {key: Effective(*setting) for key, setting in entries.items() if has_counterpart(key)}
     for key, setting in taken.items():
         option = option_of(key)

@@ -139,7 +139,7 @@ def _wait_for_start(process: int, reader: int, path: Path, begin: int) -> NoRetu
         sys.stderr.buffer.write(file.read())
     sys.stderr.flush()
     if not code:
-        click.echo("note: the program has ended without a job", err=True)
+        click.echo("note: the program ended without starting a job", err=True)
     raise SystemExit(code)
 
 

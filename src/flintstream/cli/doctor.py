@@ -122,7 +122,7 @@ def _compiled_modules() -> Finding:
         return Finding(
             "compiled modules", f"not used, because {PURE_PYTHON} is set", f"unset {PURE_PYTHON}", required=False
         )
-    remedy = "pip install --force-reinstall flintstream; where there is no wheel for this platform, with a C compiler"
+    remedy = "pip install --force-reinstall flintstream; without a wheel for this platform, this needs a C compiler"
     return Finding("compiled modules", "not found: jobs are slower", remedy, required=False)
 
 

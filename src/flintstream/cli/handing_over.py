@@ -99,7 +99,7 @@ def hand_over(arguments: list[str]) -> int | None:
         try:
             process = _agree(server, path, arguments)
         except _NoAnswerError as error:
-            _say(f"{error}, so the program runs in a process of its own")
+            _say(f"{error}, so the program runs in a separate process")
             return None
         return None if process is None else _wait(server, process)
 
@@ -144,7 +144,7 @@ def _agree(server: socket.socket, path: Path, arguments: list[str]) -> int | Non
     except OSError:
         raise _NoAnswerError("'flintstream serve' has ended") from None
     except (KeyError, TypeError, ValueError):
-        raise _NoAnswerError("'flintstream serve' does not answer as this version does") from None
+        raise _NoAnswerError("'flintstream serve' sent an answer that this version does not understand") from None
     return process
 
 
@@ -229,7 +229,7 @@ def _message(source: socket.socket, head: bytes) -> Message:
     except RecursionError as error:
         raise ValueError("a message that is nested too deeply") from error
     if type(message) is not dict:
-        raise ValueError("a message of another kind")
+        raise ValueError("an unexpected message")
     return message
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """Errors from an answer that has another form than expected."""
 
-OTHER_RELEASE = "its answer has another form: does it run another release of flintstream?"
+OTHER_RELEASE = "its answer has a different form: does it run a different release of flintstream?"
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -100,7 +100,7 @@ def list_command(running: bool, everything: bool, verbose: bool) -> None:
 def _ended_lines(record: dict[str, Any], *, verbose: bool) -> list[str]:
     status, ended_ms = record["status"], record["ended_ms"]
     name = " ".join(record["name"].split())
-    end = "its process ended without a word" if ended_ms is None else f"ended {_when(ended_ms)}"
+    end = "its process ended without reporting a result" if ended_ms is None else f"ended {_when(ended_ms)}"
     lines = [
         f"{_when(record['started_ms'])} : {record['job_id']} : {name} ({status['state']})",
         f"    {end}  {_totals(status)}",

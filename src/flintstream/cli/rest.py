@@ -34,7 +34,7 @@ def _places(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--print-header-file",
     is_flag=True,
-    help="Print the path of the file with the header of your server at this port, and end.",
+    help="Print the path of the file that holds the authorization header for your server at this port, and exit.",
 )
 def rest_command(host: str, port: int, print_header_file: bool) -> None:
     """Show and control this user's jobs on this machine over HTTP, in the form of Flink's REST interface.
@@ -52,7 +52,9 @@ def rest_command(host: str, port: int, print_header_file: bool) -> None:
 @click.command("ui", context_settings=SETTINGS)
 @_places
 @click.option(
-    "--print-address", is_flag=True, help="Print the address of your server at this port with its token, and end."
+    "--print-address",
+    is_flag=True,
+    help="Print the address of your server at this port, including its token, and exit.",
 )
 def ui_command(host: str, port: int, print_address: bool) -> None:
     """Show this user's jobs on this machine in a web browser, running and ended ones.

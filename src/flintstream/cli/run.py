@@ -136,7 +136,7 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     "--allowNonRestoredState",
     "allow_non_restored",
     is_flag=True,
-    help="Skip its state that no operator of the program uses.",
+    help="Skip any state in it that no operator of the program uses.",
 )
 @click.option(
     "--resume",
@@ -148,7 +148,7 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     "--detached",
     "in_background",
     is_flag=True,
-    help="Run the program in the background: print the id of its first job once that runs, and return.",
+    help="Run the program in the background: print the id of its first job as soon as it runs, and return.",
 )
 @click.option("-py", "--python", "script_option", metavar="SCRIPT", help="The program, as in 'flink run'.")
 @click.option("-pym", "--pyModule", "module", metavar="MODULE", help="The program, as a module name.")
@@ -158,7 +158,7 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     type=click.Choice(["auto", "json", "none"]),
     default="auto",
     show_default=True,
-    help="How to show progress on standard error: a line if it is a terminal, lines of JSON, or not at all.",
+    help="How to show progress on standard error: as one line (on a terminal), as lines of JSON, or not at all.",
 )
 @click.option(
     "--ui",
@@ -169,15 +169,15 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     "--ui-address",
     metavar="HOST[:PORT]",
     callback=_place,
-    help="Where that page listens; by default 127.0.0.1 and a free port.",
+    help="Where the page listens; by default, 127.0.0.1 and a free port.",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_sensitive=False),
-    help="What the program and its tasks log; by default what the program sets, and INFO in the tasks.",
+    help="Log level of the program and its tasks; by default, the level that the program sets, and INFO in the tasks.",
 )
 @click.option("--log-file", type=click.Path(dir_okay=False), help="Append log lines to this file.")
-@click.option("-v", "--verbose", is_flag=True, help="Show whole tracebacks.")
+@click.option("-v", "--verbose", is_flag=True, help="Show full tracebacks.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
 def run_command(
     master: str | None,
@@ -332,6 +332,6 @@ def _run(
 
 def _notes() -> list[str]:
     """Return what the author of a program that has ended well may have forgotten."""
-    notes = [f"the job '{name}' has no sink: its results went nowhere" for name in without_sink()]
+    notes = [f"the job '{name}' has no sink: its results were discarded" for name in without_sink()]
     notes += [f"the program has not executed its steps up to '{name}': call env.execute()" for name in unexecuted()]
     return notes

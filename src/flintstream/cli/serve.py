@@ -97,7 +97,7 @@ class Server:
         """
         self._spare = Spare(self._settings, self._master)
         if not self._spare.is_ready():
-            raise click.ClickException("Spark does not start; see above")
+            raise click.ClickException("Spark did not start; see above")
 
     def accept(self, listener: socket.socket) -> None:
         """Take requests until the listener is closed. A command that sends none keeps no other from being answered."""
@@ -139,7 +139,7 @@ class Server:
             if why is not None:
                 with suppress(OSError):
                     send(connection, {"no": why})
-                _say(f"a program runs in a process of its own: {why}")
+                _say(f"a program runs in a separate process: {why}")
         close_all(descriptors)
         if self._spare is None:
             self.prepare()
@@ -171,11 +171,11 @@ def _check(request: Message, descriptors: list[int]) -> None:
     texts = [request.get("arguments"), *(request.get(name) for name in ("environment", "variables"))]
     kinds = (list, dict, dict)
     if not all(isinstance(value, kind) for value, kind in zip(texts, kinds, strict=True)):
-        raise ValueError("something else than a request")
+        raise ValueError("something other than a request")
     words = [word for value in texts for word in (value.values() if isinstance(value, dict) else value or [])]
     complete = {"directory", "python", "user"} <= request.keys() and isinstance(request.get("umask"), int)
     if not complete or len(descriptors) != 3 or not all(isinstance(word, str) for word in words):
-        raise ValueError("a request that lacks something")
+        raise ValueError("an incomplete request")
 
 
 def _say(text: str) -> None:
@@ -204,7 +204,7 @@ def listen(path: Path) -> socket.socket:
         except OSError as error:
             raise click.ClickException(printable(f"{path} cannot be the path of a socket: {error}")) from None
     if answers:
-        raise click.ClickException(printable(f"a server runs already: {path}"))
+        raise click.ClickException(printable(f"a server is already running: {path}"))
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
     mask = os.umask(0o177)  # the directory may let others look into it

@@ -14,7 +14,7 @@ from flintstream.errors import CheckpointError, ExecutorError, JobCancelledError
 if TYPE_CHECKING:
     from types import TracebackType
 
-HINT = "(run with --verbose for the whole traceback)"
+HINT = "(run with --verbose for the full traceback)"
 
 _COMMAND = os.path.dirname(os.path.abspath(__file__)) + os.sep  # noqa: PTH100, PTH120 - compared with co_filename
 

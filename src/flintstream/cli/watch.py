@@ -169,5 +169,5 @@ def _end(job: str, outcome: dict[str, Any]) -> None:
     lines = str(error).strip().splitlines() if error and state != "CANCELED" else []
     text = "\n".join(printable(line) for line in lines)
     if state == history.LOST:
-        raise click.ClickException(printable(f"the process of the job '{job}' ended without a word"))
+        raise click.ClickException(printable(f"the process of the job '{job}' ended without reporting a result"))
     raise click.ClickException(printable(f"the job '{job}' is {state}") + (f": {text}" if text else ""))

@@ -69,8 +69,8 @@ class Configuration:
             shared = behind(j_configuration)
             if not isinstance(shared, Configuration):
                 raise TypeError(
-                    "j_configuration must be what get_j_env_configuration() or the _j_configuration of another "
-                    f"configuration returns, got {j_configuration!r}"
+                    "j_configuration must come from get_j_env_configuration() or from the _j_configuration of "
+                    f"another configuration, got {j_configuration!r}"
                 )
             vars(self).update(vars(shared))
         if other is not None:

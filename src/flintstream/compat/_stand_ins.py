@@ -14,7 +14,7 @@ _NO_JVM = "flintstream has no Flink JVM"
 _INTERNAL = "it is internal to PyFlink"
 
 _MODULES = {
-    "pyflink.table": "flintstream has only a part of the Table API (docs/reference/table.md); "
+    "pyflink.table": "flintstream has only part of the Table API (docs/reference/table.md); "
     "use Spark SQL, and read its output with a source",
     "pyflink.dataset": "PyFlink removed the DataSet API in 1.14; use pyflink.datastream in BATCH mode",
     "pyflink.testing": "use flintstream.testing, whose CollectSink collects the records of a stream",

@@ -205,7 +205,7 @@ def _look(job: RunningJob, scaler: Autoscaler, progress: Progress) -> None:
         sample = Sample(now_ms, worked_ms(coordinator.tally.load), progress.records_in, waiting)
         wanted = None if parallelism is None else scaler.decide(sample, parallelism)
         if wanted is not None:
-            _log.info("job '%s' changes its parallelism from %d to %d", plan.job_name, parallelism, wanted)
+            _log.info("changing the parallelism of job '%s' from %d to %d", plan.job_name, parallelism, wanted)
             coordinator.orders.ask_for_plan(RescaleRequest(rescaled(job.job, wanted)))
     except PlanError as error:
         _log.warning("job '%s' stays at parallelism %d: %s", plan.job_name, parallelism, error)

@@ -104,7 +104,7 @@ class Coordinator:
         self._rescaling: RescaleRequest | None = None
         """The change of the plan that no epoch has confirmed yet."""
         self._before: JobPlan | None = None
-        """The plan before it."""
+        """The previous plan."""
 
     @property
     def stopped(self) -> bool:
@@ -128,7 +128,7 @@ class Coordinator:
     def request_savepoint(self, request: SavepointRequest) -> None:
         """Ask for a savepoint. ``request.result`` receives its path, or the reason why it failed."""
         if self.job.plan.batch:
-            request.result.set_exception(CheckpointError("a job in BATCH mode takes no savepoints"))
+            request.result.set_exception(CheckpointError("a job in BATCH mode cannot take savepoints"))
         else:
             self.orders.ask_for(request)
 
@@ -222,9 +222,11 @@ class Coordinator:
             return False
         self._rescaling = self._before = None
         self._go_on_with(before)
-        _log.warning("job '%s' goes back to its parallelism: %s: %s", before.job_name, type(error).__name__, error)
+        _log.warning(
+            "job '%s' returns to its previous parallelism: %s: %s", before.job_name, type(error).__name__, error
+        )
         request.result.set_exception(
-            CheckpointError(f"the job has gone back to its parallelism: {type(error).__name__}: {error}")
+            CheckpointError(f"the job returned to its previous parallelism: {type(error).__name__}: {error}")
         )
         return True
 

@@ -57,7 +57,7 @@ class Progress:
     checkpoints: int = 0
     """Completed checkpoints."""
     rescales: int = 0
-    """How often the job has gone on with another parallelism."""
+    """How often the job has continued with a different parallelism."""
     records_in: int = 0
     """Records that sources emitted."""
     records_out: int = 0

@@ -162,7 +162,7 @@ def _checked(entry: Entry, path: Path) -> Entry:
     if kinds != {**dict.fromkeys(kinds, str), "pid": int, "started_ms": int} or path.stem != entry.job_id:
         raise TypeError("it is not the entry of a job")
     if not 0 < entry.pid < 1 << 31 or not 0 <= entry.started_ms < LATEST_MS:
-        raise ValueError("it names no process")
+        raise ValueError("it does not name a process")
     bytes.fromhex(entry.key)
     return entry
 

@@ -66,7 +66,7 @@ def describe_change(before: JobPlan, after: JobPlan) -> list[dict[str, object]]:
 
 def _graph(job: Job) -> Any:
     if job.plan.batch:
-        raise PlanError("a job in BATCH mode cannot be rescaled, since it takes no checkpoints")
+        raise PlanError("a job in BATCH mode cannot be rescaled, because it takes no checkpoints")
     if job.program is None:
         raise PlanError("this job cannot be rescaled: its program is not known")
     return job.program
@@ -86,8 +86,8 @@ def _planned(job: Job, parallelism: int, own: Mapping[int, int]) -> JobPlan:
         for node in chain.nodes:
             if chain.parallelism > most.get(node.uid, chain.parallelism):
                 raise PlanError(
-                    f"operator '{node.name}' cannot have parallelism {chain.parallelism}, since its maximum "
-                    f"parallelism is {most[node.uid]} and cannot change while it has state by key"
+                    f"operator '{node.name}' cannot have parallelism {chain.parallelism}, because its maximum "
+                    f"parallelism is {most[node.uid]}, which cannot change while it has keyed state"
                 )
     return with_key_groups(plan, most, "this job")
 

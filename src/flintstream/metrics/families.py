@@ -51,7 +51,8 @@ HELP: dict[str, dict[str, str]] = {
     },
     TASK: {
         "busyTimeMsPerSecond": "Time in which the subtask processed records or state (ms per second)",
-        "backPressuredTimeMsPerSecond": "Time in which a source had more to read, but others worked (ms per second)",
+        "backPressuredTimeMsPerSecond": "Time in which a source had more to read while other operators worked "
+        "(ms per second)",
         "idleTimeMsPerSecond": "Time in which the subtask had nothing to do (ms per second)",
     },
     OPERATOR: {
@@ -61,7 +62,8 @@ HELP: dict[str, dict[str, str]] = {
         "numRecordsOutPerSecond": "Records emitted per second, over the last minute",
         "currentInputWatermark": "Event time of the input (ms)",
         "currentOutputWatermark": "Event time of the output (ms)",
-        "watermarkLag": "How far the event time that a source or a watermark strategy emits is behind the clock (ms)",
+        "watermarkLag": "Delay of the event time that a source or a watermark strategy emits, compared to the "
+        "clock (ms)",
         "numLateRecordsDropped": "Records of a window operator that were late and dropped",
         "pendingRecords": "Records that a source could read already: the lag of a Kafka consumer",
     },

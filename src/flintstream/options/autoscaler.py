@@ -61,7 +61,7 @@ CATCH_UP = Option(
     "flintstream.autoscaler.catch-up.duration",
     duration(1),
     30 * MINUTE,
-    "how long the job may take to read what is waiting, such as the lag in Kafka",
+    "how quickly the job should catch up with waiting input, such as the lag in Kafka",
 )
 
 OPTIONS = options_in(globals())

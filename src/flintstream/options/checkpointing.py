@@ -37,8 +37,8 @@ RETENTION = Option(
     "execution.checkpointing.externalized-checkpoint-retention",
     names("NO_EXTERNALIZED_CHECKPOINTS", "RETAIN_ON_CANCELLATION", "DELETE_ON_CANCELLATION"),
     "NO_EXTERNALIZED_CHECKPOINTS",
-    "which checkpoints outlive a job that ends before its input: `RETAIN_ON_CANCELLATION` those of cancelled and "
-    "failed jobs, `DELETE_ON_CANCELLATION` only those of failed jobs",
+    "which checkpoints to keep if a job ends before its input does: with `RETAIN_ON_CANCELLATION`, those of "
+    "cancelled and failed jobs; with `DELETE_ON_CANCELLATION`, only those of failed jobs",
 )
 RETAINED = Option(
     "execution.checkpointing.num-retained",

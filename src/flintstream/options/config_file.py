@@ -94,7 +94,7 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
             continue
         key, separator, value = content.partition(": ")
         if not separator or not key.strip() or not value.strip():
-            _log.warning("%s:%s: the line is not 'key: value' and is skipped", path, number)
+            _log.warning("%s:%s: skipping a line that is not 'key: value'", path, number)
             continue
         yield key.strip(), value.strip(), number
 
@@ -125,7 +125,7 @@ def _flat(mapping: Any, prefix: str, path: Path) -> Iterator[tuple[str, str, int
             raise ValueError(f"{path}:{line}: a key must be text")  # noqa: TRY004 - what is wrong is in a file
         key = f"{prefix}{key_node.value}"
         if key in seen:
-            raise ValueError(f"{path}:{line}: the key '{key}' is there twice")
+            raise ValueError(f"{path}:{line}: the key '{key}' appears twice")
         seen.add(key)
         if isinstance(node, MappingNode):
             yield from _flat(node, f"{key}.", path)

@@ -16,7 +16,8 @@ STATE_DIRECTORY = Option(
     TEXT,
     None,
     "path or URI of the directory through which workers exchange keyed state, such as `s3://bucket/state`. All workers "
-    "must reach it. By default a temporary directory on a local master, else one beneath the checkpoints",
+    "must reach it. By default, a temporary directory on a local master, and a directory below the checkpoints "
+    "elsewhere",
 )
 MAX_EPOCH = Option(
     "flintstream.epoch.max-duration", duration(0), 5 * SECOND, "an epoch of STREAMING input ends after this time"
@@ -28,8 +29,8 @@ RESIDENT_TASKS = Option(
     "flintstream.resident-tasks",
     FLAG,
     True,
-    "whether a job with short epochs keeps its Spark tasks from one epoch to the next, for low latency. Each of them "
-    "needs a core, which other Spark jobs of the same session get when they want it",
+    "whether a job with short epochs keeps its Spark tasks from one epoch to the next, for low latency. Each of these "
+    "tasks needs a core, and gives it up when another Spark job in the session needs it",
 )
 ENCRYPT_RESIDENT_TASKS = Option(
     "flintstream.resident-tasks.encrypt",

@@ -40,7 +40,7 @@ MEMORY_MANAGED = Option(
 )
 MEMORY_PER_SLOT = Option(f"{PREFIX}memory.fixed-per-slot", SIZE, None, "size of that shared memory, instead of 128 mb")
 MEMORY_PER_WORKER = Option(
-    f"{PREFIX}memory.fixed-per-tm", SIZE, None, "the same under another name; `fixed-per-slot` takes precedence"
+    f"{PREFIX}memory.fixed-per-tm", SIZE, None, "another name for that size; `fixed-per-slot` takes precedence"
 )
 WRITE_BUFFER_RATIO = Option(
     f"{PREFIX}memory.write-buffer-ratio",
@@ -90,7 +90,7 @@ CACHED_BYTES = Option(
     "flintstream.state.rocksdb.cached-bytes",
     SIZE,
     128 * MB,
-    "about how many bytes these entries may have when they are encoded; fewer are kept if they are large",
+    "approximate limit on the encoded size of these entries; fewer are kept if they are large",
 )
 
 OPTIONS = options_in(globals())

@@ -97,7 +97,7 @@ def _token_in(path: str) -> str:
     try:
         token = Path(path).read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:
-        raise PlanError(f"'{PROMETHEUS_TOKEN_FILE.key}' names no file with a token: {error}") from None
+        raise PlanError(f"'{PROMETHEUS_TOKEN_FILE.key}' does not name a readable token file: {error}") from None
     if not token:
         raise PlanError(f"'{PROMETHEUS_TOKEN_FILE.key}' names an empty file: {path}")
     return token

@@ -61,7 +61,7 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         given = parse_qs(scope["query_string"]).get(b"token") if scope["path"] == "/" else None
         if self._hosts and split_host(host)[0] not in self._hosts:
-            await _send_error(send, 403, "this name of the server is not known")
+            await _send_error(send, 403, "the server does not answer to this host name")
         elif given is not None and scope["method"] == "GET" and hmac.compare_digest(given[0], self._token):
             await self._let_in(send, split_host(host)[1])
         elif self._has_token(headers) or self._is_page(scope, headers, split_host(host)[1]):

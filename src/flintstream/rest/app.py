@@ -60,7 +60,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
                 return refusal(RefusedError(500, str(error)))
             except Exception:  # noqa: BLE001 - one bad request or job must not look like another kind of answer
                 _log.exception("cannot answer %s %s", route.method, route.path)
-                return refusal(RefusedError(500, "Internal server error: the log of the server says more"))
+                return refusal(RefusedError(500, "Internal server error: see the log of the server"))
 
         return answer
 
@@ -112,17 +112,17 @@ def _place(origin: str) -> str | None:
 
 async def _body(request: Any) -> dict[str, object]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise RefusedError(415, "the content must be application/json")  # which a form of another page cannot send
+        raise RefusedError(415, "the request body must be application/json")  # which a form of another page cannot send
     try:
         data = await asyncio.wait_for(_content(request), BODY_SECONDS)
     except asyncio.TimeoutError:
-        raise RefusedError(408, "the content did not arrive in time") from None
+        raise RefusedError(408, "the request body did not arrive in time") from None
     try:
         body = json.loads(data or b"{}")
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise RefusedError(400, "the content must be a JSON object")
+        raise RefusedError(400, "the request body must be a JSON object")
     return body
 
 

@@ -48,13 +48,13 @@ MAPS: dict[str, dict[str, Any]] = {
     }
 }
 STATUSES = {
-    "400": "A parameter or the content makes no sense",
+    "400": "A parameter or the request body is invalid",
     "401": "A token is required",
-    "403": "The server is addressed by a name that it does not know, or by another page, or may not write there",
+    "403": "The request uses an unknown host name, comes from another site, or asks to write where the server may not",
     "404": "Not found",
     "409": "The job has ended",
-    "413": "The content is too long",
-    "415": "The content is not application/json",
+    "413": "The request body is too long",
+    "415": "The request body is not application/json",
     "503": "The process of the job does not answer",
 }
 
@@ -79,7 +79,7 @@ def document(routes: Iterable[Route]) -> dict[str, object]:
         "info": {
             "title": "flintstream",
             "version": __version__,
-            "description": "Flink's REST interface for the jobs of a user. Paths may also omit /v1.",
+            "description": "Flink's REST interface for the jobs of one user. The prefix /v1 is optional.",
         },
         "components": {
             "securitySchemes": {

@@ -46,7 +46,7 @@ def records() -> list[Record]:
 def _living(entry: registry.Entry, reply: Any) -> Record:
     fault = fault_of(reply, kept=False)
     if fault is not None:
-        text = f"the job '{entry.name}' (process {entry.pid}) has sent a record of another form: {fault}"
+        text = f"the job '{entry.name}' (process {entry.pid}) sent a record in a different form: {fault}"
         return _silent(entry, FlintstreamError(text))
     return {**reply, "job_id": entry.job_id, "started_ms": entry.started_ms, "ended_ms": None}
 

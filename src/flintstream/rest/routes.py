@@ -89,18 +89,25 @@ def _about_the_server() -> list[Route]:
 
     return [
         Route("GET", "/config", "The server", lambda _: cluster.config(__version__)),
-        Route("GET", "/overview", "Numbers of jobs", lambda _: cluster.overview(records(), __version__)),
+        Route(
+            "GET", "/overview", "The number of jobs in each state", lambda _: cluster.overview(records(), __version__)
+        ),
         Route("GET", "/taskmanagers", "The processes of running jobs", lambda _: cluster.task_managers(records())),
-        Route("GET", "/taskmanagers/metrics", "Metrics of these processes: none", lambda _: []),
+        Route("GET", "/taskmanagers/metrics", "Metrics of these processes (always empty)", lambda _: []),
         Route("GET", "/taskmanagers/:taskmanagerid", "One of these processes", task_manager),
-        Route("GET", "/taskmanagers/:taskmanagerid/metrics", "Its metrics: none", lambda _: []),
-        Route("GET", "/taskmanagers/:taskmanagerid/logs", "Its files of logs: none", lambda _: {"logs": []}),
-        Route("GET", "/jobmanager/config", "The configuration of the server: none", lambda _: []),
+        Route("GET", "/taskmanagers/:taskmanagerid/metrics", "Its metrics (always empty)", lambda _: []),
+        Route("GET", "/taskmanagers/:taskmanagerid/logs", "Its log files (always empty)", lambda _: {"logs": []}),
+        Route("GET", "/jobmanager/config", "The configuration of the server (always empty)", lambda _: []),
         Route("GET", "/jobmanager/environment", "The interpreter of the server", lambda _: cluster.environment()),
-        Route("GET", "/jobmanager/metrics", "Metrics of the server: none", lambda _: []),
-        Route("GET", "/jobmanager/logs", "Files of logs of the server: none", lambda _: {"logs": []}),
-        Route("GET", "/jobs/metrics", "Metrics of several jobs together", together),
-        Route("GET", "/applications/overview", "All jobs, as applications", lambda _: jobs.applications(records())),
+        Route("GET", "/jobmanager/metrics", "Metrics of the server (always empty)", lambda _: []),
+        Route("GET", "/jobmanager/logs", "Log files of the server (always empty)", lambda _: {"logs": []}),
+        Route("GET", "/jobs/metrics", "Aggregated metrics of several jobs", together),
+        Route(
+            "GET",
+            "/applications/overview",
+            "All jobs, in the form of applications",
+            lambda _: jobs.applications(records()),
+        ),
     ]
 
 
@@ -129,7 +136,7 @@ def _about_jobs() -> list[Route]:
 
     details = "/jobs/:jobid/checkpoints/details/:checkpointid"
     return [
-        Route("GET", "/jobs", "Ids and states of all jobs", lambda _: jobs.jobs(records())),
+        Route("GET", "/jobs", "The id and state of each job", lambda _: jobs.jobs(records())),
         Route("GET", "/jobs/overview", "All jobs", lambda _: jobs.jobs_overview(records())),
         Route("GET", "/jobs/:jobid", "A job", on(jobs.job)),
         Route("GET", "/jobs/:jobid/status", "Its state", on(lambda record: {"status": replies.state(record)})),
@@ -138,18 +145,20 @@ def _about_jobs() -> list[Route]:
         Route("GET", "/jobs/:jobid/jobmanager/config", "Its configuration, as a list", on(jobs.settings)),
         Route("GET", "/jobs/:jobid/jobmanager/environment", "The interpreter", on(lambda _: cluster.environment())),
         Route("GET", "/jobs/:jobid/resource-requirements", "The parallelism of its chains", on(jobs.requirements)),
-        Route("GET", "/jobs/:jobid/exceptions", "Its errors, the latest first", exceptions),
-        Route("GET", "/jobs/:jobid/accumulators", "Its accumulators: none", on(jobs.accumulators)),
+        Route("GET", "/jobs/:jobid/exceptions", "Its errors, latest first", exceptions),
+        Route("GET", "/jobs/:jobid/accumulators", "Its accumulators (always empty)", on(jobs.accumulators)),
         Route("GET", "/jobs/:jobid/checkpoints", "Its checkpoints", on(checkpoints.checkpoints)),
-        Route("GET", "/jobs/:jobid/checkpoints/config", "How it takes checkpoints", on(checkpoints.config)),
+        Route("GET", "/jobs/:jobid/checkpoints/config", "Its checkpoint settings", on(checkpoints.config)),
         Route("GET", details, "A checkpoint", checkpoint),
-        Route("GET", f"{details}/subtasks/:vertexid", "A checkpoint of a chain of operators", checkpoint_of_vertex),
-        Route("GET", "/jobs/:jobid/metrics", "Its metrics: names, or the values of 'get'", job_metrics),
-        Route("GET", "/applications/:applicationid", "A job, as an application", application(jobs.application)),
+        Route("GET", f"{details}/subtasks/:vertexid", "A checkpoint, for one chain of operators", checkpoint_of_vertex),
+        Route("GET", "/jobs/:jobid/metrics", "The names of its metrics, or the values of those in 'get'", job_metrics),
+        Route(
+            "GET", "/applications/:applicationid", "A job, in the form of an application", application(jobs.application)
+        ),
         Route(
             "GET",
             "/applications/:applicationid/exceptions",
-            "None: see the job",
+            "Always empty: see the exceptions of the job",
             application(jobs.application_exceptions),
         ),
     ]
@@ -186,21 +195,26 @@ def _about_vertices() -> list[Route]:
     one = f"{place}/subtasks/:subtaskindex"
     return [
         Route("GET", place, "A chain of operators", on(vertices.vertex)),
-        Route("GET", f"{place}/subtasktimes", "Times of its subtasks", on(vertices.subtask_times)),
-        Route("GET", f"{place}/taskmanagers", "The processes with its subtasks", on(vertices.task_managers)),
-        Route("GET", f"{place}/accumulators", "Its accumulators: none", on(vertices.accumulators)),
+        Route("GET", f"{place}/subtasktimes", "When its subtasks started and ended", on(vertices.subtask_times)),
+        Route("GET", f"{place}/taskmanagers", "The processes that run its subtasks", on(vertices.task_managers)),
+        Route("GET", f"{place}/accumulators", "Its accumulators (always empty)", on(vertices.accumulators)),
         Route("GET", f"{place}/backpressure", "How its subtasks spend their time", on(vertices.back_pressure)),
         Route("GET", f"{place}/watermarks", "The watermarks of its subtasks", on(vertices.watermarks)),
         Route("GET", f"{place}/metrics", "Its metrics", vertex_metrics),
-        Route("GET", f"{place}/subtasks/metrics", "Metrics of its subtasks together", together),
-        Route("GET", f"{place}/subtasks/accumulators", "Theirs: none", on(vertices.subtask_accumulators)),
+        Route("GET", f"{place}/subtasks/metrics", "Aggregated metrics of its subtasks", together),
+        Route(
+            "GET",
+            f"{place}/subtasks/accumulators",
+            "Accumulators of its subtasks (always empty)",
+            on(vertices.subtask_accumulators),
+        ),
         Route("GET", one, "A subtask", on_subtask(vertices.subtask)),
         Route("GET", f"{one}/metrics", "Its metrics", subtask_metrics),
         Route("GET", f"{one}/attempts/:attempt", "Its attempt", on_subtask(vertices.subtask)),
         Route(
             "GET",
             f"{one}/attempts/:attempt/accumulators",
-            "Accumulators of its attempt: none",
+            "Accumulators of its attempt (always empty)",
             on_subtask(vertices.attempt_accumulators),
         ),
     ]
@@ -222,7 +236,7 @@ def _actions(triggers: Triggers) -> list[Route]:
     def cancelled(request: Request) -> object:
         mode = request.query.get("mode", "cancel")
         if mode != "cancel":
-            raise RefusedError(400, f"the mode '{mode}' is not known: use 'cancel', or POST .../stop")
+            raise RefusedError(400, f"unknown mode '{mode}': use 'cancel', or POST .../stop")
         cancel(request.path["jobid"])
         return {}
 
@@ -239,10 +253,10 @@ def _actions(triggers: Triggers) -> list[Route]:
 
     return [
         Route("POST", "/jobs/:jobid/savepoints", "Take a savepoint below 'target-directory'", savepoint, 202),
-        Route("GET", "/jobs/:jobid/savepoints/:triggerid", "How far that is", told),
+        Route("GET", "/jobs/:jobid/savepoints/:triggerid", "The status of that savepoint", told),
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
-        Route("PUT", "/jobs/:jobid/resource-requirements", "Run it with another parallelism of its chains", required),
-        Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply comes when it has ended", cancelled, 202),
+        Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", required),
+        Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply is sent when the job has ended", cancelled, 202),
         Route("POST", "/applications/:applicationid/cancel", "Cancel the job", application_cancelled, 202),
     ]
 
@@ -304,9 +318,9 @@ def _for_the_page() -> list[Route]:
         return {}
 
     return [
-        Route("POST", "/flintstream/jobs/:jobid/rescale", "Run a job with another 'parallelism'", changed),
-        Route("GET", "/flintstream/jobs", "All jobs, in the words of flintstream", overview),
-        Route("GET", "/flintstream/jobs/:jobid", "All that is known of a job", record),
-        Route("GET", "/flintstream/jobs/:jobid/curves", "Samples of its totals, later than 'since' (ms)", curves),
-        Route("GET", "/flintstream/jobs/:jobid/log", "Last lines of its log", lambda r: log_of(r.path["jobid"])),
+        Route("POST", "/flintstream/jobs/:jobid/rescale", "Change the 'parallelism' of a job", changed),
+        Route("GET", "/flintstream/jobs", "All jobs, in flintstream's own form", overview),
+        Route("GET", "/flintstream/jobs/:jobid", "Everything that is known about a job", record),
+        Route("GET", "/flintstream/jobs/:jobid/curves", "Samples of its totals after 'since' (ms)", curves),
+        Route("GET", "/flintstream/jobs/:jobid/log", "The last lines of its log", lambda r: log_of(r.path["jobid"])),
     ]

@@ -114,7 +114,7 @@ def running_at(host: str, port: int) -> Place:
     try:
         token = place.header_file.read_text(encoding="ascii").strip().removeprefix(HEADER)
     except (OSError, ValueError):
-        raise FlintstreamError(f"you have no server at port {port} of this machine") from None
+        raise FlintstreamError(f"you have no server on port {port} of this machine") from None
     return replace(place, token=token)
 
 

@@ -109,6 +109,6 @@ class _PlainPickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         raise TypeError(
-            f"objects of the class {type(obj).__qualname__} come with the functions that refer to them, "
-            "and cannot be had from the module"
+            f"objects of the class {type(obj).__qualname__} are sent with the functions that refer to "
+            "them, and cannot be read from the module"
         )

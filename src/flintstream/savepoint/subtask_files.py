@@ -106,7 +106,7 @@ class SubtaskFiles:
                 digest.update(data)
                 target.write(data)
         if digest.hexdigest() != piece.checksum:
-            raise CorruptCheckpointError(where, "its content is not what was stored")
+            raise CorruptCheckpointError(where, "its content differs from what was stored")
 
     def _open(self, piece: StatePiece) -> AbstractContextManager[StateFile]:
         return open_piece(self.store, piece, self._checked, allow_pickle=self.allow_pickle)

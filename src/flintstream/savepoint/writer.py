@@ -202,7 +202,7 @@ class SavepointWriter:
         operator = self._operators.get(uid)
         if operator is None:
             known = ", ".join(f"'{uid}' ({item.info.name})" for uid, item in self._operators.items()) or "none"
-            raise CheckpointError(f"the savepoint has no operator with the uid '{uid}'; it has {known}")
+            raise CheckpointError(f"the savepoint has no operator with the uid '{uid}'; its uids are {known}")
         return operator
 
     def _check_state(self, operator: _Operator, name: str) -> None:

@@ -42,9 +42,9 @@ def make_private(directory: Path) -> None:
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(f"{directory} is a file, not a directory")
     if status.st_uid != os.geteuid():
-        raise PermissionError(f"{directory} belongs to another user: name a directory of your own")
+        raise PermissionError(f"{directory} belongs to another user: use a directory that you own")
     if not is_private(status):
-        raise PermissionError(f"other users may write to {directory}: run 'chmod go-w' on it or name another directory")
+        raise PermissionError(f"other users may write to {directory}: run 'chmod go-w' on it or use another directory")
 
 
 def is_private(status: os.stat_result) -> bool:

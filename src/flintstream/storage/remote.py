@@ -58,7 +58,7 @@ def check_client(location: Location, what: str = "the directory") -> None:
     except ValueError:
         raise PlanError(f"{uri} is not a directory: no file system supports {scheme}:") from None
     if scheme in OBJECT_STORES and location.authority == "":
-        raise PlanError(f"{uri} names no bucket: write '{scheme}:/{location.path}' as a str")
+        raise PlanError(f"{uri} has no bucket: write '{scheme}:/{location.path}' as a str")
 
 
 def reach(uri: str) -> tuple[Any, str]:

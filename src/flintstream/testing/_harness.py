@@ -159,7 +159,7 @@ class Harness:
         """
         _check_time(timestamp, "processing time")
         if timestamp < self._driver.now:
-            raise ValueError(f"processing time does not go back: it is {self._driver.now}, but got {timestamp}")
+            raise ValueError(f"processing time cannot go back: it is {self._driver.now}, but got {timestamp}")
         self.open()
         self._driver.now = timestamp
         self._driver.run()
@@ -290,7 +290,7 @@ class Harness:
         for number in numbers:
             if watermark < self._driver.watermarks[number]:
                 before = self._driver.watermarks[number]
-                raise ValueError(f"event time does not go back: the watermark is {before}, but got {watermark}")
+                raise ValueError(f"event time cannot go back: the watermark is {before}, but got {watermark}")
         for number in numbers:
             self._driver.watermarks[number] = watermark
             self._driver.inputs[number].append(Watermark(watermark))

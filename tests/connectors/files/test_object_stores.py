@@ -104,7 +104,7 @@ class ByValue(BucketAssigner):
 def test_a_bucket_that_leads_out_of_the_base_path_is_refused(bucket, plain, tmp_path):
     base = str(tmp_path / "out") if plain else f"local://{tmp_path}/out"
     writer = open_writer(FileSink.for_row_format(base, Lines()).with_bucket_assigner(ByValue()).build())
-    with pytest.raises(ValueError, match=r"leads out of .*the bucket assigner must return a path below it"):
+    with pytest.raises(ValueError, match=r"is not below .*the bucket assigner must return a path below it"):
         writer.write([bucket], None)
     assert not list(tmp_path.rglob("*"))
 

@@ -95,12 +95,12 @@ def test_a_type_without_a_column_is_refused(tmp_path, type_info, message):
     [
         (
             "jdbc:nonsense:a",
-            "is not a supported JDBC URL: known are jdbc:sqlite:, jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:",
+            "is not a supported JDBC URL: supported are jdbc:sqlite:, jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:",
         ),
         ("nonsense", "neither a JDBC URL nor an SQLAlchemy URL"),
         ("nonsense://a/b", "SQLAlchemy has no dialect"),
-        ("jdbc:sqlite:", "names no file"),
-        ("jdbc:sqlite::memory:", "names no file"),
+        ("jdbc:sqlite:", "has no file"),
+        ("jdbc:sqlite::memory:", "has no file"),
         ("jdbc:sqlite:a.db?journal=wal", "the parameter 'journal' has no counterpart"),
         ("jdbc:sqlite:a.db?journal_mode=a;b", "'a;b' is not a valid value of the parameter 'journal_mode'"),
         ("jdbc:sqlite:a.db?date_class=integer", "'integer' is not a valid value"),

@@ -52,8 +52,9 @@ def _kept(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
                 yield Finding(
                     node.lineno,
                     NOTE,
-                    f"{owner.name}.{method.name}() keeps 'self.{target.attr}' between records: as in PyFlink it is in "
-                    "no checkpoint; here it also ends with the Python worker. Keep in state what must last",
+                    f"{owner.name}.{method.name}() keeps 'self.{target.attr}' between records: as in PyFlink, "
+                    "checkpoints do not contain it; here it is also lost when the Python worker ends. Keep lasting "
+                    "values in state",
                 )
 
 
@@ -61,6 +62,8 @@ def _printed(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
     for node in ast.walk(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             yield Finding(
-                node.lineno, NOTE, f"{owner.name}.{method.name}() prints: to the standard error of the workers"
+                node.lineno,
+                NOTE,
+                f"{owner.name}.{method.name}() prints: the output goes to the standard error of the workers",
             )
             return

@@ -51,7 +51,7 @@ def check_statements(tree: ast.Module) -> Iterator[Finding]:
         text = _text(call.args[0], texts)
         if text is None:
             kind = NOTE
-            yield Finding(call.lineno, NOTE, f"{name}() of a text that is not in the program: not checked")
+            yield Finding(call.lineno, NOTE, f"{name}() of SQL text that the program builds while it runs: not checked")
             continue
         try:
             statements = statements or _statements(batch=modes == {"BATCH"})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FIRST", "PATIENCE_SECONDS", "follow", "running_shell", "shorten_tracebacks_in_ipython", "table_html"]
 
-HINT = "(%tb shows the whole traceback)"
+HINT = "(%tb shows the full traceback)"
 FIRST = 20
 """How many records of a result are shown."""
 PATIENCE_SECONDS = 10.0

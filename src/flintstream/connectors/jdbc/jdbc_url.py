@@ -101,7 +101,7 @@ class JdbcUrl:
             elif name not in ignored.split():
                 raise PlanError(
                     f"the parameter '{name}' has no counterpart in Python: {self.shown}; "
-                    f"known are {', '.join(sorted(known))}"
+                    f"the known ones are {', '.join(sorted(known))}"
                 )
         return arguments
 

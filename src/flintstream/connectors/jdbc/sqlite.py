@@ -86,7 +86,7 @@ class SqliteDatabase(Database):
         parsed = JdbcUrl.parse(url)
         path = parsed.address.removeprefix("file:")
         if path in {"", ":memory:"} or path.startswith(":resource:"):
-            raise PlanError(f"{self.shown} names no file: a database in memory would be lost with the task")
+            raise PlanError(f"{self.shown} has no file: an in-memory database would be lost with the task")
         self.path = str(Path(path).absolute())
         self.pragmas = parsed.arguments(_PARAMETERS)
         self.transaction = self.pragmas.pop("transaction", "IMMEDIATE")

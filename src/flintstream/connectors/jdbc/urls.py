@@ -68,7 +68,7 @@ def database_of(
             return kind(url, user, password, timeout)
     if url.startswith("jdbc:"):
         raise PlanError(
-            f"{without_secrets(url)} is not a supported JDBC URL: known are {', '.join(_KNOWN)}. For other databases "
-            "pass an SQLAlchemy URL, or call flintstream.connectors.jdbc.register_jdbc_url()"
+            f"{without_secrets(url)} is not a supported JDBC URL: supported are {', '.join(_KNOWN)}. For other "
+            "databases, pass an SQLAlchemy URL, or call flintstream.connectors.jdbc.register_jdbc_url()"
         )
     return AlchemyDatabase(url, user, password, timeout)

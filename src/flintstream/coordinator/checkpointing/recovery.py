@@ -289,7 +289,7 @@ def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettin
     for node in unkeyed:
         if node.uid in stateful and not settings.allow_non_restored:
             raise CheckpointError(
-                f"{completed.where} holds state by key of operator '{node.name}' (uid {node.uid}), which is not keyed "
+                f"{completed.where} holds keyed state of operator '{node.name}' (uid {node.uid}), which is not keyed "
                 "in this program: put it after key_by() again, or give it another uid and allow state to be left "
                 "behind (--allowNonRestoredState)"
             )

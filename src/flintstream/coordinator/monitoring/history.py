@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DIRECTORY = "FLINTSTREAM_HISTORY_DIR"
 LOST = "LOST"
-"""The state of a job whose process ended without a word."""
+"""The state of a job whose process ended without reporting a result."""
 LONGEST_RECORD = 1 << 28
 RENEWED_MS = 10_000
 """The record of a running job is not older than this (ms), or than half of its life, if an epoch ends."""
@@ -197,6 +197,6 @@ def find(job: str) -> dict[str, Any]:
 def _fault_of(record: Any, path: Path) -> str | None:
     form = record.get("format") if isinstance(record, dict) else FORMAT
     if type(form) is int and form != FORMAT:
-        return "it is of another release"
+        return "it was written by a different release"
     fault = fault_of(record, kept=True)
     return "it belongs to another job" if fault is None and record["job_id"] != path.stem else fault

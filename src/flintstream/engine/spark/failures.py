@@ -48,7 +48,9 @@ def _no_module(found: re.Match[str]) -> str:
 
 def _no_start(found: re.Match[str]) -> str:
     lines = [line.strip() for line in (found[1] or "").splitlines() if line.strip()]
-    said = (lines[-1] if lines[0].startswith("Traceback") else " ".join(lines)) if lines else "it ends without a word"
+    said = "it ended without an error message"
+    if lines:
+        said = lines[-1] if lines[0].startswith("Traceback") else " ".join(lines)
     return f"the executors' Python does not start ({said}): {_CHOOSE} to one that works"
 
 

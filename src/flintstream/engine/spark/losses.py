@@ -20,7 +20,7 @@ __all__ = ["FailedTask", "explain_loss", "failed_task"]
 _LESS_STATE = "more subtasks (parallelism) or 'state.backend.type: rocksdb' also lower what each of them needs"
 _MEMORY_OF_WORKERS = f"raise 'spark.executor.memoryOverhead' or the limit of the container; {_LESS_STATE}"
 _HEAP = "raise 'spark.driver.memory' on a local master and 'spark.executor.memory' on a cluster"
-_FAULTHANDLER = "for the place of the crash, set 'spark.python.worker.faulthandler.enabled' to true"
+_FAULTHANDLER = "to find where it crashed, set 'spark.python.worker.faulthandler.enabled' to true"
 _WORD = re.compile(r"Fatal Python error: ([^\n]+)")
 _EXIT = re.compile(r"(?:[Ee]xit(?:ed with)? (?:code|status)|exited with code)(?: is)?:? (\d+)")
 
@@ -38,8 +38,8 @@ def _lost_executor(found: re.Match[str]) -> str:
         return f"an executor ended because its JVM ran out of memory ({said}): {_HEAP}"
     how = "" if code is None else _how_it_ended(int(code[1]))
     return (
-        f"an executor was lost ({said}{how}): if it was killed for its memory, {_MEMORY_OF_WORKERS}; otherwise its log "
-        "and that of its machine say why"
+        f"an executor was lost ({said}{how}): if it was killed for its memory, {_MEMORY_OF_WORKERS}; otherwise look "
+        "for the reason in its log and in that of its machine"
     )
 
 
@@ -47,11 +47,11 @@ def _how_it_ended(code: int) -> str:
     """Return what an exit code of a shell says about a signal.
 
     >>> _how_it_ended(137), _how_it_ended(1)
-    (', which is SIGKILL, usually for lack of memory', '')
+    (', which is SIGKILL, usually because memory ran out', '')
     """
     with suppress(ValueError):
         name = signal.Signals(code - 128).name
-        return f", which is {name}" + (", usually for lack of memory" if name == "SIGKILL" else "")
+        return f", which is {name}" + (", usually because memory ran out" if name == "SIGKILL" else "")
     return ""
 
 
@@ -63,8 +63,8 @@ def _crashed_worker(found: re.Match[str]) -> str:
             "blame, and the log shows where it was"
         )
     return (
-        "a Python worker ended without a word: it was killed for lack of memory (SIGKILL), a native library crashed, "
-        "or a function called os._exit. The log of the executor may say which. Against lack of memory, "
+        "a Python worker ended without an error message: it was killed for lack of memory (SIGKILL), a native library "
+        "crashed, or a function called os._exit. The log of the executor may say which. If memory ran out, "
         f"{_MEMORY_OF_WORKERS}; {_FAULTHANDLER}"
     )
 

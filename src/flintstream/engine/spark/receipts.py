@@ -52,7 +52,7 @@ def difference(receipts: Iterable[Receipt], partitions: Sequence[int]) -> str | 
     >>> source, first, second = Receipt(0, 0, 7, 0b11, 0), Receipt(1, 0, 8, 0, 7), Receipt(1, 1, 9, 0, 7)
     >>> difference([first, source, second], [1, 2])
     >>> difference([first, source, second._replace(read=5)], [1, 2])
-    'task 1 of stage 1 read other results than those that count'
+    'task 1 of stage 1 read results other than those that count'
     """
     levels: list[dict[int, Receipt]] = [{} for _ in partitions]
     for receipt in receipts:
@@ -67,7 +67,7 @@ def difference(receipts: Iterable[Receipt], partitions: Sequence[int]) -> str | 
             if receipt_of is None:
                 return f"task {partition} of stage {level} left no receipt"
             if receipt_of.read != expected[partition]:
-                return f"task {partition} of stage {level} read other results than those that count"
+                return f"task {partition} of stage {level} read results other than those that count"
             sent[receipt_of.targets] = (sent.get(receipt_of.targets, 0) + receipt_of.run) % _RANGE
         if level + 1 < len(partitions):
             expected = [

@@ -65,7 +65,7 @@ export async function savepoint(job) {
     "Take a savepoint",
     `'${record.name}' keeps running.`,
     [directory(record)],
-    "Take it",
+    "Take savepoint",
     "primary",
   );
   if (given)
@@ -97,7 +97,7 @@ export async function stop(job) {
   const drain = {
     name: "drain",
     type: "checkbox",
-    label: "End the input and let all event time pass first (the job cannot go on later)",
+    label: "End the input and let all event time pass first (the job cannot continue later)",
   };
   const given = await confirmed(
     "Stop with a savepoint",
@@ -119,7 +119,7 @@ export async function cancel(job) {
   const { record } = job;
   const given = await confirmed(
     "Cancel the job",
-    `'${record.name}' ends without a savepoint. What it has done since its last checkpoint is lost.`,
+    `'${record.name}' ends without a savepoint. Its work since the last checkpoint is lost.`,
     [],
     "Cancel the job",
     "danger",

@@ -48,10 +48,10 @@ function failed(error) {
   let text = error.message;
   if (!(error instanceof Refused))
     text =
-      "The server does not answer. If it belonged to a program (flintstream run --ui), that program has ended; 'flintstream ui' shows how.";
+      "The server does not answer. If a program started it (flintstream run --ui), that program has ended; 'flintstream ui' shows the result.";
   else if (error.status === 401)
     text =
-      "The server does not know this page, perhaps because it was started again. Open the address with a token that it printed.";
+      "The server does not know this page, perhaps because it was restarted. Open the address with the token that it printed.";
   show(document.getElementById("banner"), h("p", {}, text));
 }
 
@@ -90,14 +90,14 @@ function route() {
   poll();
 }
 
-const THEMES = { system: ["◐", "those of the system"], light: ["☀", "light"], dark: ["☾", "dark"] };
+const THEMES = { system: ["◐", "system setting"], light: ["☀", "light"], dark: ["☾", "dark"] };
 function theme(name) {
   localStorage.setItem("theme", name);
   if (name === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   const button = document.getElementById("theme");
   button.textContent = THEMES[name][0];
-  button.setAttribute("aria-label", `Colours: ${THEMES[name][1]}`);
+  button.setAttribute("aria-label", `Colors: ${THEMES[name][1]}`);
 }
 
 document.getElementById("theme").onclick = () => {

@@ -84,7 +84,7 @@ export function say(text, kind = "calm") {
     h("span", {}, text),
     h(
       "button",
-      { type: "button", class: "quiet", "aria-label": "Close this message", onclick: () => note.remove() },
+      { type: "button", class: "quiet", "aria-label": "Dismiss this message", onclick: () => note.remove() },
       "✕",
     ),
   );

@@ -54,7 +54,7 @@ export function curves(job) {
       span,
     ),
     draw(
-      "Busy, the busiest subtask",
+      "Busiest subtask",
       known.slice(0, 6).map((i) => spent(i, 2)),
       percent,
     ),
@@ -208,7 +208,7 @@ export function exceptions(job) {
     h(
       "p",
       { class: "hint" },
-      `Restarts in all: ${count(record.status.restarts)}. Below are the last errors, the latest first.`,
+      `Total restarts: ${count(record.status.restarts)}. The last errors follow, latest first.`,
     ),
     ...found.map((each) => {
       const cut = each.text.indexOf("\n");

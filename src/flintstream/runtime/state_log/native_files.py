@@ -117,7 +117,7 @@ def download(
         except FileNotFoundError:
             raise CorruptCheckpointError(store.uri(file.path), "the file is missing") from None
         if target.stat().st_size != file.size or _sha256(target) != file.sha256:
-            raise CorruptCheckpointError(store.uri(file.path), "its content is not what was stored")
+            raise CorruptCheckpointError(store.uri(file.path), "its content differs from what was stored")
 
     with ThreadPoolExecutor(transfer_threads) as pool:
         list(pool.map(fetch, files))

@@ -171,7 +171,7 @@ def bucket_path(bucket: str, base: str) -> str:
     path = posixpath.normpath(bucket.lstrip("/"))
     if path.split("/")[0] == ".." or "\0" in path:
         raise ValueError(
-            f"the bucket {shorten(bucket)} leads out of {base}: the bucket assigner must return a path below it"
+            f"the bucket {shorten(bucket)} is not below {base}: the bucket assigner must return a path below it"
         )
     try:
         longest = max(len(part.encode()) for part in path.split("/"))

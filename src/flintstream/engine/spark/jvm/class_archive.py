@@ -121,14 +121,15 @@ def _private_directory() -> Path | None:
             _refused.add(directory)
             _log.warning(
                 "Spark starts without its archive of classes, because the cache directory %s is a link or belongs to "
-                "another user: make it a directory of your own, or set XDG_CACHE_HOME", directory,
+                "another user: use a directory that you own, or set XDG_CACHE_HOME", directory,
             )  # fmt: skip
         return None
     if stat.S_IMODE(status.st_mode) & 0o077:  # made by an earlier release, whose mode depended on the umask
         directory.chmod(0o700)
     if not is_private(status):
         _log.warning(
-            "other users could write to the cache directory %s until now: what they may have left is deleted", directory
+            "the cache directory %s was writable for other users: deleting its contents, which they may have changed",
+            directory,
         )
         for archive in directory.glob("spark-*.jsa*"):
             archive.unlink()

@@ -110,7 +110,7 @@ class Executors:
         try:
             self._look()
         except Exception:  # noqa: BLE001 - whatever a variant of Spark may raise
-            _log.info("Spark does not tell its executors", exc_info=True)
+            _log.info("Spark does not list its executors", exc_info=True)
             self._local, self._known = True, {}
         return self._known
 

@@ -262,7 +262,7 @@ def _start_jvm(java: str, conf: Mapping[str, str], *, plain: bool = False) -> tu
         started = _run_jvm(java, conf, archive.to_write(), plain=plain)
         archive.discard()
         _log.warning(
-            "the archive of Spark's classes was damaged and is deleted: with %s, %s. Without it, Spark has started",
+            "the archive of Spark's classes was damaged and has been deleted: with %s, %s. Spark started without it",
             archive.path, failed,
         )  # fmt: skip
         return started
