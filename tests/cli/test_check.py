@@ -116,7 +116,7 @@ TABLES = """
 @pytest.mark.parametrize(
     ("statement", "finding"),
     [
-        ("SELECT a, c FROM t", "Column 'c' not found at line 1, column 11; there are: a, b"),
+        ("SELECT a, c FROM t", "Column 'c' not found at line 1, column 11; available: a, b"),
         ("SELECT a FROM tt", "Table 'tt' not found at line 1, column 15; did you mean 't'?"),
         ("SELEC a FROM t", "line 1, column 1"),
         ("CREATE CATALOG c WITH ('type' = 'hive')", "CREATE CATALOG at line 1, column 8 is not supported yet"),

@@ -136,8 +136,11 @@ def test_an_option_without_effect_is_refused(t_env, connector, option):
     [
         ("SELECT idd FROM (VALUES (1)) AS T(id)", "Column 'idd' not found at line 1, column 8; did you mean 'id'"),
         ("SELECT UPER('a')", "No function 'UPER' at line 1, column 8; did you mean 'UPPER'"),
-        ("SELECT UPPER(1)", r"UPPER\(INT NOT NULL\) at line 1, column 8 has wrong types: it takes \(STRING\)"),
-        ("SELEC 1", "no statement SELEC at line 1, column 1; did you mean 'SELECT'"),
+        (
+            "SELECT UPPER(1)",
+            r"UPPER\(INT NOT NULL\) at line 1, column 8 has arguments of the wrong type: it takes \(STRING\)",
+        ),
+        ("SELEC 1", "unknown statement SELEC at line 1, column 1; did you mean 'SELECT'"),
         ("SELECT * FROM nowhere", "Table 'nowhere' not found at line 1, column 15"),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_table_without_a_source_is_only_looked_up(env, t_env):
     ("connector", "options", "statement", "message"),
     [
         ("shelv", {}, "SELECT * FROM t", "the connector 'shelv' is unknown; did you mean 'shelf'?"),
-        ("pulsar", {}, "SELECT * FROM t", "is unknown; there are: blackhole, datagen, .*, kafka, letters, numbers, "),
+        ("pulsar", {}, "SELECT * FROM t", "is unknown; available: blackhole, datagen, .*, kafka, letters, numbers, "),
         ("numbers", {}, "SELECT * FROM t", "the connector 'numbers' only writes: the table cannot be read"),
         ("letters", {"form": "rows"}, "INSERT INTO t SELECT * FROM one", "'letters' only reads: the table cannot be"),
         ("shelf", {"shelf": "stock", "shelv": "x"}, "SELECT * FROM t", "has no option 'shelv'; did you mean 'shelf'?"),

@@ -80,7 +80,7 @@ def test_a_sample_has_about_its_part_of_the_rows(t_env):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("SELECT id, (SELECT n FROM b WHERE b.k = a.k LIMIT 1) FROM a", "with other clauses than SELECT and WHERE"),
+        ("SELECT id, (SELECT n FROM b WHERE b.k = a.k LIMIT 1) FROM a", "has clauses other than SELECT and WHERE"),
         (
             "SELECT id, (SELECT a.n + b.n FROM b WHERE b.k = a.k) FROM a",
             "whose SELECT reads columns of the outer query",

@@ -121,7 +121,7 @@ def test_options_of_formats_have_the_prefix_of_their_key():
     }
     assert made.get_comment() == "of orders"
     assert "'key.format' = 'raw'" in str(made)
-    with pytest.raises(ValueError, match="ends with 'format'"):
+    with pytest.raises(ValueError, match="must end with 'format'"):
         TableDescriptor.for_connector("kafka").format(json, "value")
 
 

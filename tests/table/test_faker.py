@@ -137,7 +137,7 @@ def test_names_come_from_a_locale(t_env):
     [
         ("STRING", "#{Name.fulName}", "column 'a': #{Name.fulName} is unknown; did you mean 'name.fullname'"),
         ("STRING", "#{number.numberBetween ''x'',''3''}", "does not take the arguments 'x', '3'"),
-        ("STRING", "#{Name.fullName", "has a part that cannot be read"),
+        ("STRING", "#{Name.fullName", "has a part that cannot be parsed"),
         ("STRING", "#{regexify ''(a''}", "has no end at character 3"),
         ("INT", "#{Name.fullName}", "are not of the type INT"),
         ("STRING", None, "the column 'a' needs the option 'fields.a.expression'"),

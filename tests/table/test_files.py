@@ -53,7 +53,7 @@ def test_names_of_directories_are_escaped(t_env, tmp_path):
 def test_a_file_outside_of_the_directories_fails_the_job(t_env, tmp_path):
     (tmp_path / "lost").write_text("1\n", "utf-8")
     table(t_env, "f", "id INT, name STRING", tmp_path, "csv", "PARTITIONED BY (name)")
-    with pytest.raises(Exception, match="give no value to name"):
+    with pytest.raises(Exception, match="have no value for name"):
         rows(t_env, "SELECT * FROM f")
 
 
@@ -75,7 +75,7 @@ def test_fields_that_cannot_be_read_become_null(t_env, tmp_path):
 @pytest.mark.parametrize(
     ("by", "options", "message"),
     [
-        ("PARTITIONED BY (nam)", {}, "names the column 'nam'; did you mean 'name'"),
+        ("PARTITIONED BY (nam)", {}, "names the unknown column 'nam'; did you mean 'name'"),
         ("PARTITIONED BY (id, name)", {}, "leaves no column"),
         ("", {"source__monitor_intervall": "1 s"}, "did you mean 'source.monitor-interval'"),
         ("", {"csv__field_delimeter": ";"}, "did you mean 'csv.field-delimiter'"),

@@ -124,7 +124,7 @@ def test_changes_need_a_key(t_env, shop):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scan.partition.num": "3"}, "belong together"),
+        ({"scan.partition.num": "3"}, "must be set together"),
         ({"sink.buffer-flush.max-row": "1"}, "did you mean 'sink.buffer-flush.max-rows'"),
         ({"sink.max-retries": "often"}, "'sink.max-retries' must be a number"),
     ],

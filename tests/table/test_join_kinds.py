@@ -112,7 +112,7 @@ def test_tables_join_with_conditions(t_env):
     [
         (f"SELECT s FROM {L} JOIN {R} ON i", "ON at line 1, column .* needs a BOOLEAN"),
         (f"SELECT s FROM {L} JOIN {R} ON i = q", "Column 'q' not found at line 1"),
-        (f"SELECT s FROM {L} WHERE (i, s) IN (SELECT j FROM {R})", "compares 2 values with a query of 1 columns"),
+        (f"SELECT s FROM {L} WHERE (i, s) IN (SELECT j FROM {R})", "compares 2 values with a subquery of 1 columns"),
         (f"SELECT s FROM {L} JOIN (SELECT * FROM {R}) FOR SYSTEM_TIME AS OF l.i AS v ON i = v.j", "line 1"),
         (f"SELECT s, (SELECT j, u FROM {R}) AS q FROM {L}", "needs one column, but has 2"),
     ],

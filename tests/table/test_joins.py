@@ -126,9 +126,9 @@ def test_the_keys_of_a_comma_join_are_those_of_where():
         (
             "SELECT 1 FROM a JOIN b ON ak = bx",
             SqlError,
-            "Column 'bx' not found at line 1, column 32; there are: ak, av, bk, bv",
+            "Column 'bx' not found at line 1, column 32; available: ak, av, bk, bv",
         ),
-        ("SELECT ak IN (SELECT MAX(bk) FROM b) FROM a", UnsupportedClauseError, "IN with a query"),
+        ("SELECT ak IN (SELECT MAX(bk) FROM b) FROM a", UnsupportedClauseError, "IN with a subquery"),
     ],
 )
 def test_a_wrong_join_is_named(query, error, message):

@@ -233,7 +233,7 @@ def test_a_stream_is_joined_as_it_is_at_the_moment(env, t_env):
         ),
         ({}, "RIGHT JOIN items FOR SYSTEM_TIME AS OF o.p AS i ON o.item = i.id", "joins with INNER or LEFT JOIN"),
         ({}, "JOIN items FOR SYSTEM_TIME AS OF o.n AS i ON o.item = i.id", "needs a time attribute"),
-        ({"lookup.cache": "PARTIALLY"}, JOIN, "'lookup.cache' has no value 'PARTIALLY'; did you mean 'PARTIAL'"),
+        ({"lookup.cache": "PARTIALLY"}, JOIN, "'lookup.cache' does not accept 'PARTIALLY'; did you mean 'PARTIAL'"),
     ],
 )
 def test_a_wrong_join_is_an_error_of_the_statement(env, t_env, shop, options, join, message):

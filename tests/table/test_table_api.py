@@ -105,7 +105,7 @@ def test_what_a_method_does_not_take_is_refused(t_env):
         (lambda: t.order_by(col("n")).offset(1).offset(2), r"offset\(\) can only be called once"),
         (lambda: t.fetch(-1), "at least 0, but got -1"),
         (lambda: t.over_window(over.alias("w")).select(col("n").sum.over(col("w"))), "defined on a time attribute"),
-        (lambda: t.over_window(over.alias("w")).select(col("n").sum.over(col("v"))), "'v'; there are: w"),
+        (lambda: t.over_window(over.alias("w")).select(col("n").sum.over(col("v"))), "'v'; available: w"),
         (lambda: t.minus(t.select(col("k"))), "different numbers of columns"),
     ]:
         with pytest.raises(SqlError, match=message):

@@ -85,6 +85,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name[0].isupper():  # a class name: raise a more helpful error than "cannot import"
         raise ImportError(
-            f"{name}: flintstream does not have this part of the Table API yet: docs/reference/table.md lists what is"
+            f"{name}: flintstream does not have this part of the Table API yet: docs/reference/table.md lists "
+            "what it has"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -228,7 +228,7 @@ class Declarations:
         """
         if catalog_name != self.get_current_catalog():
             raise SqlError(
-                f"A catalog with name [{catalog_name}] does not exist: there is {self.get_current_catalog()}"
+                f"A catalog with name [{catalog_name}] does not exist: the only one is {self.get_current_catalog()}"
             )
 
     def use_database(self, database_name: str) -> None:

@@ -84,8 +84,8 @@ def on_deep_stack(call: Callable[[], Result]) -> Result:
     for error in errors:
         if isinstance(error, (RecursionError, MemoryError)):
             raise SqlError(
-                f"the statement or expression has too many parts within each other: planning it needs more than "
-                f"{calls:,} calls within each other. Split it, or use a shorter form, such as IN for OR"
+                f"the statement or expression is nested too deeply: planning it needs more than {calls:,} nested "
+                f"calls. Split it, or use a shorter form, such as IN instead of OR"
             ) from None
         raise error
     return results[0]
@@ -107,7 +107,7 @@ def _started(run: Callable[[], None]) -> tuple[threading.Thread, int]:
             finally:
                 threading.stack_size(before)
     _restore_limit()
-    raise SqlError("the statement needs a larger stack, and this process may not start a thread that has one")
+    raise SqlError("the statement needs a larger stack, and this process cannot start a thread with one")
 
 
 def _restore_limit() -> None:

@@ -60,14 +60,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("pricce", ["id", "price"])
     "; did you mean 'price'?"
     >>> nearest("x", ["id", "price"])
-    '; there are: id, price'
+    '; available: id, price'
     """
     known = list(known)
     lower = {item.lower(): item for item in known}
     close = get_close_matches(name.lower(), lower, n=1)
     if close:
         return f"; did you mean '{lower[close[0]]}'?"
-    return f"; there are: {', '.join(known)}" if 0 < len(known) <= 20 else ""
+    return f"; available: {', '.join(known)}" if 0 < len(known) <= 20 else ""
 
 
 def unsupported(clause: str, place: Place | None, instead: str) -> UnsupportedClauseError:

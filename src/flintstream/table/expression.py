@@ -198,7 +198,7 @@ class Expression(JsonMethods):
             return Expression(s.Aggregate(None, AGGREGATES[name], self._syntax))
         found = method_of(name, apply, self)
         if found is None:
-            raise AttributeError(f"Expression has no function '{name}' that is supported{nearest(name, METHODS)}")
+            raise AttributeError(f"Expression has no supported function '{name}'{nearest(name, METHODS)}")
         return found
 
     def _applied(self, name: str, *arguments: object) -> Expression:

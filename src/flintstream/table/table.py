@@ -598,5 +598,5 @@ class Table:
             UnsupportedClauseError: ``overwrite`` is set.
         """
         if overwrite:
-            raise unsupported("overwrite", None, "remove the files before")
+            raise unsupported("overwrite", None, "remove the files first")
         return TablePipeline(self, self._t_env._target(table_path_or_descriptor, self))

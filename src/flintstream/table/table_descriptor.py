@@ -125,7 +125,7 @@ class TableDescriptor:
             """
             key = "format" if format_option is None else _key(format_option)
             if not key.endswith("format"):
-                raise ValueError(f"the key of a format's option ends with 'format', but got '{key}'")
+                raise ValueError(f"the key of a format option must end with 'format', but got '{key}'")
             descriptor = FormatDescriptor.for_format(format).build() if isinstance(format, str) else format
             self._options[key] = descriptor.get_format()
             prefix = f"{key.removesuffix('format')}{descriptor.get_format()}."

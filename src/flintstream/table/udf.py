@@ -163,7 +163,7 @@ def udtaf(
     'table aggregate'
     """
     if func_type != "general":
-        raise ValueError(f"udtaf() has only func_type='general', not {func_type!r}")
+        raise ValueError(f"udtaf() supports only func_type='general', not {func_type!r}")
 
     def wrap(function: Any) -> FunctionWrapper:
         made = function() if inspect.isclass(function) else function
@@ -182,9 +182,9 @@ def function_at(path: str) -> FunctionWrapper:
     try:
         found = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise SqlError(f"no function {path}: {error}") from error
+        raise SqlError(f"cannot load the function {path}: {error}") from error
     if not isinstance(found, FunctionWrapper):
-        raise SqlError(f"{path} is not a function for tables: decorate it with @udf, @udtf or @udaf")
+        raise SqlError(f"{path} is not a function of the Table API: decorate it with @udf, @udtf or @udaf")
     return found
 
 

@@ -76,7 +76,7 @@ def _strict(kind: t.DataType, name: str) -> Any:
         return {"type": "map", "values": _schema(kind.value_type, name)}
     if isinstance(kind, t.RowType):
         return _record(kind.names, kind.field_types(), name)
-    raise SqlError(f"Avro has no values of type {sql_name(kind)}")
+    raise SqlError(f"Avro does not support values of type {sql_name(kind)}")
 
 
 def _from_utc(value: dt.datetime) -> dt.datetime:

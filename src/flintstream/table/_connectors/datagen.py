@@ -78,7 +78,7 @@ class Field:
             return lambda _: time_helpers.now().date()
         if isinstance(kind, t.TimeType):
             return lambda _: (datetime.min + timedelta(seconds=random.randrange(86_400))).time()  # noqa: DTZ901, S311
-        raise SqlError(f"datagen makes no values of type {sql_name(kind)}")
+        raise SqlError(f"datagen cannot generate values of type {sql_name(kind)}")
 
     def _composed(self) -> Callable[[int], object]:
         makers = [part.or_null() for part in self.parts]

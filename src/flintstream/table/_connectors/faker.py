@@ -79,7 +79,7 @@ def _reader(kind: DataType) -> Callable[[Any], Any]:
         return _day
     if isinstance(kind, t.TimeType):
         return lambda value: value.time() if isinstance(value, datetime) else helpers.parse_time(text_of(value))
-    raise SqlError(f"the connector 'faker' makes no values of type {sql_name(kind)}")
+    raise SqlError(f"the connector 'faker' cannot generate values of type {sql_name(kind)}")
 
 
 def _day(value: object) -> date:

@@ -87,7 +87,7 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
         names = tuple(kind.names)
         parts = [(name, reader(item, iso=iso)) for name, item in zip(names, kind.field_types(), strict=True)]
         return lambda value: helpers.named_row(names, [_field(value, name, read) for name, read in parts])
-    raise SqlError(f"messages have no values of type {sql_name(kind)}")
+    raise SqlError(f"messages do not support values of type {sql_name(kind)}")
 
 
 _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -209,7 +209,7 @@ def writer(kind: DataType, *, iso: bool = False) -> Callable[[Any], str]:
     if isinstance(kind, t.RowType):
         parts = [(json.dumps(n), writer(item, iso=iso)) for n, item in zip(kind.names, kind.field_types(), strict=True)]
         return lambda value: object_text(parts, value)
-    raise SqlError(f"messages have no values of type {sql_name(kind)}")
+    raise SqlError(f"messages do not support values of type {sql_name(kind)}")
 
 
 def timestamp_text(value: datetime, *, iso: bool) -> str:

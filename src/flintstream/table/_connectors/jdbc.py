@@ -103,7 +103,7 @@ def _scan(table: ConnectorTable, database: Database) -> JdbcScan:
         column is None and any(value is not None for value in given.values())
     ):
         keys = ", ".join(f"'scan.partition.{key}'" for key in ("column", *given))
-        raise SqlError(f"table '{options.table}': the options {keys} belong together")
+        raise SqlError(f"table '{options.table}': the options {keys} must be set together")
     ranges: list[tuple[int, int]] = []
     if column is not None:
         ranges = _ranges(given["lower-bound"] or 0, given["upper-bound"] or 0, given["num"] or 1, options)
@@ -167,7 +167,7 @@ def value_reader(kind: t.DataType) -> Callable[[Any], Any]:
     if isinstance(kind, t.ArrayType):
         element = value_reader(kind.element_type)
         return lambda value: [None if item is None else element(item) for item in value]
-    raise SqlError(f"databases have no values of type {sql_name(kind)}")
+    raise SqlError(f"databases do not support values of type {sql_name(kind)}")
 
 
 def _date(value: object) -> dt.date:
@@ -218,7 +218,7 @@ def _cached(lookup: Lookup, options: Options) -> Lookup:
     older = options.integer("lookup.cache.max-rows"), options.millis("lookup.cache.ttl")
     mode = (options.text("lookup.cache") or ("PARTIAL" if None not in older else "NONE")).upper()
     if mode not in _CACHES:
-        raise SqlError(f"table '{options.table}': 'lookup.cache' has no value '{mode}'{nearest(mode, _CACHES)}")
+        raise SqlError(f"table '{options.table}': 'lookup.cache' does not accept '{mode}'{nearest(mode, _CACHES)}")
     rows = options.integer("lookup.partial-cache.max-rows", older[0])
     written = options.millis("lookup.partial-cache.expire-after-write")
     accessed = options.millis("lookup.partial-cache.expire-after-access")

@@ -180,7 +180,7 @@ class Kafka(SourceConnector, SinkConnector):
         mode = options.text("scan.startup.mode", "group-offsets") or ""
         if mode not in _STARTS:
             known = nearest(mode, _STARTS)
-            raise SqlError(f"table '{options.table}': 'scan.startup.mode' has no value '{mode}'{known}")
+            raise SqlError(f"table '{options.table}': 'scan.startup.mode' does not accept '{mode}'{known}")
         return _position(mode, "scan.startup.", options)
 
     def fields(self, table: ConnectorTable, stored: Sequence[Column]) -> Fields:
@@ -191,10 +191,12 @@ class Kafka(SourceConnector, SinkConnector):
         given = options.text("key.fields")
         keys = [key.strip() for key in (given or "").split(";") if key.strip()]
         if (key_kind is None) != (not keys):
-            raise SqlError(f"table '{options.table}': the options 'key.format' and 'key.fields' belong together")
+            raise SqlError(f"table '{options.table}': the options 'key.format' and 'key.fields' must be set together")
         for key in keys:
             if key not in names:
-                raise SqlError(f"table '{options.table}': 'key.fields' names the column '{key}'{nearest(key, names)}")
+                raise SqlError(
+                    f"table '{options.table}': 'key.fields' names the unknown column '{key}'{nearest(key, names)}"
+                )
         included = options.text("value.fields-include", "ALL")
         if included not in {"ALL", "EXCEPT_KEY"}:
             raise SqlError(
@@ -241,7 +243,8 @@ class Kafka(SourceConnector, SinkConnector):
         given = options.text("sink.delivery-guarantee", "at-least-once") or ""
         if given not in guarantees:
             raise SqlError(
-                f"table '{options.table}': 'sink.delivery-guarantee' has no value '{given}'{nearest(given, guarantees)}"
+                f"table '{options.table}': 'sink.delivery-guarantee' does not accept "
+                f"'{given}'{nearest(given, guarantees)}"
             )
         builder.set_delivery_guarantee(guarantees[given])
         if given == "exactly-once":
@@ -296,7 +299,7 @@ def places(
 def _topics(builder: KafkaSourceBuilder[Row], options: Options) -> None:
     topics, pattern = options.text("topic"), options.text("topic-pattern")
     if (topics is None) == (pattern is None):
-        raise SqlError(f"table '{options.table}': give one of the options 'topic' and 'topic-pattern'")
+        raise SqlError(f"table '{options.table}': set either the option 'topic' or 'topic-pattern'")
     if topics is not None:
         builder.set_topics(*[part.strip() for part in topics.split(";") if part.strip()])
     elif pattern is not None:
@@ -332,7 +335,7 @@ def _ends(builder: KafkaSourceBuilder[Row], options: Options) -> None:
     mode = options.text("scan.bounded.mode", "unbounded") or ""
     known = ("unbounded", *_STARTS[1:])
     if mode not in known:
-        raise SqlError(f"table '{options.table}': 'scan.bounded.mode' has no value '{mode}'{nearest(mode, known)}")
+        raise SqlError(f"table '{options.table}': 'scan.bounded.mode' does not accept '{mode}'{nearest(mode, known)}")
     if mode != "unbounded":
         builder.set_bounded(_position(mode, "scan.bounded.", options))
 

@@ -36,7 +36,9 @@ def check(table: ConnectorTable) -> None:
     names, keys = table.names, table.partitions
     for key in keys:
         if key not in names:
-            raise SqlError(f"table '{table.name}': PARTITIONED BY names the column '{key}'{nearest(key, names)}")
+            raise SqlError(
+                f"table '{table.name}': PARTITIONED BY names the unknown column '{key}'{nearest(key, names)}"
+            )
     if len(set(keys)) == len(names):
         raise SqlError(f"table '{table.name}': PARTITIONED BY leaves no column for the files")
 
@@ -170,7 +172,7 @@ class _Reader(Converted):
                 found[key] = None if text == self.form.default else self.read_value[key](unquote(text))
         missing = [key for key in self.form.keys if key not in found]
         if missing:
-            raise ValueError(f"{path}: the directories above the file give no value to {', '.join(missing)}")
+            raise ValueError(f"{path}: the directories above the file have no value for {', '.join(missing)}")
         return found
 
     def conversion(self, split: Any) -> Callable[[Any], Any]:

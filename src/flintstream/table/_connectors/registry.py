@@ -62,7 +62,7 @@ def find(table: str, name: str | None) -> TableConnector:
         SqlError: The table names none, or one that is unknown.
     """
     if name is None:
-        raise SqlError(f"table '{table}' has no option 'connector': it can neither be read nor written")
+        raise SqlError(f"table '{table}' has no option 'connector', so it cannot be read or written")
     found = _registered.get(name) or BUILT_IN.get(name)
     if found is None:
         installed = {entry.name: entry for entry in entry_points(group=GROUP)}

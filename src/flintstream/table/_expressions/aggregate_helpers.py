@@ -130,7 +130,7 @@ def json_member(values: dict[str, object], key: str, value: object) -> None:
         ValueError: There is one of that name.
     """
     if key in values:
-        raise ValueError(f"JSON_OBJECTAGG: the key '{key}' comes twice in a group")
+        raise ValueError(f"JSON_OBJECTAGG: the key '{key}' appears twice in a group")
     values[key] = value
 
 

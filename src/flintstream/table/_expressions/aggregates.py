@@ -94,11 +94,11 @@ def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool
     nullable = is_nullable(kind) or not grouped
     if name in {"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "SINGLE_VALUE"}:
         if isinstance(kind, (t.ArrayType, t.MapType, t.RowType)) and name in {"MIN", "MAX"}:
-            raise SqlError(f"{name}({sql_name(kind)}){at(place)}: such values have no order")
+            raise SqlError(f"{name}({sql_name(kind)}){at(place)}: values of this type have no order")
         return with_null(kind, nullable)
     if name == "LISTAGG":
         if not isinstance(kind, TEXTS):
-            raise SqlError(f"LISTAGG({sql_name(kind)}){at(place)} has wrong types: it takes (STRING)")
+            raise SqlError(f"LISTAGG({sql_name(kind)}){at(place)} has arguments of the wrong type: it takes (STRING)")
         return kind
     if name in {"JSON_ARRAYAGG", "JSON_OBJECTAGG"}:
         return t.VarCharType(2000, False)
@@ -107,7 +107,7 @@ def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool
     if name == "COLLECT":
         return t.MultisetType(kind, False)
     if not isinstance(kind, t.NumericType):
-        raise SqlError(f"{name}({sql_name(kind)}){at(place)} has wrong types: it takes (number)")
+        raise SqlError(f"{name}({sql_name(kind)}){at(place)} has arguments of the wrong type: it takes (number)")
     if isinstance(kind, t.DecimalType):
         if name in {"SUM", "SUM0"}:
             return t.DecimalType(38, kind.scale, nullable and name == "SUM")

@@ -262,7 +262,7 @@ class JsonValue:
         if value is not None:
             return self.convert(value)
         if self.empty == "ERROR":
-            raise LookupError(f"JSON_VALUE: nothing is at {self.path.text}")
+            raise LookupError(f"JSON_VALUE: no value at {self.path.text}")
         return when_empty
 
     def _scalar(self, text: str) -> object:
@@ -312,7 +312,7 @@ class JsonQuery:
 
     def _instead(self, what: str) -> Any:
         if what == "ERROR":
-            raise LookupError(f"JSON_QUERY: nothing is at {self.path.text}")
+            raise LookupError(f"JSON_QUERY: no value at {self.path.text}")
         if what == "NULL":
             return None
         if self.listed:

@@ -72,7 +72,7 @@ class JsonPath:
             if not found:
                 if self.lax:
                     return None
-                raise LookupError(f"nothing is at {self.text}")
+                raise LookupError(f"no value at {self.text}")
             value = found[-1]
         for function in self._functions:
             value = function(value)
@@ -99,7 +99,7 @@ class _Reader:
 
     def path(self) -> list[Step | Function]:
         if self.peek().isspace():
-            raise self.error("begins with a blank")
+            raise self.error("begins with a space")
         if self.peek() not in {"$", "@"}:
             self.text = f"$.{self.text}"
         if self.text.endswith("."):
@@ -135,7 +135,7 @@ class _Reader:
             raise self.error("needs a name")
         self.at = found.end()
         if self.peek() == " ":
-            raise self.error("has a blank: write ['...']")
+            raise self.error("contains a space: write ['...']")
         if self.peek() != "(":
             return Member((found[0],))
         end = self.text.find(")", self.at)
@@ -196,7 +196,7 @@ class _Reader:
         while True:
             found = pattern.match(self.text, self.at)
             if found is None:
-                raise self.error("has a name without an end")
+                raise self.error("has an unclosed name")
             names.append(re.sub(r"\\(.)", r"\1", found[1] if found[1] is not None else found[2]))
             self.at = found.end()
             if found[3] == "]":

@@ -123,7 +123,7 @@ class Slice(Step):
                 for item in value[chosen]:
                     following(item, root, found)
             elif strict:
-                raise LookupError("a slice is not of an array")
+                raise LookupError("a slice needs an array")
 
         return visit
 
@@ -167,7 +167,7 @@ class Filter(Step):
                     if test(item, root):
                         following(item, root, found)
             elif strict:
-                raise LookupError("a filter is neither of an array nor of an object")
+                raise LookupError("a filter needs an array or an object")
 
         return visit
 
@@ -207,7 +207,7 @@ class Scan(Step):
 def _numbers(value: object) -> list[float]:
     numbers = [float(item) for item in value if type(item) in {int, float, Decimal}] if type(value) is list else []
     if not numbers:
-        raise LookupError("a function of numbers got none")
+        raise LookupError("a function on numbers got no numbers")
     return numbers
 
 
@@ -231,7 +231,7 @@ class Function:
     def __init__(self, name: str, argument: str) -> None:
         self.name, self.argument = name, argument
         if name not in {*_STATISTICS, "length", "size", "keys", "first", "last", "index"}:
-            raise ValueError(f"there is no function {name}() of paths")
+            raise ValueError(f"unknown function {name}() in a path")
 
     def apply(self, value: Any) -> object:
         """Return the result of a value."""

@@ -76,7 +76,7 @@ def _writer(kind: DataType) -> Callable[[Any], str]:
 
 def _key(key: str | None) -> str:
     if key is None:
-        raise ValueError("JSON has no NULL as a key: a map with one cannot be written")
+        raise ValueError("JSON does not allow NULL keys: a map with a NULL key cannot be written")
     return key
 
 

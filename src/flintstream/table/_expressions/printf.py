@@ -47,7 +47,7 @@ def printf(pattern: str | None, *values: object) -> str | None:
             return None
         length += len(made) + int(width or 0)
         if length > _LONGEST:
-            raise ValueError(f"PRINTF would give a text of more than {_LONGEST:,} characters")
+            raise ValueError(f"PRINTF would return a string of more than {_LONGEST:,} characters")
         parts.append(_filled(made, flags, int(width or 0)))
 
 

@@ -108,7 +108,7 @@ def _resolved(syntax: s.Syntax, scope: Scope) -> Expr:
         raise SqlError(
             f"the aggregate function {syntax.function}{at(syntax.place)} is only allowed in SELECT and HAVING"
         )
-    raise SqlError(f"'*'{at(syntax.place)} is only allowed in the list of SELECT")
+    raise SqlError(f"'*'{at(syntax.place)} is only allowed in the SELECT list")
 
 
 def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
@@ -123,13 +123,12 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
         return _get(syntax, arguments)
     if known is None:
         raise SqlError(
-            f"No function '{syntax.function}'{at(syntax.place)}"
-            f"{nearest(name, [*FUNCTIONS, *scope.functions]).replace('; there are: ', '; ')}"
+            f"No function '{syntax.function}'{at(syntax.place)}{nearest(name, [*FUNCTIONS, *scope.functions])}"
         )
     made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
     if made is None:
         given = ", ".join(sql_name(argument.type) for argument in arguments)
-        raise SqlError(f"{name}({given}){at(syntax.place)} has wrong types: it takes {known.takes}")
+        raise SqlError(f"{name}({given}){at(syntax.place)} has arguments of the wrong type: it takes {known.takes}")
     return made
 
 

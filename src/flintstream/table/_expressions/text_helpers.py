@@ -33,7 +33,7 @@ def checked(length: int, function: str) -> None:
         ValueError: It has more than :data:`LONGEST` characters.
     """
     if length > LONGEST:
-        raise ValueError(f"{function} would give a text of {length:,} characters; the most are {LONGEST:,}")
+        raise ValueError(f"{function} would return a string of {length:,} characters; the limit is {LONGEST:,}")
 
 
 def repeat(text: str, count: int) -> str:
@@ -216,7 +216,7 @@ def _charset(name: str, *, decodes: bool) -> str:
     except (LookupError, ValueError):
         known = ""
     if not known or known in _NOT_OF_JAVA:
-        raise ValueError(f"there is no charset {name[:100]!r}")
+        raise ValueError(f"unknown charset {name[:100]!r}")
     return known if known not in {"utf-16", "utf-32"} or decodes else f"{known}-be"
 
 

@@ -280,7 +280,9 @@ def no_timestamp() -> datetime:
     Raises:
         ValueError: Always.
     """
-    raise ValueError("records of a rowtime column need timestamps: assign_timestamps_and_watermarks() to the stream")
+    raise ValueError(
+        "the records of a rowtime column need timestamps: call assign_timestamps_and_watermarks() on the stream"
+    )
 
 
 def now() -> datetime:

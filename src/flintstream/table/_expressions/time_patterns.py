@@ -140,7 +140,7 @@ def _padded(write: Write, width: int) -> Write:
 
 def _literal(found: re.Match[str], pattern: str) -> Write:
     if found.group() == "'":
-        raise ValueError(f"'{pattern}' has a quote without its end")
+        raise ValueError(f"'{pattern}' has an unclosed quote")
     text = (found.group(1) or "'").replace("''", "'") if found.group(1) is not None else found.group()
     return lambda _: text
 
@@ -262,7 +262,7 @@ def _date_letter(letter: str, count: int, pattern: str) -> Write | None:
         return _narrow_period if count == 5 else _period
     if letter == "S" and count <= 9:
         return lambda value: f"{value.microsecond:06d}000"[:count]
-    raise ValueError(f"DATE_FORMAT does not know {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
+    raise ValueError(f"DATE_FORMAT does not support {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
 
 
 def _unix_letter(letter: str, count: int, pattern: str) -> Write:
@@ -287,7 +287,7 @@ def _unix_letter(letter: str, count: int, pattern: str) -> Write:
         return lambda value: (
             _offset(value, ":" if count == 3 else "")[: 6 if count > 1 else 3] if value.utcoffset() else "Z"
         )
-    raise ValueError(f"FROM_UNIXTIME does not know {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
+    raise ValueError(f"FROM_UNIXTIME does not support {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
 
 
 def _constant(text: str) -> Write:

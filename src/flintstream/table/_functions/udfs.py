@@ -37,7 +37,7 @@ def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Pla
     ]
     fitting = tuple(item for item in made if item is not None)
     if len(fitting) < len(made):
-        raise SqlError(f"{function.name}({given}){at(place)} has wrong types: it takes ({takes})")
+        raise SqlError(f"{function.name}({given}){at(place)} has arguments of the wrong type: it takes ({takes})")
     return fitting
 
 

@@ -291,4 +291,4 @@ class TableAggregateFunction(AggregateFunction):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError(f"{type(self).__name__} has rows: call it in flat_aggregate()")
+        raise RuntimeError(f"{type(self).__name__} returns rows: call it in flat_aggregate()")

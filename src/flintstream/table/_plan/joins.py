@@ -229,7 +229,9 @@ def versioned(
 
 def _by_key(made: Join, place: Place | None) -> Join:
     if not made.parts.keys:
-        raise SqlError(f"FOR SYSTEM_TIME AS OF{at(place)} needs an equality of columns, the key of the versions")
+        raise SqlError(
+            f"FOR SYSTEM_TIME AS OF{at(place)} needs a join condition that equates columns: the key of the versions"
+        )
     return made
 
 

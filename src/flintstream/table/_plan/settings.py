@@ -34,5 +34,5 @@ class PlannerSettings:
         """
         found = self.options.get(key, known[0]).upper()
         if found not in known:
-            raise SqlError(f"the option '{key}' has no value '{found}'{nearest(found, known)}")
+            raise SqlError(f"the option '{key}' does not accept '{found}'{nearest(found, known)}")
         return found

@@ -53,7 +53,7 @@ def data_type_of(type_info: TypeInformation) -> t.DataType:
     element = getattr(type_info, "_element_type", None)
     if element is not None:
         return t.ArrayType(data_type_of(element))
-    raise SqlError(f"tables have no type for {type_info}: map the stream to one with a declared type")
+    raise SqlError(f"tables do not support {type_info}: map the stream to one with a declared type")
 
 
 _NEVER_NULL = (t.NumericType, t.BooleanType, t.ArrayType, t.MapType, t.RowType)
@@ -129,4 +129,7 @@ def _type_of(value: Any, name: str) -> t.DataType:
         return t.MapType(_type_of(key, name), _type_of(content, name))
     if isinstance(value, tuple) or hasattr(value, "get_row_kind"):
         return inferred([tuple(value)], list(getattr(value, "_fields", None) or []))
-    raise SqlError(f"column '{name}' has no value that tells its type: give from_elements() a DataTypes.ROW([...])")
+    raise SqlError(
+        f"the type of column '{name}' cannot be inferred from its values: pass a DataTypes.ROW([...]) to "
+        "from_elements()"
+    )

@@ -81,7 +81,7 @@ class Session:
         found = self.catalog.find(name, place)
         if isinstance(found, View):
             if options:
-                raise SqlError(f"OPTIONS{at(place)} belong to a table, but '{'.'.join(name)}' is a view")
+                raise SqlError(f"OPTIONS{at(place)} apply to a table, but '{'.'.join(name)}' is a view")
             return found.node
         return self.scan(name[-1], replace(found, options={**found.options, **options}) if options else found)
 
@@ -251,7 +251,7 @@ class UnopenedSession(Session):
 
 
 def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
-    raise TypeError(f"this table is only described, not read in {env!r}")
+    raise TypeError(f"this table was planned for a check and cannot be read in {env!r}")
 
 
 def _narrowed_with_watermarks(node: Node, position: int, delay: int, need: frozenset[int]) -> Opener:

@@ -52,7 +52,7 @@ def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[S
     changes = found.changes != INSERTIONS
     if found.changes == UPSERTS and not table.primary_key:
         raise SqlError(
-            f"table '{name}': the connector reads the newest row of each key, so that the table needs a PRIMARY KEY "
+            f"table '{name}': the connector reads the newest row of each key, so the table needs a PRIMARY KEY "
             "(...) NOT ENFORCED"
         )
     fewer = None if found.with_columns is None else partial(_narrowed, found.with_columns, found, seen)

@@ -38,7 +38,7 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {
     ("Select", "into"): ("SELECT INTO", "write INSERT INTO"),
     ("Select", "sort"): ("SORT BY", "write ORDER BY"),
     ("Select", "cluster"): ("CLUSTER BY", "write ORDER BY"),
-    ("Select", "distribute"): ("DISTRIBUTE BY", "rows meet by the keys of groups and joins"),
+    ("Select", "distribute"): ("DISTRIBUTE BY", "rows are distributed by the keys of groups and joins"),
     ("Select", "locks"): ("FOR UPDATE", "tables have no locks"),
     ("Distinct", "on"): ("DISTINCT ON", "keep the first row of each key with ROW_NUMBER() = 1"),
     ("Table", "pivots"): ("PIVOT", "write an aggregate with FILTER (WHERE ...) for each column"),

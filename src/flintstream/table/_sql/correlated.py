@@ -106,7 +106,7 @@ def with_value(
     session, place = planner.session, planner.parsed.place(query)
     found = inner_rows(planner, scope, query, named)
     if found is None or len(query.expressions) != 1:
-        what = "a query for a value that reads columns of the outer query, with other clauses than SELECT and WHERE,"
+        what = "a scalar subquery that reads columns of the outer query and has clauses other than SELECT and WHERE"
         raise unsupported(what, place, "use a JOIN")
     inner, own, across = found
     item = planner.reader.read(query.expressions[0])
@@ -133,7 +133,7 @@ def with_value(
     except ColumnNotFoundError as error:
         if not scope.knows(error.name):
             raise
-        what = "a query for a value whose SELECT reads columns of the outer query"
+        what = "a scalar subquery whose SELECT reads columns of the outer query"
         raise unsupported(what, place, "read them outside its aggregates, or use a JOIN") from None
     names = [f"{HIDDEN}{width + i}" for i in range(len(grouped.columns))]
     right = [Column(name, element.type.nullable()) for name, element in zip(names, grouped.columns, strict=True)]
@@ -170,7 +170,7 @@ def _equal(a: Expr, b: Expr, zone: str, *, strict: bool) -> Expr:
     else:
         made = distinct_from("IS NOT DISTINCT FROM", (a, b), zone)
     if made is None:
-        raise SqlError("columns of a query for a value cannot be compared")
+        raise SqlError("columns of a scalar subquery cannot be compared")
     return made
 
 

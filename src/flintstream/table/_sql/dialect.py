@@ -134,7 +134,7 @@ class Tokens:
     def next(self) -> str:
         """Return a token as it is written, and go on."""
         if self.ended:
-            raise SqlError("the statement ends too early")
+            raise SqlError("the statement ends unexpectedly")
         self.position += 1
         return str(self.all[self.position - 1].text)
 
@@ -172,7 +172,7 @@ class Tokens:
     def text(self) -> str:
         """Return a text in quotes, and go on."""
         if self.peek()[:1] != "'":
-            raise SqlError(f"expected a text in quotes but found '{self.peek()}' at {self.place()}")
+            raise SqlError(f"expected a string in quotes but found '{self.peek()}' at {self.place()}")
         return self.next()
 
     def hints(self) -> list[Hint]:

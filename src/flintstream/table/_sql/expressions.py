@@ -35,7 +35,7 @@ _NULLARY = {
 }  # fmt: skip
 _WITHOUT_PARENTHESES = {"LOCALTIMESTAMP", "LOCALTIME", "CURRENT_ROW_TIMESTAMP"}
 _UNSUPPORTED = {
-    "Exists": "EXISTS", "Subquery": "a query within an expression", "Select": "a query within an expression",
+    "Exists": "EXISTS", "Subquery": "a subquery within an expression", "Select": "a subquery within an expression",
 }  # fmt: skip
 _QUANTIFIED = {"ANY": "OR", "ALL": "AND"}
 _PARTS = ("this", "expression", "expressions", "safe")
@@ -99,14 +99,14 @@ class ExpressionReader:
             return s.Apply(place, _NULLARY[kind], ())
         if kind in _UNSUPPORTED:
             raise unsupported(_UNSUPPORTED[kind], place, "join or window the streams before")
-        raise SqlError(f"{node.sql()}{at(place)} is not an expression that flintstream knows ({kind})")
+        raise SqlError(f"{node.sql()}{at(place)} is not an expression that flintstream supports ({kind})")
 
     def _refuse_unread(self, kind: str, node: Expr, place: s.Place | None) -> None:
         """Refuse a part of an expression that no method reads, so that none is ignored."""
         read = _READ.get(kind, ()) if kind in _READ or kind not in _BINARY else ("negate",)
         for key, value in node.args.items():
             if value and key not in _PARTS and key not in read:
-                raise SqlError(f"{node.sql()}{at(place)} has a part that flintstream does not know ({kind} {key})")
+                raise SqlError(f"{node.sql()}{at(place)} has a part that flintstream does not support ({kind} {key})")
 
     def _all(self, nodes: Any) -> tuple[s.Syntax, ...]:
         return tuple(self.read(node) for node in nodes)
@@ -227,7 +227,7 @@ class ExpressionReader:
 
     def _in(self, node: Expr, place: s.Place | None) -> s.Syntax:
         if node.args.get("query") is not None:
-            raise unsupported("IN with a query", place, "join the streams before")
+            raise unsupported("IN with a subquery", place, "join the streams before")
         return s.Apply(place, "IN", (self.read(node.this), *self._all(node.expressions)))
 
     def _quantified(self, sign: str, node: Expr, place: s.Place | None) -> s.Syntax:
@@ -255,7 +255,7 @@ class ExpressionReader:
         if name in DIFFERENCES:
             (inner,) = self._all(node.expressions)
             if not isinstance(inner, s.Apply) or inner.function != "-" or len(inner.arguments) != 2:
-                raise SqlError(f"{DIFFERENCES[name]}{at(place)} belongs to a difference: (a - b) {DIFFERENCES[name]}")
+                raise SqlError(f"{DIFFERENCES[name]}{at(place)} must follow a difference: (a - b) {DIFFERENCES[name]}")
             return s.Apply(place, f"- {DIFFERENCES[name]}", inner.arguments)
         if name.upper() in {"TIMESTAMPDIFF", "TIMESTAMPADD"}:
             unit, *others = node.expressions
@@ -303,7 +303,7 @@ class ExpressionReader:
     def _filter(self, node: Expr, place: s.Place | None) -> s.Syntax:
         found = self.read(node.this)
         if not isinstance(found, s.Aggregate):
-            raise SqlError(f"FILTER{at(place)} belongs to an aggregate function")
+            raise SqlError(f"FILTER{at(place)} must follow an aggregate function")
         return replace(found, condition=self.read(node.expression.this))
 
     def _hexstring(self, node: Expr, place: s.Place | None) -> s.Syntax:

@@ -270,7 +270,9 @@ class Grouping:
             given = argument.arguments if isinstance(argument, Call) and argument.name == "ROW" else (argument,)
             types = ", ".join(sql_name(item.type) for item in given)
             takes = "(any)" if aggregate.function == "JSON_ARRAYAGG" else "(KEY STRING VALUE any)"
-            raise SqlError(f"{aggregate.function}({types}){at(aggregate.place)} has wrong types: it takes {takes}")
+            raise SqlError(
+                f"{aggregate.function}({types}){at(aggregate.place)} has arguments of the wrong type: it takes {takes}"
+            )
         return made
 
     def _own_call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:

@@ -35,7 +35,9 @@ def grouping_keys(group: Expr, read: Read) -> tuple[list[Syntax], list[list[Synt
         return [key for (keys,) in choices for key in keys], []
     sets = [[key for keys in chosen for key in keys] for chosen in product(*choices)]
     if len(sets) > _MOST:
-        raise SqlError(f"GROUP BY{at(read(_first(parts[0])).place)} has {len(sets)} sets of keys: at most {_MOST}")
+        raise SqlError(
+            f"GROUP BY{at(read(_first(parts[0])).place)} has {len(sets)} grouping sets: the limit is {_MOST}"
+        )
     return [key for keys in sets for key in keys], sets
 
 

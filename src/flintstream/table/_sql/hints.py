@@ -61,7 +61,7 @@ def _read(cursor: Any, place: Place) -> Iterator[Hint]:
             raise unsupported(f"the hint {name}", place, REFUSED[name])
         elif name not in WITHOUT_EFFECT:
             known = ("OPTIONS", *WITHOUT_EFFECT, *REFUSED)
-            raise SqlError(f"no hint {name}{at(place)}{nearest(name, known)}")
+            raise SqlError(f"unknown hint {name}{at(place)}{nearest(name, known)}")
         elif cursor.take("("):
             cursor.until(")")
             cursor.expect(")")

@@ -42,9 +42,9 @@ def refuse_deep_nesting(tokens: Iterable[Token], place: Callable[[Any], Place]) 
             containers.pop()
         before = word
         if len(containers) > TYPES:
-            raise SqlError(f"'{token.text}' at {place(token)} is within more than {TYPES} rows, arrays and maps")
+            raise SqlError(f"'{token.text}' at {place(token)} is nested in more than {TYPES} rows, arrays and maps")
         if depth + signs > LEVELS:
             raise SqlError(
-                f"'{token.text}' at {place(token)} is within more than {LEVELS:,} parentheses, functions, CASE and "
+                f"'{token.text}' at {place(token)} is nested in more than {LEVELS:,} parentheses, functions, CASE and "
                 "queries: split the statement with views, or write AND, OR and + without parentheses"
             )

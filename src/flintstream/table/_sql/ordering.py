@@ -17,7 +17,7 @@ def window_of(reader: Any, node: Expr, named: dict[str, Any], place: s.Place | N
     alias = node.args.get("alias")
     if alias is not None:
         if alias.name not in named:
-            raise SqlError(f"Window '{alias.name}'{at(place)} not found; there are: {', '.join(named)}")
+            raise SqlError(f"Window '{alias.name}'{at(place)} not found; available: {', '.join(named)}")
         window = named[alias.name]
     order = window.args.get("order")
     listed = tuple(sorted_by(reader, expression) for expression in ([] if order is None else order.expressions))

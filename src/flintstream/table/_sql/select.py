@@ -99,7 +99,7 @@ class QueryPlanner:
                 continue
             index = syntax.value - 1 if isinstance(syntax, s.Value) else width + (number or 0)
             if not 0 <= index < (width if number is None else len(node.columns)):
-                raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: there are {width}")
+                raise SqlError(f"ORDER BY{at(place)} has no column {index + 1}: the query has {width}")
             listed.append((Ref(node.columns[index].type, index), descending, none))
         skipped, most = (None if item is None else self._count(item) for item in (offset, limit))
         return ordered(self.session.settings, node, listed, (skipped or 0, most), width=width, place=place).checked()
@@ -229,7 +229,7 @@ class QueryPlanner:
         """Refuse hints of what is not a table of the catalog."""
         for hint in self.parsed.hints.pop(source.parts[-1].meta.get("end"), []):
             if hint.options:
-                raise SqlError(f"OPTIONS{at(hint.place)} are those of a table, not of a query or view")
+                raise SqlError(f"OPTIONS{at(hint.place)} apply to a table, not to a query or view")
 
     def _renamed(self, node: Node, alias: Any) -> Node:
         columns = [] if alias is None else [arg.name for arg in alias.args.get("columns") or ()]

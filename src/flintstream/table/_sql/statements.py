@@ -71,7 +71,7 @@ class Answer:
 
 
 DONE = Answer((Column("result", t.DataTypes.STRING()),), (("OK",),))
-"""What a statement tells that has nothing to tell."""
+"""The result of a statement that returns nothing."""
 
 
 @deep
@@ -114,7 +114,7 @@ class Statements:
             raise unsupported(word, tokens.place(), _PLANNED[word])
         if method is None:
             known = [name[1:].upper() for name in dir(self) if name[0] == "_" and name[1] != "_"]
-            raise SqlError(f"no statement {word} at {tokens.place()}{nearest(word, [*known, 'SELECT'])}")
+            raise SqlError(f"unknown statement {word} at {tokens.place()}{nearest(word, [*known, 'SELECT'])}")
         tokens.next()
         answer: Node | Insert | InsertSet | Answer = method(tokens)
         return answer
@@ -171,7 +171,7 @@ class Statements:
             ended(tokens)
         else:
             what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
-            raise unsupported(what, tokens.place(), "there is one catalog")
+            raise unsupported(what, tokens.place(), "there is only one catalog")
         return DONE
 
     def _create_function(self, tokens: Tokens) -> None:
@@ -209,12 +209,12 @@ class Statements:
         elif what in {"TABLE", "VIEW"}:
             self.session.catalog.drop(name, View if what == "VIEW" else DeclaredTable, lenient=lenient)
         else:
-            raise unsupported(f"DROP {what}", place, "there is one catalog")
+            raise unsupported(f"DROP {what}", place, "there is only one catalog")
         return DONE
 
     def _insert(self, tokens: Tokens) -> Insert:
         if tokens.peek() == "OVERWRITE":
-            raise unsupported("INSERT OVERWRITE", tokens.place(), "remove the files before")
+            raise unsupported("INSERT OVERWRITE", tokens.place(), "remove the files first")
         tokens.expect("INTO")
         place, name = tokens.place(), tokens.path()
         self.session.catalog.find(name, place)
@@ -329,7 +329,7 @@ class Statements:
             "CURRENT DATABASE": ("current database name", [catalog.database]),
         }
         if what not in lists:
-            raise unsupported(f"SHOW {what}", tokens.place(), f"there are SHOW {', '.join(lists)}")
+            raise unsupported(f"SHOW {what}", tokens.place(), f"use SHOW {', '.join(lists)}")
         head, names = lists[what]
         return Answer((Column(head, t.DataTypes.STRING()),), tuple((name,) for name in names))
 

@@ -82,7 +82,7 @@ def with_values(
             tree = _replaced(item, tree, expressions.column(name))
             continue
         if len(value.columns) != 1:
-            raise SqlError(f"a query{at(place)} within an expression needs one column, but has {len(value.columns)}")
+            raise SqlError(f"a subquery{at(place)} within an expression needs one column, but has {len(value.columns)}")
         constant = _is_one_row(value)
         single = value if constant else _single(planner.session, value)
         name = f"{HIDDEN}{len(scope.columns)}"
@@ -177,7 +177,7 @@ def _member(planner: Any, node: Node, scope: Scope, tree: Any, named: Mapping[st
         first = tree.this
         wanted = list(first.expressions) if type(first).__name__ == "Tuple" else [first]
         if len(wanted) != len(columns):
-            raise SqlError(f"IN{at(place)} compares {len(wanted)} values with a query of {len(columns)} columns")
+            raise SqlError(f"IN{at(place)} compares {len(wanted)} values with a subquery of {len(columns)} columns")
         for item, column in zip(wanted, columns, strict=True):
             pair = resolve(planner.reader.read(item), scope), moved(column, len(scope.columns))
             conditions.append(_compared(sign, pair, session.zone, place, negated=negated))

@@ -94,7 +94,7 @@ class _Reader:
     def bare(self) -> DataType:
         name = self.word()
         if name not in _NAMES:
-            raise self.error(f"no type '{name}'{nearest(name, _NAMES)}")
+            raise self.error(f"unknown type '{name}'{nearest(name, _NAMES)}")
         self.position += 1
         if name in _SIMPLE:
             if name == "DOUBLE":

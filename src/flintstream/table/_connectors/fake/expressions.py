@@ -57,7 +57,7 @@ def maker_of(expression: str, locales: tuple[str, ...] = ()) -> Make:
 
 def _plain(text: str, expression: str) -> str:
     if "#{" in text:
-        raise SqlError(f"the expression '{expression}' has a part that cannot be read: '{text[text.index('#{') :]}'")
+        raise SqlError(f"the expression '{expression}' has a part that cannot be parsed: '{text[text.index('#{') :]}'")
     return text
 
 

@@ -84,7 +84,7 @@ class _Pattern:
                 raise self.wrong("a special group")
             made = self.alternatives()
             if self.next() != ")":
-                raise self.wrong("a group without end")
+                raise self.wrong("an unclosed group")
             return made
         if char == "[":
             return _one_of(self.members())
@@ -123,7 +123,7 @@ class _Pattern:
         self.at += 1
         chosen = "".join(item for item in _PRINTABLE if item not in found) if negated else found
         if not chosen:
-            raise self.wrong("a class without members")
+            raise self.wrong("an empty class")
         return chosen
 
     def repeated(self, made: Make) -> Make:

@@ -76,7 +76,7 @@ def _extract(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 def _check_unit(name: str, unit: Expr) -> None:
     """Refuse a unit that has no fixed length, unless it is a number of months."""
     if getattr(unit, "value", "") not in UNITS:
-        raise SqlError(f"{name} has no unit {getattr(unit, 'value', '')}; there are {', '.join(UNITS)}")
+        raise SqlError(f"{name} has no unit {getattr(unit, 'value', '')}; its units are {', '.join(UNITS)}")
 
 
 def _plus_units(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
