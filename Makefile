@@ -94,7 +94,7 @@ changelog: setup ## move the fragments into CHANGELOG.md as the section of VERSI
 	$(BIN)/towncrier build --yes --version $(VERSION)
 
 constraints: ## renew the pins, also of what builds and publishes, with their hashes (needs uv)
-	uv pip compile --universal --python-version 3.11 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \
+	uv pip compile --universal --python-version 3.10 --upgrade --all-extras --no-header --no-annotate --no-emit-index-url \
 	  --no-emit-find-links --no-emit-package flintstream --output-file constraints.txt pyproject.toml
 	for part in build:3.10 release:3.11 audit:3.11; do \
 	  uv pip compile --universal --python-version $${part#*:} --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url \
