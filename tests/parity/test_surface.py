@@ -7,7 +7,7 @@ import types
 from typing import TypeVar
 
 import pytest
-from tests.parity.surface import TABLE, behind, counts, is_ours, origin, source, surface, table_surface, value_of
+from tests.parity.surface import TABLE, behind, counts, is_ours, origin, surface, table, table_surface, value_of
 
 from flintstream.compat import pyflink
 from flintstream.compat._faces import MODULE, STAND_IN
@@ -55,7 +55,7 @@ def test_nine_of_ten_names_are_more_than_stand_ins():
 
 
 def test_the_table_of_names_is_up_to_date():
-    assert TABLE.read_text(encoding="utf-8") == source(), "write it again: python -m tests.parity.surface"
+    assert TABLE.read_text(encoding="utf-8") == table(), "write it again: python -m tests.parity.surface"
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,27 @@ PyFlink's module imports from elsewhere, like ``Duration`` in ``pyflink.common.w
 
 from __future__ import annotations
 
+import json
 from functools import cache, partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
+from pkgutil import get_data
 from types import ModuleType
 from typing import Any, TypeVar
 
-from flintstream.compat._names import NAMES, WITHOUT_ALL
 from flintstream.compat._stand_ins import stand_in
 
 __all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "face_spec", "module_behind"]
 
 MIRRORED = ("common", "datastream", "metrics", "table")
 HOME = "flintstream.compat.home"
+
+_TABLE = json.loads(get_data(__name__, "names.json") or b"")
+NAMES: dict[str, dict[str, str]] = _TABLE["names"]
+"""Names that only PyFlink's modules have, by module and origin. ``python -m tests.parity.surface`` writes them."""
+WITHOUT_ALL = frozenset(_TABLE["without_all"])
+"""Modules whose star import gives all public names: their ``__all__`` is missing or complete."""
 
 MODULE = "a module"
 STAND_IN = "nothing"
@@ -59,7 +66,7 @@ def _fill(face: ModuleType, behind: ModuleType | None) -> None:
                 mine[name] = value
     everything = getattr(behind, "__all__", None)
     if everything is not None or behind is None:
-        more = origins if behind is None or face.__name__ in WITHOUT_ALL.split() else ()
+        more = origins if behind is None or face.__name__ in WITHOUT_ALL else ()
         mine["__all__"] = [*(everything or ()), *(name for name in more if not name.startswith("_"))]
     mine["__getattr__"] = partial(_find, face, behind)
     mine["__dir__"] = partial(_names, face, behind)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import uuid
 from datetime import timedelta
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._connectors.fake.patterns import matching
-from flintstream.table._connectors.fake.words import WORDS
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import helpers, time_helpers, time_patterns
 
@@ -19,75 +20,16 @@ if TYPE_CHECKING:
     Make = Callable[[], object]
     Fakes = Callable[[], Any]  # the generators of the package ``faker``, loaded when first needed
 
-# By the name of a class: of each method, the method of the package ``faker``.
-_METHODS = """
-address: buildingnumber=building_number city country countrycode=country_code fulladdress=$address latitude longitude
-  postcode secondaryaddress=secondary_address state stateabbr=state_abbr streetaddress=street_address
-  streetname=street_name streetsuffix=street_suffix citysuffix=city_suffix cityname=city timezone zipcode zip=zipcode
-  zipcodeplus4=zipcode_plus4 citysuffix=city_suffix
-ancient: name=first_name
-app: name=color_name author=name version=$version
-artist: name
-bool: bool=$flag
-book: author=name publisher=company
-boolean: bool=$flag
-business: creditcardnumber=credit_card_number creditcardtype=credit_card_provider creditcardexpiry=credit_card_expire
-code: ean13 ean8 isbn10 isbn13 gtin13=ean13 gtin8=ean8 imei=$imei asin=$asin
-color: name=color_name hex=hex_color
-commerce: price=$price productname=$product
-company: name=company suffix=company_suffix bs buzzword=$buzzword catchphrase=catch_phrase url=url logo=image_url
-  profession=job
-country: name=country countrycode2=country_code countrycode3=$country3 capital=city currency=currency_name
-  currencycode=currency_code
-crypto: md5 sha1 sha256 sha512=$sha512
-currency: code=currency_code name=currency_name
-demographic: sex=$sex
-dog: name=first_name
-driverslicense: drivinglicense=license_plate
-educator: university=company campus=city secondaryschool=company
-file: extension=file_extension filename=file_path mimetype=mime_type
-finance: creditcard=credit_card_number iban bic=swift
-funnyname: name
-gender: shortbinarytypes=$sexletter
-hashing: md5 sha1 sha256
-idnumber: valid=ssn invalid=ssn ssnvalid=ssn
-internet: avatar=image_url domainname=domain_name domainsuffix=tld domainword=domain_word emailaddress=email
-  httpmethod=http_method image=image_url ipv4address=ipv4 ipv6address=ipv6 macaddress=mac_address password
-  port=port_number privateipv4address=ipv4_private publicipv4address=ipv4_public safeemailaddress=safe_email slug url
-  useragent=user_agent useragentany=user_agent username=user_name uuid=$uuid uuidv4=$uuid
-job: title=job
-locality: displayname=locale localestring=locale
-lorem: character=random_letter paragraph sentence word
-name: femalefirstname=first_name_female firstname=first_name fullname=name lastname=last_name
-  malefirstname=first_name_male name namewithmiddle=$name3 prefix suffix title=job username=user_name
-nation: language=language_name isocountry=country_code flag=emoji
-number: digit=random_digit negative=$negative positive=$positive randomdigit=random_digit
-  randomdigitnotzero=random_digit_not_null randomnumber=random_number
-passport: valid=passport_number
-phonenumber: cellphone=basic_phone_number extension=$extension phonenumber=phone_number subscribernumber=$subscriber
-  phonenumbernational=phone_number phonenumberinternational=phone_number
-space: company=company
-stock: nsdqsymbol=$symbol nysesymbol=$symbol
-superhero: name=$hero prefix=$descriptor suffix=$noun
-team: name=$team state
-university: prefix=city suffix=company_suffix
-vehicle: vin licenseplate=license_plate
-weather: temperaturecelsius=$celsius temperaturefahrenheit=$fahrenheit
-"""
+_NAMES = json.loads(get_data(__name__, "names.json") or b"")
+WORDS = {name: tuple(words.split(", ")) for name, words in _NAMES["words"].items()}
+"""By names in small letters, without ``_``; a name with ``$`` is only a part of others."""
+_BY_NAME = {
+    f"{kind}.{name}": ours or name
+    for kind, methods in _NAMES["methods"].items()
+    for name, _, ours in (method.partition("=") for method in methods.split())
+}
+"""Of each method of Java Faker, the method of the package ``faker``, or one of `_OWN`."""
 _SYNONYMS = {"harrypotter.characters": "harrypotter.character", "harrypotter.spells": "harrypotter.spell"}
-
-
-def _plain_names() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in _METHODS.replace("\n  ", " ").strip().splitlines():
-        kind, _, methods = line.partition(": ")
-        for method in methods.split():
-            name, _, ours = method.partition("=")
-            found[f"{kind}.{name}"] = ours or name
-    return found
-
-
-_BY_NAME = _plain_names()
 
 
 def simple(name: str) -> str:
