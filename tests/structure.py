@@ -68,10 +68,11 @@ ROOMS = {
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (
         "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
-        "_deep_stack", "_expressions", "_functions", "udf", "_operators", "_catalog", "_connectors", "connectors",
-        "_factories", "_plan", "_session", "_sql", "expression", "expressions", "schema", "table_schema",
-        "table_descriptor", "window", "_steps", "_results", "table_result", "table_config", "environment_settings",
-        "table_pipeline", "table", "statement_set", "_declarations", "table_environment",
+        "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "udf", "_expressions", "_operators",
+        "_logical", "_catalog", "_connectors", "connectors", "_plan", "_session", "_sql", "schema", "_factories",
+        "expressions", "table_schema", "table_descriptor", "window", "_steps", "_results", "table_result",
+        "table_config", "environment_settings", "table_pipeline", "table", "statement_set", "_declarations",
+        "table_environment",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}
@@ -179,6 +180,18 @@ class Code:
                     found.setdefault(rooms, []).append(item)  # type: ignore[arg-type]
         return found
 
+    def room_circles(self, package: str) -> list[list[str]]:
+        """Return the groups of rooms of a package that import each other, for types as well."""
+        base = f"flintstream.{package}."
+        edges: dict[str, set[str]] = {room: set() for room in self.rooms(package)}
+        for item in self.imports:
+            if item.importer.startswith(base) and item.imported.startswith(base):
+                importer, imported = (
+                    name.removeprefix(base).partition(".")[0] for name in (item.importer, item.imported)
+                )
+                edges[importer].add(imported)
+        return sorted((sorted(group) for group in _components(edges) if len(group) > 1), key=len, reverse=True)
+
     def figures(self) -> dict[str, int]:
         """Return the measures that only improve, by what they count."""
         at_run_time, with_types = self.circles(for_types=False), self.circles(for_types=True)
@@ -188,6 +201,7 @@ class Code:
             "modules in circles, imports for types included": sum(map(len, with_types)),
             "modules in the largest circle, imports for types included": max(map(len, with_types), default=0),
             **{f"arrows back in {package}": len(self.back_arrows(package)) for package in ROOMS},
+            **{f"rooms in circles in {package}": sum(map(len, self.room_circles(package))) for package in ROOMS},
             "imports within functions": len(self.function_imports()),
             **{f"Any in {package}": count for package, count in sorted(self.anys().items()) if package},
             "private members of other packages": len(self.foreign_private_members()),
@@ -326,6 +340,8 @@ def main() -> None:
     for package in ROOMS:
         arrows = code.back_arrows(package)
         print(f"arrows back in {package}: {len(arrows)}", *(f"{a}->{b}" for a, b in arrows if options.verbose))
+        circles = code.room_circles(package)
+        print(f"rooms in circles in {package}: {sum(map(len, circles))}", *(circles if options.verbose else ()))
     print(f"imports within functions: {len(code.function_imports())}")
     anys = code.anys()
     print(f"Any: {anys.total()}:", ", ".join(f"{name} {count}" for name, count in anys.most_common()))

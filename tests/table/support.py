@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
-from flintstream.table._plan.nodes import Node
+from flintstream.table._logical.nodes import Node
 from flintstream.table._plan.translate import translated
 from flintstream.table._sql.statements import Insert
 from flintstream.table.environment_settings import EnvironmentSettings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -10,17 +11,37 @@ from flintstream.errors import PlanError, UnsupportedByDesignError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flintstream.table._expressions.syntax import Place
-
 __all__ = [
     "ColumnNotFoundError",
+    "Place",
     "SqlError",
     "TableNotFoundError",
     "UnsupportedClauseError",
     "at",
     "nearest",
+    "place_at",
     "unsupported",
 ]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position in a statement, from 1 on."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+def place_at(sql: str, offset: int) -> Place:
+    r"""Return the place of an offset.
+
+    >>> str(place_at("SELECT a,\n  b", 12))
+    'line 2, column 3'
+    """
+    return Place(sql.count("\n", 0, offset) + 1, offset - sql.rfind("\n", 0, offset))
 
 
 class SqlError(PlanError):

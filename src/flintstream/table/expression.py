@@ -12,9 +12,7 @@ from flintstream.common._public import publish
 from flintstream.common._types import data_types as t
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import nearest
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import IntervalType, RowsType, text_type
-from flintstream.table._functions.enums import (
+from flintstream.table._methods.enums import (
     JsonExistsOnError,
     JsonOnNull,
     JsonQueryOnEmptyOrError,
@@ -24,11 +22,15 @@ from flintstream.table._functions.enums import (
     TimeIntervalUnit,
     TimePointUnit,
 )
-from flintstream.table._functions.json_methods import JsonMethods, word
-from flintstream.table._functions.methods import AGGREGATES, METHODS, method_of
-from flintstream.table._sql.literals import number
+from flintstream.table._methods.json_methods import JsonMethods, word
+from flintstream.table._methods.methods import AGGREGATES, METHODS, method_of
+from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.literals import number
+from flintstream.table._types.rules import IntervalType, RowsType, text_type
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from flintstream.common._types.data_types import DataType
 
 __all__ = [
@@ -201,8 +203,8 @@ class Expression(JsonMethods):
             raise AttributeError(f"Expression has no supported function '{name}'{nearest(name, METHODS)}")
         return found
 
-    def _applied(self, name: str, *arguments: object) -> Expression:
-        return apply(name, self, *arguments)
+    def _applied(self, name: str, *arguments: object) -> Self:
+        return type(self)(s.Apply(None, name, (self._syntax, *map(syntax_of, arguments))))
 
     def alias(self, name: str, *extra_names: str) -> Expression:
         """Return the expression with another name; several for a table function."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._public import publish
-from flintstream.table._expressions import syntax as s
 from flintstream.table._factories import json as _json
 from flintstream.table._factories import times as _times
 from flintstream.table._factories import values as _values
 from flintstream.table._factories.json import *  # noqa: F403 - a list of names for each subject
 from flintstream.table._factories.times import *  # noqa: F403
 from flintstream.table._factories.values import *  # noqa: F403
+from flintstream.table._syntax import scalar as s
 from flintstream.table.expression import Expression, apply, syntax_of
 from flintstream.table.schema import syntax_of_text
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._catalog.catalog import Declared, DeclaredTable
-from flintstream.table._errors import SqlError
 from flintstream.table._expressions.sql_text import sql_text
-from flintstream.table._expressions.types import sql_name
-from flintstream.table._sql.dialect import Tokens, parsed_expression, place_at
+from flintstream.table._sql.dialect import Tokens, parsed_expression
 from flintstream.table._sql.expressions import ExpressionReader
-from flintstream.table._sql.type_reader import read_type
+from flintstream.table._types.reader import data_type_of
+from flintstream.table._types.rules import sql_name
 from flintstream.table.expression import Expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._expressions.syntax import Syntax
+    from flintstream.table._syntax.scalar import Syntax
 
 __all__ = ["Schema"]
 
@@ -106,7 +105,7 @@ class Schema:
 
         def column(self, column_name: str, data_type: DataType | str) -> Schema.Builder:
             """Add a physical column."""
-            kind = _type(data_type)
+            kind = data_type_of(data_type)
             self._columns.append(Declared(column_name, kind))
             self._texts.append(f"`{column_name}` {sql_name(kind)}")
             return self
@@ -126,7 +125,7 @@ class Schema:
             is_virtual: bool = False,
         ) -> Schema.Builder:
             """Add a column that the connector fills; ``rowtime`` of a stream is the timestamp of its records."""
-            kind = _type(data_type)
+            kind = data_type_of(data_type)
             self._columns.append(Declared(column_name, kind, None, metadata_key or column_name, is_virtual))
             source = "" if metadata_key is None else f" FROM '{metadata_key}'"
             self._texts.append(f"`{column_name}` METADATA{source}{' VIRTUAL' if is_virtual else ''}")
@@ -153,16 +152,6 @@ class Schema:
         def build(self) -> Schema:
             """Return the schema."""
             return Schema(self._columns, self._texts, self._watermark, self._key)
-
-
-def _type(given: DataType | str) -> DataType:
-    if not isinstance(given, str):
-        return given
-    tokens = Tokens(given)
-    found, end = read_type(tokens.all, 0, lambda token: place_at(given, token.start))
-    if end < len(tokens.all):
-        raise SqlError(f"'{given}' is not a type: remove '{tokens.all[end].text}'")
-    return found
 
 
 def _syntax(given: Expression | str) -> Syntax:

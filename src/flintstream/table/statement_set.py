@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, unsupported
-from flintstream.table._plan.nodes import explained
+from flintstream.table._logical.nodes import explained
 from flintstream.table._sql.statements import Insert
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._logical.nodes import explained
 from flintstream.table._plan.build import calc, correlated, filtered, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
-from flintstream.table._plan.nodes import explained
 from flintstream.table._plan.sets import combined
 from flintstream.table._plan.sorting import a_part, ordered
 from flintstream.table._results.pandas import data_frame
@@ -31,13 +30,14 @@ from flintstream.table._steps.grouped import (
 )
 from flintstream.table._steps.names import named
 from flintstream.table._steps.over import OverWindowedTable
+from flintstream.table._syntax import scalar as s
 from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._catalog.catalog import DeclaredTable
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult

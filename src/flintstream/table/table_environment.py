@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table.changelog_mode import ChangelogMode
     from flintstream.table.table_descriptor import TableDescriptor
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import syntax as s
+from flintstream.table._syntax import scalar as s
 from flintstream.table.expression import syntax_of
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ from flintstream.common._text.java import narrow
 from flintstream.common._types import data_types as t
 from flintstream.common.types import _make_row
 from flintstream.errors import FlintstreamError
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.codegen import compiled, source
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.helpers import fit
 from flintstream.table._expressions.resolver import Scope, resolve
-from flintstream.table._expressions.types import INTEGERS, TEXTS, IntervalType, is_nullable
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import INTEGERS, TEXTS, IntervalType, is_nullable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

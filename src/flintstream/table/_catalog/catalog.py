@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._expressions.syntax import Place, Syntax
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._errors import Place
+    from flintstream.table._logical.nodes import Node
+    from flintstream.table._syntax.scalar import Syntax
 
 CATALOG, DATABASE = "default_catalog", "default_database"
 

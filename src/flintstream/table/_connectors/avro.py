@@ -14,7 +14,7 @@ from flintstream.connectors.formats.avro_schema import library, parsed
 from flintstream.table._connectors.formats import Decoder, Encoder
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.helpers import named_row
-from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, is_nullable, sql_name
+from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, is_nullable, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

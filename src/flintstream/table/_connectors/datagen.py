@@ -18,7 +18,7 @@ from flintstream.table._connectors.contract import SourceConnector, TableSource
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import time_helpers
 from flintstream.table._expressions.helpers import WIDE, named_row
-from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
+from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ from flintstream.table._connectors.datagen import generated
 from flintstream.table._connectors.fake.expressions import maker_of, text_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
-from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, TIMESTAMPS, sql_name
+from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, TIMESTAMPS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

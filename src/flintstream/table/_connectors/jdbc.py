@@ -27,8 +27,8 @@ from flintstream.table._connectors.contract import (
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.time_helpers import to_instant
-from flintstream.table._expressions.types import BYTES, INTEGERS, TEXTS, sql_name
 from flintstream.table._operators.lookups import CachedLookup
+from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,14 +12,14 @@ from flintstream.common._types import data_types as t
 from flintstream.common._types.data_types import to_type_info
 from flintstream.runtime.copies import copied
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions.types import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
 from flintstream.table._functions.user_defined import FunctionContext
+from flintstream.table._types.rules import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._errors import Place
 
 AGGREGATES = (
     "ARRAY_AGG",

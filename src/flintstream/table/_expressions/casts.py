@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const
-from flintstream.table._expressions.types import (
+from flintstream.table._types.rules import (
     BYTES,
     INTEGERS,
     TEXTS,

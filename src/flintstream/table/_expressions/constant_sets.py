@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.codegen import compiled, source
 from flintstream.table._expressions.expr import Call, Const
-from flintstream.table._expressions.types import INTEGERS, TEXTS, is_nullable
+from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expressions.types import is_nullable
+from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType

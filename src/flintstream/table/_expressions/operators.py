@@ -10,7 +10,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.constant_sets import in_sets
 from flintstream.table._expressions.expr import Call, Const, Expr, template
-from flintstream.table._expressions.types import (
+from flintstream.table._types.rules import (
     INTEGERS,
     TEXTS,
     TIMESTAMPS,

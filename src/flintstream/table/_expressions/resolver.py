@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import ColumnNotFoundError, SqlError, TableNotFoundError, at, nearest
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, Ref, template
 from flintstream.table._expressions.functions import FUNCTIONS
-from flintstream.table._expressions.types import is_nullable, sql_name, with_null
-from flintstream.table._functions.udfs import invocation
+from flintstream.table._expressions.invocations import invocation
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ from datetime import date, datetime, time
 from typing import Any
 
 from flintstream.table._deep_stack import deep
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import IntervalType, sql_name
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import IntervalType, sql_name
 
 _RANKS = ({"OR"}, {"AND"}, {"=", "<>", "<", "<=", ">", ">=", "LIKE"}, {"+", "-"}, {"*", "/", "%"}, {"||"})
 """Operators between two values; those of later sets bind more closely."""

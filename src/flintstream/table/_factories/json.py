@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flintstream.table._expressions import syntax as s
-from flintstream.table._functions.json_methods import word
+from flintstream.table._methods.json_methods import word
+from flintstream.table._syntax import scalar as s
 from flintstream.table.expression import Expression, JsonOnNull, apply, syntax_of
 
 __all__ = ["json", "json_array", "json_array_agg", "json_object", "json_object_agg", "json_string"]

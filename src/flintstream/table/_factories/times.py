@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.table._functions.json_methods import word
+from flintstream.table._methods.json_methods import word
 from flintstream.table.expression import apply, given
 
 if TYPE_CHECKING:

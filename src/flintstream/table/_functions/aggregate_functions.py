@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.errors import optional_module
-from flintstream.table._expressions import syntax as s
 from flintstream.table._functions.kinds import plain, series_of
 from flintstream.table._functions.user_defined import AggregateFunction, TableAggregateFunction
 from flintstream.table._functions.wrappers import FunctionWrapper
+from flintstream.table._syntax import scalar as s
+from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -84,8 +85,6 @@ class AggregateWrapper(FunctionWrapper):
 
     def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
-        from flintstream.table.expression import Expression, syntax_of
-
         return Expression(s.aggregate_of(None, self, tuple(syntax_of(argument) for argument in arguments)))
 
 

@@ -6,32 +6,22 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.table._expressions import syntax as s
 from flintstream.table._functions.user_defined import UserDefinedFunction
-from flintstream.table._sql.type_reader import read_type
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.reader import data_type_of
+from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
 
-__all__ = ["FunctionWrapper", "as_data_type"]
+__all__ = ["FunctionWrapper"]
 
 
 class PlainFunction(UserDefinedFunction):
     def __init__(self, function: Callable[..., Any]) -> None:
         self.eval = function
-
-
-def as_data_type(given: DataType | str) -> DataType:
-    """Return a type given by its name in SQL, or as it is."""
-    if not isinstance(given, str):
-        return given
-    from flintstream.table._sql.dialect import Tokens, place_at
-
-    tokens = Tokens(given)
-    found, _ = read_type(tokens.all, 0, lambda token: place_at(given, token.start))
-    return found
 
 
 class FunctionWrapper:
@@ -44,8 +34,8 @@ class FunctionWrapper:
         self.kind = kind
         self.implementation = implementation if hasattr(implementation, "eval") else PlainFunction(implementation)
         given = [input_types] if isinstance(input_types, (t.DataType, str)) else input_types
-        self.input_types = None if given is None else [as_data_type(item) for item in given]
-        self.result_types = _columns(results) if kind == "table" else [as_data_type(results)]
+        self.input_types = None if given is None else [data_type_of(item) for item in given]
+        self.result_types = _columns(results) if kind == "table" else [data_type_of(results)]
         self.result_type = self.result_types[0]
         self.name = name or getattr(implementation, "__name__", type(implementation).__name__)
         self.alias_names: tuple[str, ...] = ()
@@ -77,13 +67,11 @@ class FunctionWrapper:
 
     def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""
-        from flintstream.table.expression import Expression, syntax_of
-
         return Expression(s.Invoke(None, self, tuple(syntax_of(argument) for argument in arguments)))
 
 
 def _columns(results: Any) -> list[DataType]:
     if isinstance(results, (t.DataType, str)):
-        one = as_data_type(results)
+        one = data_type_of(results)
         return one.field_types() if isinstance(one, t.RowType) else [one]
-    return [as_data_type(result) for result in results]
+    return [data_type_of(result) for result in results]

@@ -8,17 +8,17 @@ from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Ref
-from flintstream.table._expressions.types import common_type, implicit, sql_name
-from flintstream.table._functions.udfs import arguments_of
-from flintstream.table._plan.nodes import Calc, Correlate, Union, Values
+from flintstream.table._expressions.invocations import arguments_of
+from flintstream.table._logical.nodes import Calc, Correlate, Union, Values
+from flintstream.table._types.rules import common_type, implicit, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Item
-    from flintstream.table._expressions.syntax import Place
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 
 def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> Node:

@@ -9,7 +9,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._expressions.operators import logic
-from flintstream.table._expressions.types import IntervalType
+from flintstream.table._types.rules import IntervalType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.codegen import Source
-from flintstream.table._plan.nodes import Node
+from flintstream.table._logical.nodes import Node
 from flintstream.table._plan.translate import GeneratedOperator, generated, translated, translation
 
 if TYPE_CHECKING:

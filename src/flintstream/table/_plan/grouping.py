@@ -20,7 +20,7 @@ from flintstream.datastream.window import (
 from flintstream.table._errors import unsupported
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Const
-from flintstream.table._expressions.types import has_lists
+from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.grouping import (
     NOTHING,
     Changes,
@@ -33,14 +33,14 @@ from flintstream.table._operators.grouping import (
 from flintstream.table._operators.windows import Cumulating, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
-from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+from flintstream.table._types.rules import has_lists
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column
-    from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.settings import PlannerSettings
 
 

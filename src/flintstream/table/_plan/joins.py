@@ -11,6 +11,7 @@ from flintstream.graph.transformation import OperatorTransformation
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
+from flintstream.table._logical.nodes import Calc, Node, shown
 from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
 from flintstream.table._operators.rows import RowFunction
@@ -19,14 +20,13 @@ from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
-from flintstream.table._plan.nodes import Calc, Node, shown
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
     from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Column, Expr
-    from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.conditions import Bounds, Parts
     from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._plan.window_columns import WindowColumns

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.expr import Call, Ref
-from flintstream.table._expressions.types import INTEGERS
+from flintstream.table._logical.nodes import Calc, Node, Scan, shown
 from flintstream.table._operators.lookups import LookupJoinOperator
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan.conditions import both, conjuncts, taken_apart
-from flintstream.table._plan.nodes import Calc, Node, Scan, shown
 from flintstream.table._plan.translate import then, translated, translation
+from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.lookups import Lookup
     from flintstream.table._plan.settings import PlannerSettings
 

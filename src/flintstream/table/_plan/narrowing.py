@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._logical.nodes import Calc, Node, Scan, Union
 from flintstream.table._plan.grouping import Windowed
 from flintstream.table._plan.joins import ANTI, SEMI, Join
-from flintstream.table._plan.nodes import Calc, Node, Scan, Union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,6 +10,7 @@ from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Const, Ref
+from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
 from flintstream.table._operators.ranks import Ranked, RankedInWindow
@@ -17,15 +18,14 @@ from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
 from flintstream.table._plan.joins import timed
-from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.translate import translated, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column, Expr
-    from flintstream.table._expressions.syntax import Place
     from flintstream.table._operators.over import Frame, Over, Position
     from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._plan.window_columns import WindowColumns

@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.expr import Ref
+from flintstream.table._logical.nodes import Node
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.sets import CountedRows
 from flintstream.table._plan.build import union_all
-from flintstream.table._plan.nodes import Node
 from flintstream.table._plan.translate import translated, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._errors import Place
     from flintstream.table._plan.settings import PlannerSettings
 
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Column, Ref
+from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import Frame, OverBatch, OverStream
 from flintstream.table._operators.ranks import Ranked
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan import edges
-from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._expressions.syntax import Place
     from flintstream.table._plan.settings import PlannerSettings
 
 

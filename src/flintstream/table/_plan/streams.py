@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from flintstream.common._types import data_types as t
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from flintstream.table._errors import SqlError, nearest
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Ref
-from flintstream.table._expressions.types import sql_name
+from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
 from flintstream.table._plan import edges
-from flintstream.table._plan.nodes import Calc, Scan
 from flintstream.table._plan.stream_types import column_types
 from flintstream.table._plan.translate import GeneratedOperator, then
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 NAME = "Unregistered_DataStream"
 _STAMP = "from_millis(t)"

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.expr import Column
+from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.grouping import FirstColumns
 from flintstream.table._operators.table_aggregates import TableAggregate
-from flintstream.table._plan.nodes import Calc, Node
 from flintstream.table._plan.translate import Produced, translated, translation
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compiled, source
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._functions.user_defined import FunctionContext
-from flintstream.table._plan.nodes import Calc, Correlate, Scan, Union, Values
+from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 
 SHALLOW = 20

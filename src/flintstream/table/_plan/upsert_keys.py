@@ -7,15 +7,15 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.expr import Ref
+from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.joins import ANTI, FULL, LEFT, RIGHT, SEMI, Join
-from flintstream.table._plan.nodes import Calc, Scan
 from flintstream.table._plan.over import Rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
     Keys = set[frozenset[int]]
 

@@ -7,12 +7,12 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.expr import Ref
+from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.grouping import Grouped, Windowed
-from flintstream.table._plan.nodes import Calc
 
 if TYPE_CHECKING:
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.grouping import WindowSpec
-    from flintstream.table._plan.nodes import Node
 
 
 @dataclass(frozen=True)

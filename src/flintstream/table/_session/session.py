@@ -14,18 +14,18 @@ from flintstream.table._catalog.catalog import Catalog, Declared, View
 from flintstream.table._connectors.registry import find
 from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.resolver import Item, Scope, resolve
-from flintstream.table._expressions.types import TIMESTAMPS, IntervalType, sql_name
+from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.narrowing import narrowed
-from flintstream.table._plan.nodes import Scan
 from flintstream.table._plan.settings import PlannerSettings
 from flintstream.table._plan.translate import then, translated
 from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import following, scan
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import TIMESTAMPS, IntervalType, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
     from flintstream.table._catalog.catalog import DeclaredTable
-    from flintstream.table._expressions.syntax import Place
-    from flintstream.table._plan.nodes import Node, Opener
+    from flintstream.table._errors import Place
+    from flintstream.table._logical.nodes import Node, Opener
 
 T = TypeVar("T")
 

@@ -9,7 +9,6 @@ from flintstream.table._connectors.registry import sink_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.types import is_nullable
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.upserts import NullCheck, SinkMaterializer
 from flintstream.table._plan import edges
@@ -17,6 +16,7 @@ from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.translate import GeneratedOperator, then, translated
 from flintstream.table._plan.upsert_keys import upsert_keys
 from flintstream.table._session.sources import connector_table
+from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._connectors.contract import ConnectorTable, TableSink
     from flintstream.table._expressions.expr import Column
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.settings import PlannerSettings
 
 MATERIALIZE = "table.exec.sink.upsert-materialize"

@@ -12,9 +12,9 @@ from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import source_of
 from flintstream.table._connectors.times import ComputedTime, TimeColumn
 from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._logical.nodes import Scan
 from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
 from flintstream.table._plan import edges
-from flintstream.table._plan.nodes import Scan
 from flintstream.table._plan.translate import GeneratedOperator, then
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.contract import TableSource
     from flintstream.table._expressions.codegen import Source as Code
     from flintstream.table._expressions.expr import Column
-    from flintstream.table._plan.nodes import Opener
+    from flintstream.table._logical.nodes import Opener
 
 
 def following(delay_ms: int, env: StreamExecutionEnvironment) -> WatermarkStrategy[tuple[object, ...]]:

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import ColumnNotFoundError, SqlError, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._expressions.operators import comparison, distinct_from
 from flintstream.table._expressions.resolver import Scope, resolve
+from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import filtered
 from flintstream.table._plan.conditions import both, moved, taken_apart
 from flintstream.table._plan.joins import INNER, LEFT, joined, with_condition
-from flintstream.table._plan.nodes import Calc
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.joins import boolean
+from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 HIDDEN = "$q"
 """How the names of columns begin that hold the value of a query."""

@@ -8,14 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.errors import optional_module
-from flintstream.table._errors import SqlError
-from flintstream.table._expressions.syntax import Place
+from flintstream.table._errors import SqlError, place_at
 from flintstream.table._sql import json_clauses
 from flintstream.table._sql.clauses import refuse_unread
 from flintstream.table._sql.hints import hints_after, is_hinted
 from flintstream.table._sql.nesting import refuse_deep_nesting
 from flintstream.table._sql.short_forms import written_out
-from flintstream.table._sql.type_reader import read_type
+from flintstream.table._types.reader import read_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token, TokenType
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._errors import Place
     from flintstream.table._sql.hints import Hint
 
 WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
@@ -202,15 +202,6 @@ class Tokens:
         """Return all tokens that are left."""
         found, self.position = self.all[self.position :], len(self.all)
         return found
-
-
-def place_at(sql: str, offset: int) -> Place:
-    r"""Return the place of an offset.
-
-    >>> str(place_at("SELECT a,\n  b", 12))
-    'line 2, column 3'
-    """
-    return Place(sql.count("\n", 0, offset) + 1, offset - sql.rfind("\n", 0, offset))
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions import helpers
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES
-from flintstream.table._expressions.types import text_type
 from flintstream.table._sql.dialect import DIFFERENCES
-from flintstream.table._sql.literals import interval, number
 from flintstream.table._sql.ordering import window_of
+from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.literals import interval, number
+from flintstream.table._types.rules import text_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlglot.expressions import Expr
 
+    from flintstream.table._errors import Place
     from flintstream.table._sql.dialect import Parsed
 
 _BINARY = {
@@ -101,7 +102,7 @@ class ExpressionReader:
             raise unsupported(_UNSUPPORTED[kind], place, "join or window the streams before")
         raise SqlError(f"{node.sql()}{at(place)} is not an expression that flintstream supports ({kind})")
 
-    def _refuse_unread(self, kind: str, node: Expr, place: s.Place | None) -> None:
+    def _refuse_unread(self, kind: str, node: Expr, place: Place | None) -> None:
         """Refuse a part of an expression that no method reads, so that none is ignored."""
         read = _READ.get(kind, ()) if kind in _READ or kind not in _BINARY else ("negate",)
         for key, value in node.args.items():
@@ -111,10 +112,10 @@ class ExpressionReader:
     def _all(self, nodes: Any) -> tuple[s.Syntax, ...]:
         return tuple(self.read(node) for node in nodes)
 
-    def _window(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _window(self, node: Expr, place: Place | None) -> s.Syntax:
         return window_of(self, node, self.windows, place)
 
-    def _column(self, node: Any, place: s.Place | None) -> s.Syntax:
+    def _column(self, node: Any, place: Place | None) -> s.Syntax:
         names = tuple(part.name for part in node.parts)
         if len(names) == 1 and not node.this.args.get("quoted") and names[0].upper() in _WITHOUT_PARENTHESES:
             return s.Apply(place, names[0].upper(), ())
@@ -122,43 +123,43 @@ class ExpressionReader:
             return s.Star(place, names[0] if len(names) > 1 else None)
         return s.Name(place, names)
 
-    def _dot(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _dot(self, node: Expr, place: Place | None) -> s.Syntax:
         inner = self.read(node.this)
         if isinstance(inner, s.Name):
             return s.Name(inner.place, (*inner.parts, node.name))
         key = s.Value(place, node.expression.name, t.CharType(max(len(node.expression.name), 1), False))
         return s.Apply(place, "GET", (inner, key))
 
-    def _star(self, _: object, place: s.Place | None) -> s.Syntax:
+    def _star(self, _: object, place: Place | None) -> s.Syntax:
         return s.Star(place)
 
-    def _alias(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _alias(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Alias(place, self.read(node.this), (node.alias,))
 
-    def _paren(self, node: Expr, _: s.Place | None) -> s.Syntax:
+    def _paren(self, node: Expr, _: Place | None) -> s.Syntax:
         return self.read(node.this)
 
-    def _literal(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _literal(self, node: Expr, place: Place | None) -> s.Syntax:
         text = node.this
         if node.is_string:
             return s.Value(place, text, text_type(text))
         return number(text, place)
 
-    def _boolean(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _boolean(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Value(place, bool(node.this), t.BooleanType(False))
 
-    def _null(self, _: object, place: s.Place | None) -> s.Syntax:
+    def _null(self, _: object, place: Place | None) -> s.Syntax:
         return s.Value(place, None, t.NullType())
 
-    def _neg(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _neg(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Apply(place, "-", (self.read(node.this),))
 
-    def _not(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _not(self, node: Expr, place: Place | None) -> s.Syntax:
         if type(node.this).__name__ == "Is":
             return self._is(node.this, place, negated=True)
         return s.Apply(place, "NOT", (self.read(node.this),))
 
-    def _is(self, node: Expr, place: s.Place | None, *, negated: bool = False) -> s.Syntax:
+    def _is(self, node: Expr, place: Place | None, *, negated: bool = False) -> s.Syntax:
         other = node.expression
         if type(other).__name__ == "JSON" and not other.args.get("unique"):
             kind = f" {other.this}" if other.this else ""
@@ -168,16 +169,16 @@ class ExpressionReader:
         word = "NULL" if type(other).__name__ == "Null" else "TRUE" if other.this else "FALSE"
         return s.Apply(place, f"IS {'NOT ' if negated else ''}{word}", (self.read(node.this),))
 
-    def _cast(self, node: Any, place: s.Place | None, *, lenient: bool = False) -> s.Syntax:
+    def _cast(self, node: Any, place: Place | None, *, lenient: bool = False) -> s.Syntax:
         if not node.to.expressions:
             return self._typed_literal(node, place)
         index = int(node.to.expressions[0].this.this)
         return s.Convert(place, self.read(node.this), self.parsed.types[index], lenient)
 
-    def _trycast(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _trycast(self, node: Expr, place: Place | None) -> s.Syntax:
         return self._cast(node, place, lenient=True)
 
-    def _typed_literal(self, node: Any, place: s.Place | None) -> s.Syntax:
+    def _typed_literal(self, node: Any, place: Place | None) -> s.Syntax:
         text, word = node.this.name, node.to.this.name
         try:
             if word == "DATE":
@@ -189,7 +190,7 @@ class ExpressionReader:
         except ValueError as error:
             raise SqlError(f"{error}{at(place)}") from error
 
-    def _interval(self, node: Any, place: s.Place | None) -> s.Syntax:
+    def _interval(self, node: Any, place: Place | None) -> s.Syntax:
         unit = node.args.get("unit")
         span = type(unit).__name__ == "IntervalSpan"
         first, last = (unit.this.name, unit.expression.name) if span else ("" if unit is None else unit.name, "")
@@ -201,7 +202,7 @@ class ExpressionReader:
                 f"INTERVAL '{node.this.name}'{at(place)} does not fit {' TO '.join(filter(None, words))}"
             ) from None
 
-    def _case(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _case(self, node: Expr, place: Place | None) -> s.Syntax:
         subject = None if node.this is None else self.read(node.this)
         parts: list[s.Syntax] = []
         for arg in node.args["ifs"]:
@@ -213,24 +214,24 @@ class ExpressionReader:
         parts.append(s.Value(place, None, t.NullType()) if default is None else self.read(default))
         return s.Apply(place, "CASE", tuple(parts))
 
-    def _if(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _if(self, node: Expr, place: Place | None) -> s.Syntax:
         default = node.args.get("false")
         otherwise = s.Value(place, None, t.NullType()) if default is None else self.read(default)
         return s.Apply(place, "IF", (self.read(node.this), self.read(node.args["true"]), otherwise))
 
-    def _between(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _between(self, node: Expr, place: Place | None) -> s.Syntax:
         value, *ends = (self.read(node.this), self.read(node.args["low"]), self.read(node.args["high"]))
         found = s.Apply(place, "BETWEEN", (value, *ends))
         if not node.args.get("symmetric"):
             return found
         return s.Apply(place, "OR", (found, s.Apply(place, "BETWEEN", (value, *reversed(ends)))))
 
-    def _in(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _in(self, node: Expr, place: Place | None) -> s.Syntax:
         if node.args.get("query") is not None:
             raise unsupported("IN with a subquery", place, "join the streams before")
         return s.Apply(place, "IN", (self.read(node.this), *self._all(node.expressions)))
 
-    def _quantified(self, sign: str, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _quantified(self, sign: str, node: Expr, place: Place | None) -> s.Syntax:
         """Return ``a > ALL (1, 2)`` as comparisons with each value."""
         word, other = _quantifier(node.expression), node.expression
         given = other.this
@@ -244,13 +245,13 @@ class ExpressionReader:
         parts = [s.Apply(place, sign, (value, self.read(item))) for item in listed]
         return parts[0] if len(parts) == 1 else s.Apply(place, _QUANTIFIED[word], tuple(parts))
 
-    def _escape(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _escape(self, node: Expr, place: Place | None) -> s.Syntax:
         like = node.this
         parts = (self.read(like.this), self.read(like.expression), self.read(node.expression))
         found = s.Apply(place, "LIKE ESCAPE", parts)
         return s.Apply(place, "NOT", (found,)) if like.args.get("negate") else found
 
-    def _anonymous(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _anonymous(self, node: Expr, place: Place | None) -> s.Syntax:
         name = node.name
         if name in DIFFERENCES:
             (inner,) = self._all(node.expressions)
@@ -270,7 +271,7 @@ class ExpressionReader:
             return self._aggregate(name.upper(), list(node.expressions), place)
         return s.Apply(place, name, self._all(node.expressions))
 
-    def _aggregate(self, name: str, given: list[Any], place: s.Place | None) -> s.Syntax:
+    def _aggregate(self, name: str, given: list[Any], place: Place | None) -> s.Syntax:
         distinct = len(given) > 0 and type(given[0]).__name__ == "Distinct"
         if distinct:
             given = [*given[0].expressions, *given[1:]]
@@ -285,43 +286,43 @@ class ExpressionReader:
             raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
         return s.Aggregate(place, name, self.read(given[0]) if given else None, distinct, None, option)
 
-    def _own_aggregate(self, function: object, given: list[Any], place: s.Place | None) -> s.Syntax:
+    def _own_aggregate(self, function: object, given: list[Any], place: Place | None) -> s.Syntax:
         distinct = len(given) == 1 and type(given[0]).__name__ == "Distinct"
         arguments = self._all(given[0].expressions if distinct else given)
         return replace(s.aggregate_of(place, function, arguments), distinct=distinct)
 
-    def _jsonobjectagg(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _jsonobjectagg(self, node: Expr, place: Place | None) -> s.Syntax:
         (pair,) = node.expressions
         option = "ABSENT" if str(node.args.get("null_handling") or "").startswith("ABSENT") else "NULL"
         both = s.Apply(place, "ROW", (self.read(pair.this), self.read(pair.expression)))
         return s.Aggregate(place, "JSON_OBJECTAGG", both, option=option)
 
-    def _jsonarrayagg(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _jsonarrayagg(self, node: Expr, place: Place | None) -> s.Syntax:
         option = "NULL" if str(node.args.get("null_handling") or "").startswith("NULL") else "ABSENT"
         return s.Aggregate(place, "JSON_ARRAYAGG", self.read(node.this), option=option)
 
-    def _filter(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _filter(self, node: Expr, place: Place | None) -> s.Syntax:
         found = self.read(node.this)
         if not isinstance(found, s.Aggregate):
             raise SqlError(f"FILTER{at(place)} must follow an aggregate function")
         return replace(found, condition=self.read(node.expression.this))
 
-    def _hexstring(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _hexstring(self, node: Expr, place: Place | None) -> s.Syntax:
         value = bytes.fromhex(node.this)
         return s.Value(place, value, t.BinaryType(max(len(value), 1), False))
 
-    def _unicodestring(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _unicodestring(self, node: Expr, place: Place | None) -> s.Syntax:
         text = re.sub(r"\\([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), node.name)
         return s.Value(place, text, text_type(text))
 
-    def _national(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _national(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Value(place, node.name, text_type(node.name))
 
-    def _overlay(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _overlay(self, node: Expr, place: Place | None) -> s.Syntax:
         parts = (node.this, node.expression, node.args.get("from_"), node.args.get("for_"))
         return s.Apply(place, "OVERLAY", self._all(part for part in parts if part is not None))
 
-    def _floor(self, node: Expr, place: s.Place | None, name: str = "FLOOR") -> s.Syntax:
+    def _floor(self, node: Expr, place: Place | None, name: str = "FLOOR") -> s.Syntax:
         to = node.args.get("to")
         if to is None:
             digits = node.args.get("decimals")
@@ -329,52 +330,52 @@ class ExpressionReader:
         unit = to.name.upper()
         return s.Apply(place, f"{name} TO", (self.read(node.this), s.Value(place, unit, t.CharType(len(unit), False))))
 
-    def _ceil(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _ceil(self, node: Expr, place: Place | None) -> s.Syntax:
         return self._floor(node, place, "CEIL")
 
-    def _overlaps(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _overlaps(self, node: Expr, place: Place | None) -> s.Syntax:
         periods = [self._all(item.expressions) for item in (node.this, node.expression)]
         if [len(period) for period in periods] != [2, 2]:
             raise SqlError(f"OVERLAPS{at(place)} compares two pairs (start, end)")
         return s.Apply(place, "OVERLAPS", (*periods[0], *periods[1]))
 
-    def _extract(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _extract(self, node: Expr, place: Place | None) -> s.Syntax:
         unit = node.this.name.upper()
         return s.Apply(
             place, "EXTRACT", (s.Value(place, unit, t.CharType(len(unit), False)), self.read(node.expression))
         )
 
-    def _trim(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _trim(self, node: Expr, place: Place | None) -> s.Syntax:
         where = (node.args.get("position") or "BOTH").upper()
         chars = node.args.get("expression")
         given = s.Value(place, " ", t.CharType(1, False)) if chars is None else self.read(chars)
         return s.Apply(place, f"TRIM_{where}", (self.read(node.this), given))
 
-    def _substring(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _substring(self, node: Expr, place: Place | None) -> s.Syntax:
         parts = (node.this, node.args.get("start"), node.args.get("length"))
         return s.Apply(place, "SUBSTRING", self._all(part for part in parts if part is not None))
 
-    def _strposition(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _strposition(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Apply(place, "POSITION", (self.read(node.args["substr"]), self.read(node.this)))
 
-    def _tuple(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _tuple(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Apply(place, "ROW", self._all(node.expressions))
 
-    def _bracket(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _bracket(self, node: Expr, place: Place | None) -> s.Syntax:
         owner = node.this
         if type(owner).__name__ == "Column" and owner.sql().upper() == "MAP":
             return s.Apply(place, "MAP", self._all(node.expressions))
         return s.Apply(place, "ITEM", (self.read(node.this), self.read(node.expressions[0])))
 
-    def _array(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _array(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Apply(place, "ARRAY", self._all(node.expressions))
 
-    def _map(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _map(self, node: Expr, place: Place | None) -> s.Syntax:
         keys, values = node.args["keys"].expressions, node.args["values"].expressions
         pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
         return s.Apply(place, "MAP", self._all(pairs))
 
-    def _tomap(self, node: Expr, place: s.Place | None) -> s.Syntax:
+    def _tomap(self, node: Expr, place: Place | None) -> s.Syntax:
         return s.Apply(place, "MAP", self._all(node.this.expressions))
 
 
@@ -385,7 +386,7 @@ def _quantifier(node: Expr) -> str:
     return word if word in _QUANTIFIED else ""
 
 
-def _all_known(place: s.Place | None, parts: tuple[s.Syntax, ...]) -> s.Syntax:
+def _all_known(place: Place | None, parts: tuple[s.Syntax, ...]) -> s.Syntax:
     """Return a row of values, or NULL if one of them is."""
     tests = tuple(s.Apply(place, "IS NOT NULL", (part,)) for part in parts)
     nothing = s.Value(place, None, t.NullType())

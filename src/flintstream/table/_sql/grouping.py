@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Column, Ref
 from flintstream.table._expressions.functions.json import json_of_group
+from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import resolve, resolve_items
-from flintstream.table._expressions.types import sql_name
-from flintstream.table._functions.udfs import arguments_of
+from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import calc, filtered
 from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, grouped
-from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import limited, without_unused_number
 from flintstream.table._sql.over import qualification, with_windows
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._session.session import Session
 
 _OF_SETS = ("GROUPING", "GROUPING_ID")

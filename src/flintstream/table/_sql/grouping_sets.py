@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sqlglot.expressions import Expr
 
-    from flintstream.table._expressions.syntax import Syntax
+    from flintstream.table._syntax.scalar import Syntax
 
     Read = Callable[[Any], Syntax]
 

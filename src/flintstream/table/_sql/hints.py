@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sqlglot.tokenizer_core import Token
 
-    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._errors import Place
 
 WITHOUT_EFFECT = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
 """Hints about how to join: results are the same without them."""

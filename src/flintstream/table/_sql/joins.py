@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.operators import logic
 from flintstream.table._expressions.resolver import Item, resolve
-from flintstream.table._expressions.types import sql_name
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, versioned
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
-    from flintstream.table._expressions.syntax import Place
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._session.session import Session
 
 _SIDES = {"": INNER, LEFT: LEFT, RIGHT: RIGHT, FULL: FULL}

@@ -9,9 +9,9 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, resolve
-from flintstream.table._expressions.types import is_nullable
 from flintstream.table._plan.build import calc
 from flintstream.table._sql.correlated import CLAUSES, HIDDEN
+from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
     from flintstream.table._expressions.resolver import Scope
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 
 def as_values(planner: Any, node: Node, scope: Scope, tree: Expr, named: Mapping[str, Node]) -> tuple[Node, Scope, Any]:

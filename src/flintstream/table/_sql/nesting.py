@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from sqlglot.tokenizer_core import Token
 
-    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._errors import Place
 
 LEVELS = 1000
 """The most parentheses, functions, CASE, signs and queries within each other."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions import syntax as s
+from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
+    from flintstream.table._errors import Place
 
-def window_of(reader: Any, node: Expr, named: dict[str, Any], place: s.Place | None) -> s.Over:
+
+def window_of(reader: Any, node: Expr, named: dict[str, Any], place: Place | None) -> s.Over:
     """Return the syntax of a function OVER a window; ``named`` are those of the clause WINDOW."""
     window = node
     alias = node.args.get("alias")

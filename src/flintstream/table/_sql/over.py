@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._expressions.types import IntervalType, is_nullable, sql_name, with_null
+from flintstream.table._logical.nodes import Calc
 from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
-from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import over
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import IntervalType, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Scope
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._session.session import Session
 
 NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, nearest, unsupported
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import calc, correlated, filtered, union_all, values
 from flintstream.table._plan.conditions import both
-from flintstream.table._plan.nodes import Calc
 from flintstream.table._plan.over import limited, without_unused_number
 from flintstream.table._plan.sets import combined
 from flintstream.table._plan.sorting import ordered
@@ -28,13 +27,14 @@ from flintstream.table._sql.over import qualification, with_names, with_windows
 from flintstream.table._sql.subqueries import filtered_by, with_values
 from flintstream.table._sql.unnest import unnested
 from flintstream.table._sql.windows import group_window, is_group_window, windowed
+from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Item, Scope
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._session.session import Session
     from flintstream.table._sql.dialect import WindowCall
 

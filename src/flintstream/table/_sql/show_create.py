@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from flintstream.common._text.secrets import shown
-from flintstream.table._expressions.types import sql_name
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,19 +15,19 @@ from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
-from flintstream.table._expressions.types import is_nullable, sql_name, text_type
+from flintstream.table._logical.nodes import explained
 from flintstream.table._plan.build import calc
-from flintstream.table._plan.nodes import explained
 from flintstream.table._sql.alter import altered
 from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.select import QueryPlanner, renamed
 from flintstream.table._sql.show_create import show_create
+from flintstream.table._types.rules import is_nullable, sql_name, text_type
 
 if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._session.session import Session
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")

@@ -6,29 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import optional_module
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.operators import comparison
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._expressions.types import sql_name
+from flintstream.table._logical.nodes import Calc, Values
 from flintstream.table._plan.build import filtered
 from flintstream.table._plan.conditions import both, moved
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.joins import ANTI, INNER, LEFT, SEMI, joined, with_condition
-from flintstream.table._plan.nodes import Calc, Values
 from flintstream.table._sql.correlated import HIDDEN, conjuncts_of, inner_rows, with_value
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.joins import boolean
 from flintstream.table._sql.members import as_values
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.resolver import Scope
-    from flintstream.table._expressions.syntax import Place
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _QUERIES = {"Select", "Union", "Intersect", "Except", "Values"}

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.expr import Column
-from flintstream.table._expressions.types import sql_name
-from flintstream.table._plan.nodes import Correlate
+from flintstream.table._logical.nodes import Correlate
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._expressions.syntax import Place
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
 
 
 class Elements:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Column
-from flintstream.table._expressions.types import IntervalType, RowsType, sql_name
 from flintstream.table._plan.grouping import Windowed, WindowSpec
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import IntervalType, RowsType, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.table._expressions.resolver import Scope
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._sql.dialect import Parsed, WindowCall
 
 _SIZES = {"TUMBLE": (1, 2), "HOP": (2, 3), "CUMULATE": (2, 3), "SESSION": (1, 1)}

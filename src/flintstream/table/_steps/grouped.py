@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Call as CallExpr
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.helpers import named_row
+from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
-from flintstream.table._expressions.types import TIMESTAMPS
-from flintstream.table._functions.udfs import arguments_of
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._sql.grouping import Grouping
 from flintstream.table._sql.over import HIDDEN
 from flintstream.table._sql.windows import group_window
 from flintstream.table._steps.names import named
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import TIMESTAMPS
 from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Column, Expr
-    from flintstream.table._plan.nodes import Node
+    from flintstream.table._logical.nodes import Node
     from flintstream.table.table import Table
     from flintstream.table.window import GroupWindow
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import sql_name
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

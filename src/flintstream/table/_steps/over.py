@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, nearest
-from flintstream.table._expressions import syntax as s
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve, resolve_items
-from flintstream.table._expressions.types import RowsType
 from flintstream.table._plan.build import calc
 from flintstream.table._sql.over import with_windows
 from flintstream.table._steps.grouped import changed, listed
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import RowsType
 from flintstream.table.expression import syntax_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, template
 from flintstream.table._expressions.functions.signatures import BOOLEAN, FUNCTIONS, INT, STRING, Function, structure
 from flintstream.table._expressions.operators import WITHOUT_ORDER
-from flintstream.table._expressions.types import INTEGERS, TEXTS, common_type, has_lists, is_nullable, with_null
+from flintstream.table._types.rules import INTEGERS, TEXTS, common_type, has_lists, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

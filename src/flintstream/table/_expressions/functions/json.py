@@ -19,7 +19,7 @@ from flintstream.table._expressions.functions.signatures import (
 )
 from flintstream.table._expressions.json_paths import JsonPath
 from flintstream.table._expressions.json_writer import JsonWriter, is_writable
-from flintstream.table._expressions.types import TEXTS, is_nullable, with_null
+from flintstream.table._types.rules import TEXTS, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import DOUBLE, INT, STRING, add, define, first_type
 from flintstream.table._expressions.number_helpers import SeededRandom
-from flintstream.table._expressions.types import INTEGERS, decimal_of, is_nullable, with_null
+from flintstream.table._types.rules import INTEGERS, decimal_of, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

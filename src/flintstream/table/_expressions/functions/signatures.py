@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, template
-from flintstream.table._expressions.types import (
+from flintstream.table._types.rules import (
     BYTES,
     INTEGERS,
     TEXTS,

@@ -9,7 +9,7 @@ from flintstream.table._expressions import operators as op
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import FUNCTIONS, STRING, Function, add, structure
-from flintstream.table._expressions.types import (
+from flintstream.table._types.rules import (
     INTEGERS,
     TEXTS,
     common_type,

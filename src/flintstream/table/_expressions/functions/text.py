@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const
 from flintstream.table._expressions.functions.signatures import BOOLEAN, INT, STRING, add, define, structure
-from flintstream.table._expressions.types import INTEGERS, TEXTS
+from flintstream.table._types.rules import INTEGERS, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

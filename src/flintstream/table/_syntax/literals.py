@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import IntervalType
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import IntervalType
+
+if TYPE_CHECKING:
+    from flintstream.table._errors import Place
 
 _MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
 _CLOCK = ("DAY", "HOUR", "MINUTE", "SECOND")
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
-def interval(text: str, first: str, last: str, place: s.Place | None) -> s.Value:
+def interval(text: str, first: str, last: str, place: Place | None) -> s.Value:
     """Return a duration: ``'1-2'`` YEAR TO MONTH, ``'1 02:03:04.5'`` DAY TO SECOND, or a number of one unit."""
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if first in _MONTHS:
@@ -30,7 +34,7 @@ def interval(text: str, first: str, last: str, place: s.Place | None) -> s.Value
     return s.Value(place, sign * sum(values), IntervalType(False, False))
 
 
-def number(text: str, place: s.Place | None) -> s.Value:
+def number(text: str, place: Place | None) -> s.Value:
     """Return a number: INT or BIGINT if whole, DECIMAL with a point, DOUBLE with an exponent."""
     if "e" in text.lower():
         if float(text) == float("inf"):

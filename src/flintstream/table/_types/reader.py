@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import SqlError, nearest
+from flintstream.table._errors import SqlError, nearest, place_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sqlglot.tokenizer_core import Token
-
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._expressions.syntax import Place
+    from flintstream.table._errors import Place
 
 _SIMPLE: dict[str, Callable[[], DataType]] = {
     "BOOLEAN": t.BooleanType,
@@ -44,7 +43,50 @@ _SIZED: dict[str, Callable[..., DataType]] = {
 _NAMES = (*_SIMPLE, *_SIZED, "ARRAY", "MAP", "MULTISET", "ROW")
 
 
-def read_type(tokens: Sequence[Token], start: int, place: Callable[[Any], Place]) -> tuple[DataType, int]:
+class Token(Protocol):
+    """A word of a statement, as sqlglot cuts it."""
+
+    @property
+    def text(self) -> str:
+        """The word, without quotes."""
+
+    @property
+    def start(self) -> int:
+        """Its offset."""
+
+
+AToken = TypeVar("AToken", bound=Token)
+
+
+class _Word(NamedTuple):
+    text: str
+    start: int
+
+
+_WORD = re.compile(r"`(?P<quoted>[^`]*)`|'(?P<text>(?:[^']|'')*)'|\w+|>>|\S")
+
+
+def data_type_of(given: DataType | str) -> DataType:
+    """Return a type given by its name in SQL, or as it is.
+
+    >>> data_type_of("ARRAY<INT>")
+    ArrayType(IntType(true), true)
+
+    Raises:
+        SqlError: There is no such type.
+    """
+    if not isinstance(given, str):
+        return given
+    words = [_Word(next(filter(None, match.groups()), match[0]), match.start()) for match in _WORD.finditer(given)]
+    if not words:
+        raise SqlError("the name of a type is empty")
+    data_type, end = read_type(words, 0, lambda word: place_at(given, word.start))
+    if end < len(words):
+        raise SqlError(f"'{given}' is not a type: remove '{words[end].text}'")
+    return data_type
+
+
+def read_type(tokens: Sequence[AToken], start: int, place: Callable[[AToken], Place]) -> tuple[DataType, int]:
     """Return the type that begins at a token, and the position after it.
 
     Raises:
@@ -54,8 +96,8 @@ def read_type(tokens: Sequence[Token], start: int, place: Callable[[Any], Place]
     return reader.type(), reader.position
 
 
-class _Reader:
-    def __init__(self, tokens: Sequence[Any], start: int, place: Callable[[Any], Place]) -> None:
+class _Reader(Generic[AToken]):
+    def __init__(self, tokens: Sequence[AToken], start: int, place: Callable[[AToken], Place]) -> None:
         self.tokens = tokens
         self.position = start
         self.place = place

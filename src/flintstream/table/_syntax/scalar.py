@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
-
-
-@dataclass(frozen=True)
-class Place:
-    """A position in a statement, from 1 on."""
-
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}"
+    from flintstream.table._errors import Place
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from flintstream.common._types.data_types import to_type_info
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call
-from flintstream.table._expressions.types import implicit, sql_name
+from flintstream.table._types.rules import implicit, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Emit, Expr
-    from flintstream.table._expressions.syntax import Place
 
 
 def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Place | None) -> tuple[Expr, ...]:

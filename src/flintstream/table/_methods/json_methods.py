@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._expressions import syntax as s
-from flintstream.table._expressions.types import text_type
-from flintstream.table._functions.enums import JsonQueryOnEmptyOrError, JsonQueryWrapper, JsonValueOnEmptyOrError
+from flintstream.table._methods.enums import JsonQueryOnEmptyOrError, JsonQueryWrapper, JsonValueOnEmptyOrError
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import text_type
 
 if TYPE_CHECKING:
     from enum import Enum
 
+    from typing_extensions import Self
+
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._functions.enums import JsonExistsOnError, JsonType
-    from flintstream.table.expression import Expression
+    from flintstream.table._methods.enums import JsonExistsOnError, JsonType
 
 
 def word(text: str) -> s.Value:
@@ -25,10 +26,10 @@ def word(text: str) -> s.Value:
 class JsonMethods:
     """What an expression can do with a text of JSON."""
 
-    def _applied(self, name: str, *arguments: object) -> Expression:
+    def _applied(self, name: str, *arguments: object) -> Self:
         raise NotImplementedError
 
-    def is_json(self, json_type: JsonType | None = None) -> Expression:
+    def is_json(self, json_type: JsonType | None = None) -> Self:
         """Return whether the text is JSON, or a kind of it; None is not.
 
         >>> from flintstream.table.expressions import col
@@ -38,7 +39,7 @@ class JsonMethods:
         """
         return self._applied("IS JSON" if json_type is None else f"IS JSON {json_type.name}")
 
-    def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Expression:
+    def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Self:
         """Return whether a path finds something: ``"lax $.a[*].b"``.
 
         >>> from flintstream.table.expressions import col
@@ -55,7 +56,7 @@ class JsonMethods:
         default_on_empty: object = None,
         on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
         default_on_error: object = None,
-    ) -> Expression:
+    ) -> Self:
         """Return the scalar at a path.
 
         >>> from flintstream.table.expressions import col
@@ -79,7 +80,7 @@ class JsonMethods:
         wrapping_behavior: JsonQueryWrapper = JsonQueryWrapper.WITHOUT_ARRAY,
         on_empty: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
         on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
-    ) -> Expression:
+    ) -> Self:
         """Return the object or array at a path as text.
 
         >>> from flintstream.table.expressions import col

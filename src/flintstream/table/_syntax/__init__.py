@@ -1,0 +1,1 @@
+"""Expressions as programs write them, and literals."""

@@ -1,0 +1,1 @@
+"""What SQL says about types: their names, their order, and the type that several have in common."""
