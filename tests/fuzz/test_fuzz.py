@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +25,8 @@ pytestmark = pytest.mark.slow
 def run(saved, *arguments):
     command = [sys.executable, "-m", "tests.fuzz", "--saved", str(saved), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    failed = re.findall(r"^  FAILED .*\n(?:    .*\n)*", done.stdout, re.MULTILINE)
+    assert done.returncode == 0, "".join(failed)[-5000:] or done.stdout[-5000:] + done.stderr[-2000:]
     return done.stdout
 
 

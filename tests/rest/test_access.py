@@ -121,6 +121,11 @@ def test_an_address_with_another_token_is_refused(stranger, query):
     assert "set-cookie" not in reply.headers
 
 
+@pytest.mark.parametrize("query", ["token=%C9", "%C9=1"])
+def test_an_address_with_other_letters_is_refused(stranger, query):
+    assert stranger.get(f"/?{query}").status_code == 401
+
+
 def test_the_token_in_the_address_is_for_the_page_only(stranger):
     assert stranger.get(f"/jobs?token={TOKEN}").status_code == 401
     assert stranger.call("POST", f"/?token={TOKEN}").status_code == 401

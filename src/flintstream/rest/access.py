@@ -59,10 +59,15 @@ class Guard:
         """Answer a request."""
         headers = dict(reversed(scope["headers"]))  # the first of several
         host = headers.get(b"host", b"").decode("latin-1")
-        given = parse_qs(scope["query_string"]).get(b"token") if scope["path"] == "/" else None
+        query = scope["query_string"].decode("latin-1")  # parse_qs takes only ASCII as bytes
+        given = parse_qs(query, encoding="latin-1").get("token") if scope["path"] == "/" else None
         if self._hosts and split_host(host)[0] not in self._hosts:
             await _send_error(send, 403, "the server does not answer to this host name")
-        elif given is not None and scope["method"] == "GET" and hmac.compare_digest(given[0], self._token):
+        elif (
+            given is not None
+            and scope["method"] == "GET"
+            and hmac.compare_digest(given[0].encode("latin-1"), self._token)
+        ):
             await self._let_in(send, split_host(host)[1])
         elif self._has_token(headers) or self._is_page(scope, headers, split_host(host)[1]):
             await self._app(scope, receive, send)
