@@ -41,31 +41,20 @@ class AsyncDataStream:
     @staticmethod
     def unordered_wait(
         data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        capacity: int = ...,
-        *,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def unordered_wait(
-        data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        capacity: int,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def unordered_wait(
-        data_stream: DataStream[T],
         async_function: AsyncFunction[T, V],
         timeout: Time | Duration | dt.timedelta,
         capacity: int = ...,
         output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def unordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = ...,
+        output_type: TypeInformation[V] = ...,
     ) -> DataStream[V]: ...
 
     @staticmethod
@@ -98,34 +87,22 @@ class AsyncDataStream:
     @staticmethod
     def unordered_wait_with_retry(
         data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        async_retry_strategy: AsyncRetryStrategy,
-        capacity: int = ...,
-        *,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def unordered_wait_with_retry(
-        data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        async_retry_strategy: AsyncRetryStrategy,
-        capacity: int,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def unordered_wait_with_retry(
-        data_stream: DataStream[T],
         async_function: AsyncFunction[T, V],
         timeout: Time | Duration | dt.timedelta,
         async_retry_strategy: AsyncRetryStrategy[V],
         capacity: int = ...,
         output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def unordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy,
+        capacity: int = ...,
+        output_type: TypeInformation[V] = ...,
     ) -> DataStream[V]: ...
 
     @staticmethod
@@ -166,31 +143,20 @@ class AsyncDataStream:
     @staticmethod
     def ordered_wait(
         data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        capacity: int = ...,
-        *,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def ordered_wait(
-        data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        capacity: int,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def ordered_wait(
-        data_stream: DataStream[T],
         async_function: AsyncFunction[T, V],
         timeout: Time | Duration | dt.timedelta,
         capacity: int = ...,
         output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def ordered_wait(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        capacity: int = ...,
+        output_type: TypeInformation[V] = ...,
     ) -> DataStream[V]: ...
 
     @staticmethod
@@ -212,34 +178,22 @@ class AsyncDataStream:
     @staticmethod
     def ordered_wait_with_retry(
         data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        async_retry_strategy: AsyncRetryStrategy,
-        capacity: int = ...,
-        *,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def ordered_wait_with_retry(
-        data_stream: DataStream[T],
-        async_function: AsyncFunction[T, object],
-        timeout: Time | Duration | dt.timedelta,
-        async_retry_strategy: AsyncRetryStrategy,
-        capacity: int,
-        output_type: TypeInformation[V],
-    ) -> DataStream[V]: ...
-
-    @overload
-    @staticmethod
-    def ordered_wait_with_retry(
-        data_stream: DataStream[T],
         async_function: AsyncFunction[T, V],
         timeout: Time | Duration | dt.timedelta,
         async_retry_strategy: AsyncRetryStrategy[V],
         capacity: int = ...,
         output_type: None = None,
+    ) -> DataStream[V]: ...
+
+    @overload
+    @staticmethod
+    def ordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, object],
+        timeout: Time | Duration | dt.timedelta,
+        async_retry_strategy: AsyncRetryStrategy,
+        capacity: int = ...,
+        output_type: TypeInformation[V] = ...,
     ) -> DataStream[V]: ...
 
     @staticmethod

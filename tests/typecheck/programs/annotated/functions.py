@@ -294,4 +294,4 @@ def wrong(env: StreamExecutionEnvironment) -> None:
     numbers.broadcast().process_element()  # expect: attr-defined reportAttributeAccessIssue
     numbers.process(Split()).get_side_output(LATE).map(Words())  # expect: call-overload reportArgumentType
     numbers.add_sink(Shout())  # expect: arg-type reportArgumentType
-    AsyncDataStream.unordered_wait(texts, Lookup(), Time.seconds(1))  # expect: misc reportArgumentType
+    AsyncDataStream.unordered_wait(texts, Lookup(), Time.seconds(1))  # expect: misc reportArgumentType reportCallIssue
