@@ -14,7 +14,7 @@ import flintstream
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.common import Configuration, Duration, ExecutionConfig, RestartStrategies
 from flintstream.common.execution_mode import ExecutionMode
-from flintstream.compat.home._option_keys import _KEYS
+from flintstream.compat.home.java_gateway import option_keys
 from flintstream.datastream import (
     CheckpointConfig,
     CheckpointingMode,
@@ -94,7 +94,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_code():
 
 
 def test_the_keys_that_java_has_constants_for_are_known():
-    keys = [key for text in _KEYS.values() for key in text.split()[1::2]]
+    keys = [key for constants in option_keys().values() for key in constants.values()]
     assert unknown_keys(keys) == {}
     assert all(option.key == key for key in keys if (option := option_of(key)) is not None), "newer keys exist"
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
-from flintstream.rest.openapi_replies import reply_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flintstream.rest.routes import Route
 
+NAMES: dict[str, str] = json.loads(get_data(__name__, "replies.json") or b"")
+"""The names in replies, which are those of Flink's and may be more. Those of a list begin with ``[]``."""
 PARAMETER = re.compile(r":([a-z]+)")
 ID = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 TYPES: dict[str, dict[str, Any]] = {
@@ -131,3 +134,19 @@ def _operation(route: Route) -> dict[str, object]:
             schema["properties"] = BODIES[route.path]
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return operation
+
+
+def reply_schema(method: str, path: str) -> dict[str, object]:
+    """Return the schema of a reply.
+
+    >>> reply_schema("GET", "/jobs")
+    {'type': 'object', 'required': ['jobs']}
+    """
+    names = NAMES.get(f"{method} {path}", "").split()
+    if names[:1] == ["[]"]:
+        return {"type": "array", "items": _object(names[1:])}
+    return _object(names)
+
+
+def _object(names: list[str]) -> dict[str, object]:
+    return {"type": "object", **({"required": names} if names else {})}

@@ -6,15 +6,17 @@ raise an error with advice when used.
 
 from __future__ import annotations
 
+import json
 import warnings
+from functools import cache
 from importlib import import_module
 from operator import attrgetter
+from pkgutil import get_data
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_view import NO_JVM, JavaOption, JavaView, behind
 from flintstream.common.configuration import Configuration
-from flintstream.compat.home._option_keys import key_of
 from flintstream.errors import AbsentNameError
 
 if TYPE_CHECKING:
@@ -36,6 +38,13 @@ _ADVICE = (
     ("org.apache.flink", "use the methods of PyFlink's Python API, or write the class in Python"),
     ("java.", "use its Python equivalent"),
 )
+
+
+@cache
+def option_keys() -> dict[str, dict[str, str]]:
+    """Return the keys of Flink 2.3's options, by Java class and constant."""
+    found: dict[str, dict[str, str]] = json.loads(get_data(__name__, "option_keys.json") or b"")
+    return found
 
 
 def _refused(name: str) -> AbsentNameError:
@@ -67,7 +76,7 @@ class AbsentClass:
         if name.startswith("__"):
             raise AttributeError(name)
         if self._name.startswith(_OPTIONS):
-            key = key_of(self._name.rpartition(".")[2], name)
+            key = option_keys().get(self._name.rpartition(".")[2], {}).get(name)
             if key is not None:
                 return JavaOption(key)
         full = f"{self._name}.{name}"

@@ -5,9 +5,11 @@ Every documented property of the Java clients is in one of the tables below or h
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from enum import Enum
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.kafka.login import CALLBACK, CLIENT_CALLBACK, JAAS, login
@@ -27,149 +29,23 @@ class Role(Enum):
     PRODUCER = "producer"
 
 
-SAME = frozenset({
-    "acks",
-    "allow.auto.create.topics",
-    "batch.size",
-    "check.crcs",
-    "client.id",
-    "client.rack",
-    "compression.type",
-    "connections.max.idle.ms",
-    "delivery.timeout.ms",
-    "enable.idempotence",
-    "enable.metrics.push",
-    "fetch.max.bytes",
-    "fetch.min.bytes",
-    "group.id",
-    "isolation.level",
-    "linger.ms",
-    "max.in.flight.requests.per.connection",
-    "max.partition.fetch.bytes",
-    "metadata.max.age.ms",
-    "metadata.recovery.rebootstrap.trigger.ms",
-    "metadata.recovery.strategy",
-    "reconnect.backoff.max.ms",
-    "reconnect.backoff.ms",
-    "request.timeout.ms",
-    "retries",
-    "retry.backoff.max.ms",
-    "retry.backoff.ms",
-    "sasl.kerberos.min.time.before.relogin",
-    "sasl.kerberos.service.name",
-    "sasl.oauthbearer.assertion.algorithm",
-    "sasl.oauthbearer.assertion.claim.aud",
-    "sasl.oauthbearer.assertion.claim.exp.seconds",
-    "sasl.oauthbearer.assertion.claim.iss",
-    "sasl.oauthbearer.assertion.claim.jti.include",
-    "sasl.oauthbearer.assertion.claim.nbf.seconds",
-    "sasl.oauthbearer.assertion.claim.sub",
-    "sasl.oauthbearer.assertion.file",
-    "sasl.oauthbearer.assertion.private.key.file",
-    "sasl.oauthbearer.assertion.private.key.passphrase",
-    "sasl.oauthbearer.scope",
-    "sasl.oauthbearer.token.endpoint.url",
-    "security.protocol",
-    "socket.connection.setup.timeout.ms",
-    "transaction.timeout.ms",
-    "transactional.id",
-})  # fmt: skip
+_TABLES = json.loads(get_data(__name__, "properties.json") or b"")
+
+SAME = frozenset(_TABLES["same"])
 """Properties that mean the same in both."""
 
-RENAMED = {
-    "fetch.max.wait.ms": "fetch.wait.max.ms",
-    "max.request.size": "message.max.bytes",
-    "receive.buffer.bytes": "socket.receive.buffer.bytes",
-    "sasl.oauthbearer.assertion.template.file": "sasl.oauthbearer.assertion.jwt.template.file",
-    "sasl.oauthbearer.client.credentials.client.id": "sasl.oauthbearer.client.id",
-    "sasl.oauthbearer.client.credentials.client.secret": "sasl.oauthbearer.client.secret",
-    "send.buffer.bytes": "socket.send.buffer.bytes",
-}
+RENAMED: dict[str, str] = _TABLES["renamed"]
 
-OF_THE_CONNECTOR = frozenset({
-    "auto.commit.interval.ms",
-    "auto.offset.reset",
-    "client.id.prefix",
-    "commit.offsets.on.checkpoint",
-    "enable.auto.commit",
-    "flink.disable-metrics",
-    "flink.partition-discovery.interval-millis",
-    "flink.poll-timeout",
-    "partition.discovery.interval.ms",
-    "register.consumer.metrics",
-    "register.producer.metrics",
-    "stream-enumerator-mode",
-    "stream-metadata-discovery-failure-threshold",
-    "stream-metadata-discovery-interval-ms",
-})  # fmt: skip
+OF_THE_CONNECTOR = frozenset(_TABLES["of_the_connector"])
 """Properties that the connector itself handles; no client gets them."""
 
-GROUP_MEMBERSHIP = frozenset({
-    "group.instance.id",
-    "group.protocol",
-    "group.remote.assignor",
-    "heartbeat.interval.ms",
-    "internal.leave.group.on.close",
-    "max.poll.interval.ms",
-    "partition.assignment.strategy",
-    "session.timeout.ms",
-})  # fmt: skip
+GROUP_MEMBERSHIP = frozenset(_TABLES["group_membership"])
 """The job assigns partitions, as in Flink: its clients are not members of a group."""
 
-WITHOUT_EFFECT = GROUP_MEMBERSHIP | frozenset({
-    "auto.include.jmx.reporter",
-    "default.api.timeout.ms",
-    "exclude.internal.topics",
-    "internal.throw.on.fetch.stable.offset.unsupported",
-    "key.deserializer",
-    "key.serializer",
-    "max.block.ms",
-    "max.poll.records",
-    "metadata.max.idle.ms",
-    "metrics.num.samples",
-    "metrics.recording.level",
-    "metrics.sample.window.ms",
-    "partitioner.adaptive.partitioning.enable",
-    "partitioner.availability.timeout.ms",
-    "sasl.kerberos.ticket.renew.jitter",
-    "sasl.kerberos.ticket.renew.window.factor",
-    "sasl.login.connect.timeout.ms",
-    "sasl.login.read.timeout.ms",
-    "sasl.login.refresh.buffer.seconds",
-    "sasl.login.refresh.min.period.seconds",
-    "sasl.login.refresh.window.factor",
-    "sasl.login.refresh.window.jitter",
-    "sasl.login.retry.backoff.max.ms",
-    "sasl.login.retry.backoff.ms",
-    "sasl.oauthbearer.clock.skew.seconds",
-    "sasl.oauthbearer.expected.audience",
-    "sasl.oauthbearer.expected.issuer",
-    "sasl.oauthbearer.header.urlencode",
-    "sasl.oauthbearer.jwks.endpoint.refresh.ms",
-    "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
-    "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
-    "sasl.oauthbearer.jwks.endpoint.url",
-    "sasl.oauthbearer.jwt.validator.class",
-    "sasl.oauthbearer.scope.claim.name",
-    "sasl.oauthbearer.sub.claim.name",
-    "share.acknowledgement.mode",
-    "socket.connection.setup.timeout.max.ms",
-    "ssl.enabled.protocols",
-    "ssl.keymanager.algorithm",
-    "ssl.protocol",
-    "ssl.trustmanager.algorithm",
-    "value.deserializer",
-    "value.serializer",
-})  # fmt: skip
+WITHOUT_EFFECT = GROUP_MEMBERSHIP.union(_TABLES["without_effect"])
 """Properties without a counterpart that do not affect results."""
 
-MISSED = frozenset({
-    "interceptor.classes",
-    "metric.reporters",
-    "security.providers",
-    "ssl.provider",
-    "ssl.secure.random.implementation",
-})  # fmt: skip
+MISSED = frozenset(_TABLES["missed"])
 """Properties that name Java classes which do not affect results. A warning says that the classes do not run."""
 
 SHADED = "org.apache.flink.kafka.shaded."
@@ -178,20 +54,7 @@ SHADED = "org.apache.flink.kafka.shaded."
 JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 """The default reporter of the Java clients."""
 
-IN_TLS = frozenset({
-    "ssl.cipher.suites",
-    "ssl.endpoint.identification.algorithm",
-    "ssl.key.password",
-    "ssl.keystore.certificate.chain",
-    "ssl.keystore.key",
-    "ssl.keystore.location",
-    "ssl.keystore.password",
-    "ssl.keystore.type",
-    "ssl.truststore.certificates",
-    "ssl.truststore.location",
-    "ssl.truststore.password",
-    "ssl.truststore.type",
-})  # fmt: skip
+IN_TLS = frozenset(_TABLES["in_tls"])
 
 IN_LOGIN = frozenset({CALLBACK, CLIENT_CALLBACK, JAAS, "sasl.kerberos.kinit.cmd", "sasl.mechanism", "sasl.mechanisms"})
 
@@ -213,61 +76,10 @@ KNOWN_CLASSES = {
     "JwtBearerJwtRetriever": {"sasl.oauthbearer.grant.type": "urn:ietf:params:oauth:grant-type:jwt-bearer"},
 }
 
-RANGES = {
-    "auto.commit.interval.ms": (0, 86_400_000),
-    "batch.size": (1, 2_147_483_647),
-    "connections.max.idle.ms": (0, 2_147_483_647),
-    "fetch.max.bytes": (0, 2_147_483_135),
-    "fetch.min.bytes": (1, 100_000_000),
-    "fetch.wait.max.ms": (0, 59_000),
-    "linger.ms": (0, 900_000),
-    "max.in.flight.requests.per.connection": (1, 1_000_000),
-    "max.partition.fetch.bytes": (1, 1_000_000_000),
-    "message.max.bytes": (1000, 1_000_000_000),
-    "metadata.max.age.ms": (1, 86_400_000),
-    "queue.buffering.max.kbytes": (1, 2_147_483_647),
-    "reconnect.backoff.max.ms": (0, 3_600_000),
-    "reconnect.backoff.ms": (0, 3_600_000),
-    "request.timeout.ms": (1, 900_000),
-    "retry.backoff.max.ms": (1, 300_000),
-    "retry.backoff.ms": (1, 300_000),
-    "socket.connection.setup.timeout.ms": (1000, 2_147_483_647),
-    "socket.receive.buffer.bytes": (0, 100_000_000),
-    "socket.send.buffer.bytes": (0, 100_000_000),
-}
+RANGES: dict[str, tuple[int, int]] = _TABLES["ranges"]
 """librdkafka accepts smaller ranges than Java; values outside are clamped."""
 
-OF_OTHERS = {
-    Role.CONSUMER: frozenset({
-        "acks",
-        "batch.size",
-        "buffer.memory",
-        "compression.gzip.level",
-        "compression.lz4.level",
-        "compression.type",
-        "compression.zstd.level",
-        "delivery.timeout.ms",
-        "enable.idempotence",
-        "linger.ms",
-        "max.request.size",
-        "partitioner.class",
-        "partitioner.ignore.keys",
-        "request.timeout.ms",
-        "retries",
-        "transaction.timeout.ms",
-        "transactional.id",
-    }),
-    Role.PRODUCER: frozenset({
-        "allow.auto.create.topics",
-        "check.crcs",
-        "fetch.max.bytes",
-        "fetch.max.wait.ms",
-        "fetch.min.bytes",
-        "group.id",
-        "isolation.level",
-        "max.partition.fetch.bytes",
-    }),
-}  # fmt: skip
+OF_OTHERS = {role: frozenset(_TABLES["of_others"][role.value]) for role in Role}
 """Programs give the same properties to source and sink. As in Java, each ignores properties of the other."""
 
 BACKOFFS = [("reconnect.backoff.ms", "reconnect.backoff.max.ms"), ("retry.backoff.ms", "retry.backoff.max.ms")]
