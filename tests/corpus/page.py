@@ -24,27 +24,27 @@ APART = {
 
 HEAD = """# Public programs
 
-flintstream promises to run PyFlink programs of streams and the tables that they mix in, without changes. This page has
+flintstream promises to run PyFlink programs that use streams, or streams and tables, without changes. This page has
 the results for {programs} public programs by {authors} authors. None of them was changed.
 
 | | programs | ran unmodified before | run unmodified now |
 |---|---|---|---|
 | streams, for PyFlink 2.3.0 | {counted} | {before} | {after} |
 | tables (the Table API or SQL), for PyFlink 2.3.0 | {tables} | not run | {tables_after} |
-| of these, both: streams become tables, or tables streams | {mixed} | not run | {mixed_after} |
+| of these, both: streams become tables, or tables become streams | {mixed} | not run | {mixed_after} |
 | for earlier releases, with features that PyFlink 2 no longer has | {older} | {older_before} | {older_after} |
 
 {rest} more are listed separately, each with its reason: {apart}.
 
-Real PyFlink 2.3.0 also got {oracle} programs of the first row, and ran {oracle_ran} of them. The
+Real PyFlink 2.3.0 was also given {oracle} programs of the first row, and ran {oracle_ran} of them. The
 outputs of {comparable} can be compared: {same} are the same.
-It got {table_oracle} programs with tables, and ran {table_oracle_ran} of them, of which {table_both} run here. The
-outputs of {table_comparable} can be compared: {table_same} are the same.
+It was given {table_oracle} programs with tables, and ran {table_oracle_ran} of them, of which {table_both} run here.
+The outputs of {table_comparable} can be compared: {table_same} are the same.
 
 Each program runs with `flintstream run` on Spark, within a time limit. A program that ends must end without an
-error, and print the same as real PyFlink 2.3.0 where its output was recorded ("the same"). A program that runs forever
-must write records to its topics, files, tables or standard output, and continue without an error. Programs with tables
-that end and need no server run one after another in one process, with one Spark, or one JVM of PyFlink.
+error, and must print the same as real PyFlink 2.3.0 if that output was recorded ("the same"). A program that runs
+forever must write records to its topics, files, tables or standard output, and continue without an error. Programs with
+tables that end and need no server run one after another in one process, with one Spark, or one JVM of PyFlink.
 
 The runner provides the input of programs: messages in a real Kafka broker, files, tables of a real database, arguments.
 Programs name the servers of their authors; the runner redirects them to its own while they run, and changes no file.

@@ -181,7 +181,7 @@ def import_surface() -> list[str]:
     total = ours + elsewhere + stand_ins
     return [
         f"* Names that programs can import from the {len(surface())} modules of PyFlink 1.13 to 2.3: all {total}.",
-        f"  {ours} are of the module itself, {elsewhere} are re-exports, such as `Duration` in",
+        f"  {ours} belong to the module itself, {elsewhere} are re-exports, such as `Duration` in",
         f"  `pyflink.common.watermark_strategy`; {stand_ins} are stand-ins, and using one raises an error with the",
         "  alternative.",
     ]
@@ -195,7 +195,7 @@ def page() -> str:
         "# Parity with PyFlink",
         "",
         "`python -m tests.parity` makes this page from the code and the names of PyFlink; a test keeps it up to date.",
-        f"Of connectors and formats it includes {', '.join(f'`{name}`' for name in CONNECTORS)}.",
+        f"The connectors and formats that it includes are {', '.join(f'`{name}`' for name in CONNECTORS)}.",
         "",
         f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} exist.",
         f"* Names of PyFlink 2.3: {release[0]} of {release[1]} exist ({release[0] / release[1]:.1%}).",
@@ -203,8 +203,8 @@ def page() -> str:
         *import_surface(),
         "",
         "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because nothing",
-        "here depends on it. For Cassandra, Kinesis and Pulsar write your own sink or source:",
-        "`examples/connectors` has one of each as a starting point, on the Python client.",
+        "here depends on it. For Cassandra, Kinesis and Pulsar, write your own sink or source:",
+        "`examples/connectors` has one of each as a starting point, based on the Python client.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):
         of_module = [row for row in found if row.name.module == module]

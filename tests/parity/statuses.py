@@ -12,7 +12,7 @@ _JAVA = JAVA
 _INTERNAL = "an internal of PyFlink's Python operators"
 _RECORDS = "records are Python objects: no serializer of the JVM sees them"
 _PLACED = "Spark places tasks"
-_UNALIGNED = "epochs end with nothing in flight, so that there is nothing to align"
+_UNALIGNED = "epochs end with nothing in flight, so there is nothing to align"
 _JARS = "connectors are Python packages"
 _ONE_PARAMETER = "the parameter is called `obj`"
 
