@@ -225,7 +225,7 @@ class _SimpleStringEncoder(Encoder[Any]):
 
     def encode(self, value: Any, type_info: TypeInformation | None) -> bytes:
         text = untyped_text(value) if type_info is None else type_info.stringify(value)
-        return (text + "\n").encode(self._charset)
+        return (text + "\n").encode(self._charset, "replace")
 
     def encode_all(self, values: Sequence[Any], type_info: TypeInformation | None) -> bytes:
         if not values or not self._together:
@@ -234,7 +234,7 @@ class _SimpleStringEncoder(Encoder[Any]):
         if type_info is not None and (None in values or not type_info.is_plain_text()):
             stringify = type_info.stringify
         text = "\n".join(map(stringify, values))
-        return f"{text}\n".encode(self._charset)
+        return f"{text}\n".encode(self._charset, "replace")
 
 
 class BulkWriter(ABC, Generic[T_contra]):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from flintstream.common._http import MOST_BYTES, AnswerError, read_answer
+from flintstream.common._text.leaving import whole
 from flintstream.common._text.secrets import without_secrets
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import FlintstreamError, PlanError, add_note, optional_module, shorten
@@ -150,7 +151,10 @@ def _field(document: Mapping[str, Any], name: str, what: str) -> Any:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+    text = json.dumps(value, default=_plain, separators=(",", ":"))
+    if "\\ud" in text:
+        text = json.dumps(whole(value), default=_plain, separators=(",", ":"))
+    return text.encode()
 
 
 def _plain(value: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._logical.nodes import explained
 from flintstream.table._sql.statements import Insert
@@ -93,7 +95,7 @@ class StatementSet:
         >>> t_env.create_statement_set().print_explain()
         == Optimized Execution Plan ==
         """
-        print(self.explain(*extra_details))  # noqa: T201 - what it is for
+        write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 
     def compile_plan(self) -> NoReturn:
         """Raise an error: plans cannot be stored.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_text
 from flintstream.common._types import data_types as t
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
@@ -180,7 +182,7 @@ class Table:
 
     def print_schema(self) -> None:
         """Print the columns."""
-        print(self.get_schema()._summary())  # noqa: T201 - what it is for
+        write_text(sys.stdout, f"{self.get_schema()._summary()}\n")
 
     @deep
     def select(self, *fields: Expression) -> Table:
@@ -584,7 +586,7 @@ class Table:
         Calc(select=[1 AS n])
         +- Values(tuples=[1], fields=[])
         """
-        print(self.explain(*extra_details))  # noqa: T201 - what it is for
+        write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 
     def execute_insert(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TableResult:
         """Run a job that writes the rows to a table."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
+from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import unsupported
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class TablePipeline:
         Calc(select=[1 AS n])
         +- Values(tuples=[1], fields=[])
         """
-        print(self.explain(*extra_details))  # noqa: T201 - what it is for
+        write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 
     def get_sink_identifier(self) -> str:
         """Return the full name of the sink; PyFlink returns an object that prints like it."""

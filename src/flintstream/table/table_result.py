@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_text
 from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.datastream._streams.collect import caption
 from flintstream.table._results.printing import NULL, answered, printed, texts
@@ -151,12 +153,12 @@ class TableResult:
     def print(self) -> None:
         """Print the rows as a table, as they come."""
         if self._kind is ResultKind.SUCCESS and self._client is None:
-            print("OK")  # noqa: T201 - what it is for
+            write_text(sys.stdout, "OK\n")
             return
         rows = iter(self._rows)
         told = self._client is None
         for line in answered(self._columns, rows) if told else printed(self._columns, rows, kinds=self._streaming):
-            print(line)  # noqa: T201
+            write_text(sys.stdout, f"{line}\n")
 
     def _repr_html_(self) -> str:
         """Return the first rows for a notebook. They stay in the result."""

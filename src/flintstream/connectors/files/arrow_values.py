@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_whole
 from flintstream.common.time import Instant
 from flintstream.common.types import _make_row
 from flintstream.errors import FlintstreamError, optional_module, shorten
@@ -116,7 +117,7 @@ def batch_of(rows: Sequence[Any], schema: Any) -> Any:
 
 def _column(values: list[Any], field: Any) -> Any:
     try:
-        return array_of(values, field.type)
+        return write_whole(lambda column: array_of(column, field.type), values)
     except (arrow().ArrowException, TypeError, ValueError, OverflowError) as error:
         wrong = next((value for value in values if not _fits(value, field.type)), None)
         raise FlintstreamError(f"column '{field.name}': {shorten(wrong)} does not fit {field.type}: {error}") from error

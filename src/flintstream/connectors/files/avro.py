@@ -7,6 +7,9 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from msgpack import packb as pack
+
+from flintstream.common._text.leaving import whole
 from flintstream.common._text.secrets import shown_path
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.byte_streams import RAW_DEFLATE, decompressed_size
@@ -197,12 +200,20 @@ class AvroRecords(BulkWriterFactory):
         return _Writer(stream, parsed(self._schema))
 
 
+def _nothing(_: object) -> None:
+    """Stand for what msgpack does not know and has no text, such as dates."""
+
+
 class _Writer(BulkWriter):
     def __init__(self, stream: BinaryIO, schema: Any) -> None:
         self._writer = library().write.Writer(stream, schema)
 
     def add_element(self, element: Any) -> None:
         try:
+            try:
+                pack(element, default=_nothing)
+            except Exception:  # noqa: BLE001 - half of a surrogate pair, which would damage the block; or what msgpack lacks
+                element = whole(element)
             self._writer.write(element)
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError) as error:
             raise FlintstreamError(f"the record {shorten(element)} does not fit the Avro schema: {error}") from error

@@ -7,6 +7,7 @@ import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_whole
 from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
 from flintstream.connectors.formats.avro_schema import library, parsed
@@ -96,11 +97,14 @@ class AvroRows:
         shape, convert = RowShape(name, self.type_info, cuts=True), self._kinds.to_avro(self._kinds.root)
         assert convert is not None  # noqa: S101 - rows are always converted
 
+        def encode(record: Any) -> bytes:
+            out = BytesIO()
+            write(out, schema, record)
+            return out.getvalue()
+
         def write_row(value: Any) -> bytes:
             try:
-                out = BytesIO()
-                write(out, schema, convert(shape(value)))
-                return out.getvalue()
+                return write_whole(encode, convert(shape(value)))
             except Exception as error:
                 raise FormatError.writing(name, value, error) from error
 

@@ -115,7 +115,7 @@ class CsvWriter:
         try:
             if value is None:
                 raise TypeError("a row is needed")  # noqa: TRY301 - reported like all others
-            return self.line(self._shape(value)).encode()
+            return self.line(self._shape(value)).encode(errors="replace")
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError.writing(self._schema, value, error) from error
 

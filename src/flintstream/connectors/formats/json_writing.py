@@ -90,7 +90,7 @@ class JsonWriter:
         """
         try:
             row = self._shape(value)
-            return b"{}" if row is None else _as_flink(self._write(row)).encode()
+            return b"{}" if row is None else _as_flink(self._write(row)).encode(errors="replace")
         except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FormatError.writing(self._schema, value, error) from error
 

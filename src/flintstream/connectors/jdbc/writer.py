@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_whole
 from flintstream.connectors.jdbc.database import JdbcError
 from flintstream.connectors.jdbc.statement import Statement
 from flintstream.connectors.jdbc.values import column_types, to_columns
@@ -147,7 +148,7 @@ class JdbcWriter(SinkWriter):
         self.database.begin(self.connection)
         cursor = self.connection.cursor()
         try:
-            cursor.executemany(self._sql, self._parameters(rows))
+            write_whole(lambda whole_rows: cursor.executemany(self._sql, self._parameters(whole_rows)), rows)
         finally:
             with contextlib.suppress(Exception):  # the connection may be lost; report the first error
                 cursor.close()

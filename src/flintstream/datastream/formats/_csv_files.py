@@ -229,7 +229,7 @@ class _CsvRows(RowDataBulkWriterFactory):
         if schema.use_header:
             names = map(quoter(schema.dialect), (column.name for column in schema.columns))
             header = schema.dialect.delimiter.join(names)
-            stream.write((header + schema.dialect.line_delimiter).encode())
+            stream.write((header + schema.dialect.line_delimiter).encode(errors="replace"))
         return _Writer(stream, writer)
 
 

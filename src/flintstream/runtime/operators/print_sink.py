@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.common._text.java import untyped_text
+from flintstream.common._text.leaving import write_text
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class PrintCommitter(Committer):
         """Print the lines."""
         stream = sys.stderr if self._to_stderr else sys.stdout
         for part in whole_lines("".join(cast("Sequence[str]", committables))):
-            stream.write(part)
+            write_text(stream, part)
             stream.flush()
 
 

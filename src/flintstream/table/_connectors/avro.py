@@ -7,6 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_whole
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.avro import AvroRecords
@@ -140,12 +141,12 @@ class AvroMessages(Decoder, Encoder):
         """Return the function that writes a row."""
         schema, write, record = parsed(self.schema), library().schemaless_writer, dict_of(self.names, self.types)
 
-        def encode(row: Sequence[Any]) -> bytes:
+        def encode(value: object) -> bytes:
             stream = io.BytesIO()
-            write(stream, schema, record(row))
+            write(stream, schema, value)
             return stream.getvalue()
 
-        return encode
+        return lambda row: write_whole(encode, record(row))
 
 
 class AvroRowFiles(BulkWriterFactory[Any]):

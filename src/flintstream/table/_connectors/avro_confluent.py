@@ -6,6 +6,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_whole
 from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
 from flintstream.table._connectors.avro import AvroMessages, dict_of, schema_of, tuple_of
@@ -73,13 +74,13 @@ class RegistryMessages(Decoder, Encoder):
         head = _MAGIC + number.to_bytes(4, "big")
         schema, write, record = parsed(self.written), library().schemaless_writer, dict_of(self.names, self.types)
 
-        def encode(row: Sequence[Any]) -> bytes:
+        def encode(value: object) -> bytes:
             stream = io.BytesIO()
             stream.write(head)
-            write(stream, schema, record(row))
+            write(stream, schema, value)
             return stream.getvalue()
 
-        return encode
+        return lambda row: write_whole(encode, record(row))
 
 
 def _named_as(wanted: object, written: object, known: dict[str, object]) -> Any:

@@ -203,6 +203,6 @@ class ChangeEncoder(Encoder):
 
         def encode(row: Sequence[Any]) -> bytes:
             text = deletion if row[-1] in {BEFORE, DELETE} else insertion
-            return (text % object_text(parts, row[:-1])).encode()
+            return (text % object_text(parts, row[:-1])).encode(errors="replace")
 
         return encode

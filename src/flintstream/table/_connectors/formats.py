@@ -277,4 +277,8 @@ class Raw(Decoder, Encoder):
 
     def encode(self) -> Encode:
         """Return the function that writes a row."""
-        return (lambda row: b"" if row[0] is None else row[0].encode()) if self.text else (lambda row: row[0] or b"")
+        return (
+            (lambda row: b"" if row[0] is None else row[0].encode(errors="replace"))
+            if self.text
+            else (lambda row: row[0] or b"")
+        )

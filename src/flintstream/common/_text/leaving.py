@@ -1,0 +1,68 @@
+"""How text leaves the program for files, terminals, databases and brokers.
+
+Python's texts can hold halves of surrogate pairs, which come from JSON, from ``json.loads`` in a function or from
+``SUBSTRING``, and no encoding can write them. Java writes a question mark for such a half, as for each character that
+an encoding lacks, and its jobs continue. So does everything that writes records here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common.types import Row, _make_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO, TypeVar
+
+    T = TypeVar("T")
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def whole(value: Any) -> Any:
+    r"""Return a value whose texts UTF-8 can encode, also those within rows, tuples, lists and maps.
+
+    >>> whole(("a\ud800", 1, ["\udfff"], {"k\ud800": None}))
+    ('a?', 1, ['?'], {'k?': None})
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF.sub("?", value)
+    if isinstance(value, Row):
+        return _make_row(value._fields, [whole(field) for field in value], value._row_kind)
+    if type(value) in {list, tuple, set}:
+        return type(value)(whole(item) for item in value)
+    if type(value) is dict:
+        return {whole(key): whole(item) for key, item in value.items()}
+    return value
+
+
+def write_whole(write: Callable[[Any], T], value: Any) -> T:
+    r"""Call ``write(value)``, which must have no effect if it raises; again with whole texts if one has half a pair.
+
+    >>> write_whole(str.encode, "\ud800")
+    b'?'
+    """
+    try:
+        return write(value)
+    except UnicodeEncodeError:
+        return write(whole(value))
+
+
+def write_text(stream: TextIO, text: str) -> None:
+    r"""Write a text to a stream, with question marks for the characters that the stream's encoding lacks.
+
+    >>> import io
+    >>> bytes_of = io.BytesIO()
+    >>> with io.TextIOWrapper(bytes_of, "ascii") as stream:
+    ...     write_text(stream, "5 \u20ac")
+    ...     stream.flush()
+    ...     bytes_of.getvalue()
+    b'5 ?'
+    """
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "replace").decode(encoding))
