@@ -99,6 +99,17 @@ def test_files_are_decompressed_by_suffix_and_resumed_anywhere(tmp_path, suffix)
         assert read_interrupted(split, random.Random(seed), chunk=300) == lines
 
 
+@pytest.mark.parametrize(
+    "behind", [b"rubbish", b"\x1f", b"\x1f\x8b", b"\x1f\x8b\x08\x00", b"\0\0x", b"\x1f\x8b\x07" + bytes(9)]
+)
+@pytest.mark.parametrize("chunk", [1, 3, 1 << 16])
+def test_bytes_behind_the_last_member_of_a_gzip_file_mean_nothing(tmp_path, behind, chunk, monkeypatch):
+    monkeypatch.setattr("flintstream.connectors.files.byte_streams.RAW_CHUNK", chunk)
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(b"a\nb") + gzip.compress(b"c\nd\n") + behind)
+    assert read_all(FileSplit("a", str(path))) == ["a", "bc", "d"]
+
+
 def test_zstandard_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     for name in ("zstandard", "compression.zstd"):
         monkeypatch.setitem(sys.modules, name, None)

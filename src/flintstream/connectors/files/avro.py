@@ -14,7 +14,7 @@ from flintstream.common._text.secrets import shown_path
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.byte_streams import RAW_DEFLATE, decompressed_size
 from flintstream.connectors.files.reader import FileReader
-from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library
+from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library, resolvable
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.storage.reading import open_file
 
@@ -47,7 +47,7 @@ class AvroReader(FileReader):
         if isinstance(stream, io.RawIOBase):
             stream = io.BufferedReader(stream)
         try:
-            return _AvroFile(stream, split, parsed(self._schema))
+            return _AvroFile(stream, split, self._schema)
         except BaseException:
             stream.close()
             raise
@@ -56,7 +56,7 @@ class AvroReader(FileReader):
 class _AvroFile:
     """An open split. A block belongs to the split in which it begins; sync markers separate the blocks."""
 
-    def __init__(self, stream: BinaryIO, split: FileSplit, schema: Any) -> None:
+    def __init__(self, stream: BinaryIO, split: FileSplit, schema: str) -> None:
         self._stream = stream
         self._path = split.path
         self._size = self._end = stream.seek(0, os.SEEK_END)
@@ -64,10 +64,10 @@ class _AvroFile:
             self._end = min(split.end, self._end)
         stream.seek(0)
         try:
-            self._blocks = library().block_reader(_Bounded(stream, self._size), schema)
-            if contains_itself(self._blocks.writer_schema):
-                stream.seek(0)
-                self._blocks = python_library().block_reader(_Bounded(stream, self._size), schema)
+            written = library().block_reader(_Bounded(stream, self._size)).writer_schema
+            module = python_library() if contains_itself(written) else library()
+            stream.seek(0)
+            self._blocks = module.block_reader(_Bounded(stream, self._size), parsed(resolvable(schema, written)))
         except Exception as error:
             raise FlintstreamError(
                 f"cannot read {shown_path(split.path)} as an Avro file: {type(error).__name__}: {error}"

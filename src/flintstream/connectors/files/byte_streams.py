@@ -120,6 +120,8 @@ def _zstd() -> Any:
     return _Zstandard(optional_module("zstandard", extra="zstd", purpose="reading .zst files"))
 
 
+_GZIP_HEADER = 10
+_GZIP_MAGIC = b"\x1f\x8b\x08"
 _DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
     ".gz": lambda: _Zlib(31),
     ".gzip": lambda: _Zlib(31),
@@ -184,6 +186,8 @@ class _Decompressed(_ForwardStream):
         self._new = _DECOMPRESSORS[suffix]
         self._current: Decompressor | None = None
         self._left = b""
+        self._first = True
+        self._ignores_rest = suffix in {".gz", ".gzip"}
 
     def _more(self) -> bytes | None:
         data = b""
@@ -192,8 +196,13 @@ class _Decompressed(_ForwardStream):
             self._left = b""
         if self._current is None:
             data = data.lstrip(b"\0") or self._below.read(RAW_CHUNK)  # gzip and xz allow padding between streams
+            if data and self._ignores_rest and not self._first:
+                data += self._below.read(max(0, _GZIP_HEADER - len(data)))
+                if len(data) < _GZIP_HEADER or not data.startswith(_GZIP_MAGIC):
+                    return None  # as in gzip and Java, other bytes behind the last member mean nothing
             if not data:
                 return None
+            self._first = False
             self._current = self._new()
         wanted = self._current.needs_input
         try:

@@ -69,3 +69,75 @@ def parsed(text: str) -> Any:
         raise PlanError(f"invalid Avro schema: {error}, in {shorten(text)}") from None
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise PlanError(f"invalid Avro schema: {type(error).__name__}: {error}, in {shorten(text)}") from None
+
+
+def resolvable(wanted: str, written: Any) -> str:
+    """Return a reader schema that reads records of any name, like Java's reader: fields decide, not names.
+
+    fastavro compares names. So each record gets the names of those in the same place of the written schema as aliases.
+
+    Args:
+        wanted: the reader schema, as text.
+        written: the schema of the data.
+
+    >>> own = '{"type": "record", "name": "mine", "fields": []}'
+    >>> resolvable(own, {"type": "record", "name": "org.they.Theirs", "fields": []})
+    '{"type": "record", "name": "mine", "fields": [], "aliases": ["org.they.Theirs", "Theirs"]}'
+    """
+    return json.dumps(_with_aliases(json.loads(wanted), [written], _named(written)))
+
+
+def _with_aliases(wanted: Any, written: list[Any], known: dict[str, Any]) -> Any:
+    """Return a schema with aliases; ``written`` are the schemas that data in this place may have."""
+    if isinstance(wanted, list):
+        return [_with_aliases(branch, written, known) for branch in wanted]
+    if not isinstance(wanted, dict):
+        return wanted
+    if isinstance(wanted["type"], (dict, list)):
+        return {**wanted, "type": _with_aliases(wanted["type"], written, known)}
+    kind = wanted["type"]
+    there = [schema for schema in _flat(written, known) if schema["type"] == kind]
+    if kind in {"array", "map"}:
+        inner = "items" if kind == "array" else "values"
+        return {**wanted, inner: _with_aliases(wanted[inner], [schema[inner] for schema in there], known)}
+    if kind not in {"record", "error"} or not there:
+        return wanted
+    names = [name for schema in there for name in (schema["name"], schema["name"].rpartition(".")[2])]
+    fields = [
+        {
+            **field,
+            "type": _with_aliases(
+                field["type"],
+                [own["type"] for schema in there for own in schema["fields"] if own["name"] == field["name"]],
+                known,
+            ),
+        }
+        for field in wanted["fields"]
+    ]
+    return {**wanted, "fields": fields, "aliases": list(dict.fromkeys([*wanted.get("aliases", ()), *names]))}
+
+
+def _named(schema: Any) -> dict[str, Any]:
+    """Return the schemas within a schema by their names, with and without namespace."""
+    if isinstance(schema, list):
+        return {name: found for branch in schema for name, found in _named(branch).items()}
+    if not isinstance(schema, dict):
+        return {}
+    own = dict.fromkeys((schema["name"], schema["name"].rpartition(".")[2]), schema) if "name" in schema else {}
+    parts = [schema.get("items"), schema.get("values"), *(field["type"] for field in schema.get("fields", ()))]
+    return {**_named(parts), **_named(schema["type"]), **own}
+
+
+def _flat(schemas: list[Any], known: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas that are dicts, those of unions and those that names stand for."""
+    found: list[dict[str, Any]] = []
+    for schema in schemas:
+        if isinstance(schema, list):
+            found += _flat(schema, known)
+        elif isinstance(schema, str):
+            found += [known[schema]] if schema in known else []
+        elif isinstance(schema["type"], (dict, list)):
+            found += _flat([schema["type"]], known)
+        else:
+            found.append(schema)
+    return found

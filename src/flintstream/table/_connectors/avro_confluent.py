@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.leaving import write_whole
-from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library
+from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library, resolvable
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
 from flintstream.table._connectors.avro import AvroMessages, dict_of, schema_of, tuple_of
 from flintstream.table._connectors.formats import Decoder, Encoder
@@ -52,7 +51,8 @@ class RegistryMessages(Decoder, Encoder):
             if len(head) < _HEAD or head[:1] != _MAGIC:
                 raise ValueError(f"not a message of avro-confluent: it begins with {head!r}")
             text = registry.schema(int.from_bytes(head[1:], "big"))
-            schema, wanted = parsed(text), parsed(json.dumps(_named_as(json.loads(self.schema), json.loads(text), {})))
+            schema = parsed(text)
+            wanted = parsed(resolvable(self.schema, schema))
             module = python_library() if contains_itself(schema) else library()
             return lambda stream: module.schemaless_reader(stream, schema, wanted)
 
@@ -81,34 +81,6 @@ class RegistryMessages(Decoder, Encoder):
             return stream.getvalue()
 
         return lambda row: write_whole(encode, record(row))
-
-
-def _named_as(wanted: object, written: object, known: dict[str, object]) -> Any:
-    """Return a schema whose records have the names that they have where they were written.
-
-    The names of a table's records are of no meaning, but fastavro compares them.
-    """
-    if isinstance(wanted, list) or isinstance(written, list):
-        whole = [branch for branch in _branches(written) if branch != "null"]
-        parts = _branches(wanted)
-        named = [_named_as(part, whole[0], known) if len(whole) == 1 and part != "null" else part for part in parts]
-        return named if isinstance(wanted, list) else named[0]
-    if isinstance(written, str):
-        written = known.get(written, written)
-    if not isinstance(wanted, dict) or not isinstance(written, dict) or wanted["type"] != written["type"]:
-        return wanted
-    if wanted["type"] != "record":
-        inner = {"array": "items", "map": "values"}.get(wanted["type"])
-        return wanted if inner is None else {**wanted, inner: _named_as(wanted[inner], written[inner], known)}
-    name, space = written["name"], written.get("namespace")
-    known[name] = written
-    fields = {item["name"]: item["type"] for item in written["fields"]}
-    found = [{**item, "type": _named_as(item["type"], fields.get(item["name"]), known)} for item in wanted["fields"]]
-    return {**wanted, "name": name, **({} if space is None else {"namespace": space}), "fields": found}
-
-
-def _branches(schema: object) -> list[object]:
-    return schema if isinstance(schema, list) else [schema]
 
 
 def _registry(options: Options, prefix: str) -> SchemaRegistry:
