@@ -6,7 +6,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._connectors.formats import Decoder, Encoder, iso_times, object_text, reader, writer
+from flintstream.table._connectors.formats import (
+    Decoder,
+    Encoder,
+    JsonStyle,
+    iso_times,
+    members,
+    object_text,
+    parser,
+    reader,
+)
 from flintstream.table._expressions.time_helpers import from_millis
 from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT
 
@@ -111,9 +120,13 @@ class ChangeDecoder(Decoder):
         extras = [METADATA[self.kind][name] for name in self.metadata]
         included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
 
-        def decode(message: bytes) -> Changes | None:
+        parse = parser(self.types)
+
+        def decode(message: bytes | None) -> Changes | None:
+            if not message:
+                return None  # a tombstone, or what a tool made of one
             try:
-                found = json.loads(message)
+                found = parse(message)
                 if enveloped:
                     found = {**found["payload"], "schema": found.get("schema")}
                 if any(not pattern.fullmatch(found.get(key) or "") for key, pattern in included):
@@ -185,16 +198,14 @@ class ChangeEncoder(Encoder):
     ) -> None:
         self.kind, self.names, self.types = kind, tuple(names), tuple(types)
         prefix = f"{prefix}{kind}."
-        self.iso = iso_times(options, prefix)
-        for key in ("ignore-parse-errors", "map-null-key.mode", "map-null-key.literal", "schema-include"):
+        self.style = JsonStyle.of(options, prefix)
+        for key in ("ignore-parse-errors", "schema-include"):
             options.known(f"{prefix}{key}")
-        options.known(f"{prefix}encode.decimal-as-plain-number")
-        for item in types:
-            writer(item)
+        members(names, types, self.style)
 
     def encode(self) -> Any:
         """Return the function that writes a row with its kind: an update is a deletion and an insertion."""
-        parts = [(json.dumps(n), writer(k, iso=self.iso)) for n, k in zip(self.names, self.types, strict=True)]
+        parts, nulls = members(self.names, self.types, self.style), self.style.nulls
         insertion, deletion = {
             "debezium-json": ('{"before":null,"after":%s,"op":"c"}', '{"before":%s,"after":null,"op":"d"}'),
             "canal-json": ('{"data":[%s],"type":"INSERT"}', '{"data":[%s],"type":"DELETE"}'),
@@ -203,6 +214,6 @@ class ChangeEncoder(Encoder):
 
         def encode(row: Sequence[Any]) -> bytes:
             text = deletion if row[-1] in {BEFORE, DELETE} else insertion
-            return (text % object_text(parts, row[:-1])).encode(errors="replace")
+            return (text % object_text(parts, row[:-1], nulls=nulls)).encode(errors="replace")
 
         return encode

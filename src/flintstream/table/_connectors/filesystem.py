@@ -141,7 +141,7 @@ class FileSystem(SourceConnector, SinkConnector):
             options.known(key)
         options.not_yet("source.path.regex-pattern")
         with_columns = fewer if _format(options) == "csv" else None
-        return TableSource(_file_source(table), Records.ROWS, with_columns=with_columns)
+        return TableSource(_file_source(table), _records(_format(options)), with_columns=with_columns)
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
@@ -174,7 +174,12 @@ class FileSystem(SourceConnector, SinkConnector):
             writers = _writers(kind, *stored, options)
             made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
         sink = made.with_bucket_assigner(assigner).build()
-        return TableSink(sink, Records.ROWS, parallelism=options.integer("sink.parallelism"))
+        return TableSink(sink, _records(kind), parallelism=options.integer("sink.parallelism"))
+
+
+def _records(kind: str) -> Records:
+    """Return what the records of a format are: those of messages are as in a plan."""
+    return Records.TUPLES if kind in {"json", "raw", "avro"} else Records.ROWS
 
 
 def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> Source:

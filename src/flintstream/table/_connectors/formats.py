@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from flintstream.table._expressions import helpers
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from flintstream.common._types.data_types import DataType
@@ -98,6 +99,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value if value.isascii() else _SURROGATE.sub("?", value)  # half of a pair is not a character
+    if isinstance(value, _Exact):
+        return str(value.exact)
     if isinstance(value, float):
         return double_text(value)
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -110,12 +113,42 @@ def _integer(value: object, bits: int) -> int:
 
 
 def _decimal(precision: int, scale: int, value: object) -> Decimal | None:
-    return helpers.fit(Decimal(str(value)), precision, scale)
+    exact = value.exact if isinstance(value, _Exact) else Decimal(str(value))
+    return helpers.fit(exact, precision, scale)
+
+
+class _Exact(float):
+    """A number of JSON that remembers all of its digits."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @property
+    def exact(self) -> Decimal:
+        return Decimal(self._text)
 
 
 def _field(value: dict[str, object], name: str, read: Reader) -> Any:
     found = value.get(name)
     return None if found is None else read(found)
+
+
+def parser(types: Iterable[DataType]) -> Callable[[bytes], Any]:
+    """Return the function that parses a message. Numbers keep all digits if any column, or part of one, is DECIMAL."""
+    if not any(map(_has_decimal, types)):
+        return json.loads
+    decode = json.JSONDecoder(parse_float=_Exact).decode  # json.loads would make one for each message
+    return lambda message: decode(message.decode(json.detect_encoding(message), "surrogatepass"))
+
+
+def _has_decimal(kind: DataType) -> bool:
+    if isinstance(kind, t.ArrayType):
+        return _has_decimal(kind.element_type)
+    if isinstance(kind, t.MapType):
+        return _has_decimal(kind.key_type) or _has_decimal(kind.value_type)
+    if isinstance(kind, t.RowType):
+        return any(map(_has_decimal, kind.field_types()))
+    return isinstance(kind, t.DecimalType)
 
 
 class JsonDecoder(Decoder):
@@ -134,7 +167,7 @@ class JsonDecoder(Decoder):
     def decode(self) -> Decode:
         """Return the function that reads a message."""
         parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
-        lenient, strict, names, loads = self.lenient, self.strict, self.names, json.loads
+        lenient, strict, names, loads = self.lenient, self.strict, self.names, parser(self.types)
 
         def lenient_field(found: Any, name: str, read: Reader) -> Any:
             try:
@@ -175,41 +208,106 @@ def iso_times(options: Options, prefix: str) -> bool:
     return standard != "SQL"
 
 
-def writer(kind: DataType, *, iso: bool = False) -> Callable[[Any], str]:
+@dataclass(frozen=True)
+class JsonStyle:
+    """How JSON is written."""
+
+    table: str
+    prefix: str
+    iso: bool = False
+    plain: bool = False
+    """Whether decimals have no exponent."""
+    nulls: bool = True
+    """Whether members without a value are written."""
+    null_key: str = "FAIL"
+    null_literal: str = "null"
+
+    @classmethod
+    def of(cls, options: Options, prefix: str) -> JsonStyle:
+        """Read the options of a format, whose names begin with ``prefix``.
+
+        Raises:
+            SqlError: An option has a value that it cannot have.
+        """
+        null_key = (options.text(f"{prefix}map-null-key.mode", "FAIL") or "").upper()
+        if null_key not in {"FAIL", "DROP", "LITERAL"}:
+            key = f"{prefix}map-null-key.mode"
+            raise SqlError(f"table '{options.table}': '{key}' must be FAIL, DROP or LITERAL, but got '{null_key}'")
+        return cls(
+            options.table,
+            prefix,
+            iso_times(options, prefix),
+            options.flag(f"{prefix}encode.decimal-as-plain-number"),
+            not options.flag(f"{prefix}encode.ignore-null-fields"),
+            null_key,
+            options.text(f"{prefix}map-null-key.literal", "null") or "",
+        )
+
+
+def writer(kind: DataType, style: JsonStyle) -> Callable[[Any], str]:
     """Return the function that writes a value as JSON."""
     if isinstance(kind, (*TEXTS,)):
-        return lambda value: json.dumps(value, ensure_ascii=False)
+        return _quoted
     if isinstance(kind, t.BooleanType):
         return lambda value: "true" if value else "false"
     if type(kind) in INTEGERS:
         return str
     if isinstance(kind, t.FloatType):
-        return helpers.float_to_text
+        return partial(_number, helpers.float_to_text)
     if isinstance(kind, t.DoubleType):
-        return helpers.double_to_text
+        return partial(_number, helpers.double_to_text)
     if isinstance(kind, t.DecimalType):
-        return str
+        return (lambda value: f"{value:f}") if style.plain else str
     if isinstance(kind, (t.DateType, t.TimeType)):
         return lambda value: f'"{value.isoformat()}"'
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
         zone = "Z" if isinstance(kind, t.LocalZonedTimestampType) else ""
-        return lambda value: f'"{timestamp_text(value, iso=iso)}{zone}"'
+        return lambda value: f'"{timestamp_text(value, iso=style.iso)}{zone}"'
     if isinstance(kind, BYTES):
         return lambda value: f'"{base64.b64encode(value).decode()}"'
     if isinstance(kind, t.ArrayType):
-        element = writer(kind.element_type, iso=iso)
+        element = writer(kind.element_type, style)
         return lambda value: f"[{','.join(['null' if item is None else element(item) for item in value])}]"
     if isinstance(kind, t.MapType):
-        content = writer(kind.value_type, iso=iso)
-        return lambda value: (
-            "{"
-            + ",".join([f"{json.dumps(str(k))}:{'null' if v is None else content(v)}" for k, v in value.items()])
-            + "}"
-        )
+        return _map_writer(writer(kind.value_type, style), style)
     if isinstance(kind, t.RowType):
-        parts = [(json.dumps(n), writer(item, iso=iso)) for n, item in zip(kind.names, kind.field_types(), strict=True)]
-        return lambda value: object_text(parts, value)
-    raise SqlError(f"messages do not support values of type {sql_name(kind)}")
+        return partial(object_text, members(kind.names, kind.field_types(), style), nulls=style.nulls)
+    raise SqlError(f"messages have no values of type {sql_name(kind)}")
+
+
+def members(
+    names: Sequence[str], types: Sequence[DataType], style: JsonStyle
+) -> Sequence[tuple[str, Callable[[Any], str]]]:
+    """Return the quoted name and the writer of each member of an object."""
+    return [(_quoted(name), writer(kind, style)) for name, kind in zip(names, types, strict=True)]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(text_of: Callable[[Any], str], value: float) -> str:
+    return text_of(value) if value - value == 0 else f'"{text_of(value)}"'  # NaN and infinity are not JSON
+
+
+def _map_writer(content: Callable[[Any], str], style: JsonStyle) -> Callable[[dict[Any, Any]], str]:
+    literal = _quoted(style.null_literal)
+
+    def entry(key: object, value: object) -> str:
+        if key is None and style.null_key == "FAIL":
+            raise ValueError(
+                f"table '{style.table}': JSON has no NULL as the key of a map: set "
+                f"'{style.prefix}map-null-key.mode' to DROP or LITERAL"
+            )
+        name = literal if key is None else _quoted(str(key))
+        return f"{name}:{'null' if value is None else content(value)}"
+
+    def write(value: dict[Any, Any]) -> str:
+        if style.null_key == "DROP":
+            value = {key: item for key, item in value.items() if key is not None}
+        return f"{{{','.join([entry(key, item) for key, item in value.items()])}}}"
+
+    return write
 
 
 def timestamp_text(value: datetime, *, iso: bool) -> str:
@@ -240,21 +338,14 @@ class JsonEncoder(Encoder):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.names, self.types = tuple(names), tuple(types)
-        self.iso = iso_times(options, prefix)
-        self.nulls = not options.flag(f"{prefix}encode.ignore-null-fields")
-        self.plain = options.flag(f"{prefix}encode.decimal-as-plain-number")
-        for key in ("ignore-parse-errors", "fail-on-missing-field", "map-null-key.mode", "map-null-key.literal"):
+        self.style = JsonStyle.of(options, prefix)
+        for key in ("ignore-parse-errors", "fail-on-missing-field"):
             options.known(f"{prefix}{key}")
-        for kind in types:
-            writer(kind)
+        members(names, types, self.style)
 
     def encode(self) -> Encode:
         """Return the function that writes a row."""
-        parts = [
-            (json.dumps(name, ensure_ascii=False), writer(kind, iso=self.iso))
-            for name, kind in zip(self.names, self.types, strict=True)
-        ]
-        nulls = self.nulls
+        parts, nulls = members(self.names, self.types, self.style), self.style.nulls
         return lambda row: object_text(parts, row, nulls=nulls).encode(errors="replace")
 
 
