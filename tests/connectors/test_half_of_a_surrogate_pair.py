@@ -22,7 +22,7 @@ from flintstream.datastream.formats.json import JsonRowSerializationSchema
 
 TYPE = Types.ROW_NAMED(["id", "s"], [Types.INT(), Types.STRING()])
 SCHEMA = json.dumps({"type": "record", "name": "R", "fields": [{"name": "id", "type": "int"}, {"name": "s", "type": "string"}]})  # fmt: skip  # noqa: E501
-TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cc",)), max_size=6), min_size=1, max_size=4)
+TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cc"]), max_size=6), min_size=1, max_size=4)
 
 
 def by_text(texts):
@@ -48,9 +48,14 @@ def by_csv(texts):
     return [schema.serialize(Row(1, text.replace("'", ""))).decode()[2:-1].strip("'") for text in texts]
 
 
+def field_s(record):
+    assert isinstance(record, dict)
+    return record["s"]
+
+
 def by_avro(texts):
     schema, known = AvroRowSerializationSchema(avro_schema_string=SCHEMA), fastavro.parse_schema(json.loads(SCHEMA))
-    return [fastavro.schemaless_reader(io.BytesIO(schema.serialize(Row(1, text))), known)["s"] for text in texts]
+    return [field_s(fastavro.schemaless_reader(io.BytesIO(schema.serialize(Row(1, text))), known)) for text in texts]
 
 
 def by_avro_file(texts):
@@ -59,7 +64,7 @@ def by_avro_file(texts):
     for text in texts:
         writer.add_element({"id": 1, "s": text})
     writer.finish()
-    return [record["s"] for record in fastavro.reader(io.BytesIO(file.getvalue()))]
+    return [field_s(record) for record in fastavro.reader(io.BytesIO(file.getvalue()))]
 
 
 def by_arrow(texts):
