@@ -8,37 +8,42 @@ an encoding lacks, and its jobs continue. So does everything that writes records
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.common.types import Row, _make_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TextIO, TypeVar
+    from typing import TextIO
 
-    T = TypeVar("T")
+T = TypeVar("T")
+V = TypeVar("V")
 
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def whole(value: Any) -> Any:
+def whole(value: V) -> V:
     r"""Return a value whose texts UTF-8 can encode, also those within rows, tuples, lists and maps.
 
     >>> whole(("a\ud800", 1, ["\udfff"], {"k\ud800": None}))
     ('a?', 1, ['?'], {'k?': None})
     """
+    return _whole(value)  # type: ignore[return-value]  # of the same class
+
+
+def _whole(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else _HALF.sub("?", value)
     if isinstance(value, Row):
-        return _make_row(value._fields, [whole(field) for field in value], value._row_kind)
-    if type(value) in {list, tuple, set}:
-        return type(value)(whole(item) for item in value)
+        return _make_row(value._fields, list(map(_whole, value)), value._row_kind)
+    if isinstance(value, (list, tuple, set)) and type(value) in {list, tuple, set}:
+        return type(value)(map(_whole, value))
     if type(value) is dict:
-        return {whole(key): whole(item) for key, item in value.items()}
+        return {_whole(key): _whole(item) for key, item in value.items()}
     return value
 
 
-def write_whole(write: Callable[[Any], T], value: Any) -> T:
+def write_whole(write: Callable[[V], T], value: V) -> T:
     r"""Call ``write(value)``, which must have no effect if it raises; again with whole texts if one has half a pair.
 
     >>> write_whole(str.encode, "\ud800")

@@ -97,7 +97,7 @@ class AvroRows:
         shape, convert = RowShape(name, self.type_info, cuts=True), self._kinds.to_avro(self._kinds.root)
         assert convert is not None  # noqa: S101 - rows are always converted
 
-        def encode(record: Any) -> bytes:
+        def encode(record: object) -> bytes:
             out = BytesIO()
             write(out, schema, record)
             return out.getvalue()

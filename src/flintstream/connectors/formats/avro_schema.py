@@ -12,6 +12,9 @@ from flintstream.errors import PlanError, optional_module, shorten
 if TYPE_CHECKING:
     from types import ModuleType
 
+    _Schema = dict[str, Any]
+    _Named = dict[str, _Schema]
+
 
 def library() -> ModuleType:
     """Return the module ``fastavro``.
@@ -71,7 +74,7 @@ def parsed(text: str) -> Any:
         raise PlanError(f"invalid Avro schema: {type(error).__name__}: {error}, in {shorten(text)}") from None
 
 
-def resolvable(wanted: str, written: Any) -> str:
+def resolvable(wanted: str, written: object) -> str:
     """Return a reader schema that reads records of any name, like Java's reader: fields decide, not names.
 
     fastavro compares names. So each record gets the names of those in the same place of the written schema as aliases.
@@ -87,7 +90,7 @@ def resolvable(wanted: str, written: Any) -> str:
     return json.dumps(_with_aliases(json.loads(wanted), [written], _named(written)))
 
 
-def _with_aliases(wanted: Any, written: list[Any], known: dict[str, Any]) -> Any:
+def _with_aliases(wanted: object, written: list[object], known: _Named) -> object:
     """Return a schema with aliases; ``written`` are the schemas that data in this place may have."""
     if isinstance(wanted, list):
         return [_with_aliases(branch, written, known) for branch in wanted]
@@ -117,7 +120,7 @@ def _with_aliases(wanted: Any, written: list[Any], known: dict[str, Any]) -> Any
     return {**wanted, "fields": fields, "aliases": list(dict.fromkeys([*wanted.get("aliases", ()), *names]))}
 
 
-def _named(schema: Any) -> dict[str, Any]:
+def _named(schema: object) -> _Named:
     """Return the schemas within a schema by their names, with and without namespace."""
     if isinstance(schema, list):
         return {name: found for branch in schema for name, found in _named(branch).items()}
@@ -128,16 +131,14 @@ def _named(schema: Any) -> dict[str, Any]:
     return {**_named(parts), **_named(schema["type"]), **own}
 
 
-def _flat(schemas: list[Any], known: dict[str, Any]) -> list[dict[str, Any]]:
+def _flat(schemas: list[object], known: _Named) -> list[_Schema]:
     """Return the schemas that are dicts, those of unions and those that names stand for."""
-    found: list[dict[str, Any]] = []
+    found: list[_Schema] = []
     for schema in schemas:
         if isinstance(schema, list):
             found += _flat(schema, known)
         elif isinstance(schema, str):
             found += [known[schema]] if schema in known else []
-        elif isinstance(schema["type"], (dict, list)):
-            found += _flat([schema["type"]], known)
-        else:
-            found.append(schema)
+        elif isinstance(schema, dict):
+            found += _flat([schema["type"]], known) if isinstance(schema["type"], (dict, list)) else [schema]
     return found

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.options import Options
 
     Reader = Callable[[Any], Any]
+    Write = Callable[[Any], str]
+    Parse = Callable[[bytes], Any]
     Decode = Callable[[bytes], "tuple[Any, ...] | None"]
     Encode = Callable[[Sequence[Any]], bytes]
 
@@ -133,7 +135,7 @@ def _field(value: dict[str, object], name: str, read: Reader) -> Any:
     return None if found is None else read(found)
 
 
-def parser(types: Iterable[DataType]) -> Callable[[bytes], Any]:
+def parser(types: Iterable[DataType]) -> Parse:
     """Return the function that parses a message. Numbers keep all digits if any column, or part of one, is DECIMAL."""
     if not any(map(_has_decimal, types)):
         return json.loads
@@ -244,7 +246,7 @@ class JsonStyle:
         )
 
 
-def writer(kind: DataType, style: JsonStyle) -> Callable[[Any], str]:
+def writer(kind: DataType, style: JsonStyle) -> Write:
     """Return the function that writes a value as JSON."""
     if isinstance(kind, (*TEXTS,)):
         return _quoted
@@ -275,9 +277,7 @@ def writer(kind: DataType, style: JsonStyle) -> Callable[[Any], str]:
     raise SqlError(f"messages have no values of type {sql_name(kind)}")
 
 
-def members(
-    names: Sequence[str], types: Sequence[DataType], style: JsonStyle
-) -> Sequence[tuple[str, Callable[[Any], str]]]:
+def members(names: Sequence[str], types: Sequence[DataType], style: JsonStyle) -> Sequence[tuple[str, Write]]:
     """Return the quoted name and the writer of each member of an object."""
     return [(_quoted(name), writer(kind, style)) for name, kind in zip(names, types, strict=True)]
 
@@ -286,11 +286,11 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _number(text_of: Callable[[Any], str], value: float) -> str:
+def _number(text_of: Write, value: float) -> str:
     return text_of(value) if value - value == 0 else f'"{text_of(value)}"'  # NaN and infinity are not JSON
 
 
-def _map_writer(content: Callable[[Any], str], style: JsonStyle) -> Callable[[dict[Any, Any]], str]:
+def _map_writer(content: Write, style: JsonStyle) -> Write:
     literal = _quoted(style.null_literal)
 
     def entry(key: object, value: object) -> str:
@@ -302,7 +302,7 @@ def _map_writer(content: Callable[[Any], str], style: JsonStyle) -> Callable[[di
         name = literal if key is None else _quoted(str(key))
         return f"{name}:{'null' if value is None else content(value)}"
 
-    def write(value: dict[Any, Any]) -> str:
+    def write(value: dict[object, object]) -> str:
         if style.null_key == "DROP":
             value = {key: item for key, item in value.items() if key is not None}
         return f"{{{','.join([entry(key, item) for key, item in value.items()])}}}"
@@ -316,9 +316,7 @@ def timestamp_text(value: datetime, *, iso: bool) -> str:
     return f"{text}.{value.microsecond:06d}".rstrip("0") if value.microsecond else text
 
 
-def object_text(
-    parts: Sequence[tuple[str, Callable[[object], str]]], row: Sequence[object], *, nulls: bool = True
-) -> str:
+def object_text(parts: Sequence[tuple[str, Write]], row: Sequence[object], *, nulls: bool = True) -> str:
     """Return a JSON object."""
     return (
         "{"
