@@ -255,8 +255,8 @@ def test_a_checkpoint_of_a_dynamic_kafka_source_has_no_passwords_and_a_restored_
     again.restore(state)
     assert again._clusters["east"].properties == properties
     assert restored.properties["sasl.jaas.config"] == "***"
-    assert again._source.known("east", restored.properties) == properties
-    assert again._source.known("west", restored.properties) is None
+    assert again._source.properties_of("east", restored.properties) == properties
+    assert again._source.properties_of("west", restored.properties) is None
 
 
 @pytest.mark.promise("S25")
@@ -486,7 +486,7 @@ def test_failures_of_s3_do_not_show_its_keys(build, refusing_s3, caplog, capfd, 
 @pytest.mark.parametrize("scheme", ["ftp", "sftp", "smb", "webhdfs"])
 def test_a_store_with_a_password_in_its_configuration_is_pickled_without_it(scheme, monkeypatch):
     monkeypatch.setitem(fsspec.config.conf, scheme, {"username": "me", "password": MARK})
-    store = FsspecFileStore.unchecked(f"{scheme}://host/x")
+    store = FsspecFileStore.of_checked_root(f"{scheme}://host/x")
     assert MARK not in repr(store)
     assert MARK.encode() not in pickle.dumps(store) + encode_one(store)
 

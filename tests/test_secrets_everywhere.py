@@ -18,7 +18,14 @@ from tests.waiting import wait_for
 
 from flintstream.cli import main
 from flintstream.common import Configuration
-from flintstream.common._text.secrets import SECRET_KEYS, SECRETS_OF_URLS, is_secret, shown, shown_path, without_secrets
+from flintstream.common._text.secrets import (
+    SECRET_KEYS,
+    SECRETS_OF_URLS,
+    hide_secrets,
+    is_secret,
+    shown_path,
+    without_secrets,
+)
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
 from flintstream.coordinator.monitoring import recent_log
 from flintstream.coordinator.monitoring.descriptions import record_of
@@ -133,14 +140,14 @@ def hides(text, secret):
 @pytest.mark.parametrize("key", SECRET_NAMES)
 def test_the_value_of_a_key_that_names_a_secret_is_hidden(key):
     assert is_secret(key)
-    assert shown({key: "x"}) == {key: "***"}
+    assert hide_secrets({key: "x"}) == {key: "***"}
     assert re.search(SECRET_KEYS, key), "Spark takes the pattern alone"
 
 
 @pytest.mark.parametrize("key", PLAIN_NAMES)
 def test_a_key_that_only_looks_like_one_of_a_secret_stays_readable(key):
     assert not is_secret(key)
-    assert shown({key: "plain value"}) == {key: "plain value"}
+    assert hide_secrets({key: "plain value"}) == {key: "plain value"}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,7 @@ def test_a_key_that_only_looks_like_one_of_a_secret_stays_readable(key):
 )
 def test_a_text_without_secrets_stays_as_it_is(text):
     assert without_secrets(text) == text
-    assert shown({"x": text}) == {"x": text}
+    assert hide_secrets({"x": text}) == {"x": text}
 
 
 @pytest.mark.promise("S22")
@@ -177,8 +184,8 @@ def test_the_password_of_a_url_is_hidden_alone_and_within_a_text(form, secret):
         f'{{"url": "{url}"}}',
     ):
         assert hides(without_secrets(text), secret)
-    assert hides(str(shown({"url": url})), secret)
-    assert hides(str(shown({"pipeline.global-job-parameters": f"city:Bern,url:'{url}'"})), secret)
+    assert hides(str(hide_secrets({"url": url})), secret)
+    assert hides(str(hide_secrets({"pipeline.global-job-parameters": f"city:Bern,url:'{url}'"})), secret)
     assert without_secrets(without_secrets(url)) == without_secrets(url)
 
 
@@ -204,7 +211,7 @@ def test_the_secret_in_a_header_an_argument_or_an_assignment_is_hidden(form, sec
 def test_the_secrets_among_job_parameters_are_hidden_and_the_others_are_not(key):
     secret = uuid.uuid4().hex
     value = f"city:Bern,{key}:{secret},limit:3"
-    told = shown({"pipeline.global-job-parameters": value, f"pipeline.global-job-parameters.{key}": secret})
+    told = hide_secrets({"pipeline.global-job-parameters": value, f"pipeline.global-job-parameters.{key}": secret})
     assert secret not in str(told)
     assert told["pipeline.global-job-parameters"] == f"city:Bern,{key}:***,limit:3"
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.datastream.inline import collect, make_env
 
-from flintstream.common._user_code.formulas import formula_of, taken
+from flintstream.common._user_code.formulas import formula_of, take_fields
 from flintstream.compiled import load
 from flintstream.errors import notes
-from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.copies import ATOMS, copy_mutable
 from flintstream.state.backend import Scope
 
 keyed = load("keyed")
@@ -76,7 +76,7 @@ def reduced(function, formula, records):
     results: list[object] = []
     try:
         keyed.reduce_each(
-            function, formula, Scope(), lambda _: 0, -1, iter(records), {}, {}, False, ATOMS, copied, results
+            function, formula, Scope(), lambda _: 0, -1, iter(records), {}, {}, False, ATOMS, copy_mutable, results
         )
     except Exception as error:  # noqa: BLE001
         return results, type(error), str(error)
@@ -120,11 +120,11 @@ def test_a_field_is_taken_from_tuples_only():
         ([], None),
     ]
     for given_values, expected in cases:
-        assert taken(last, given_values, iter(given_values)) == expected
-    assert taken(lambda value, _: value[0] + 1, [(1,)], iter([(1,)])) is None
-    assert taken(lambda _, before: before, [(1,)], iter([(1,)])) is None
+        assert take_fields(last, given_values, iter(given_values)) == expected
+    assert take_fields(lambda value, _: value[0] + 1, [(1,)], iter([(1,)])) is None
+    assert take_fields(lambda _, before: before, [(1,)], iter([(1,)])) is None
     records: list[Any] = [(1, 2), ()]
     with pytest.raises(IndexError) as raised:
-        taken(last, records, cursor := iter(records))
+        take_fields(last, records, cursor := iter(records))
     assert raised.traceback[-1].name == "last"
     assert list(cursor) == []

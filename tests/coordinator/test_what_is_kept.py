@@ -39,8 +39,8 @@ def test_the_last_failed_checkpoints_are_known_with_their_reasons():
     history = CheckpointHistory()
     report: Any = SimpleNamespace(state_ms=5)
     for number in range(KEPT_CHECKPOINTS + 3):
-        history.failed(number, "checkpoint", [report], f"reason {number}")
-    told = history.told()
+        history.add_failed(number, "checkpoint", [report], f"reason {number}")
+    told = history.to_json()
     assert [item["number"] for item in told] == list(range(3, KEPT_CHECKPOINTS + 3))
     assert (told[-1]["reason"], told[-1]["duration_ms"]) == (f"reason {KEPT_CHECKPOINTS + 2}", 5)
 

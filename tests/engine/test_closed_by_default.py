@@ -7,16 +7,16 @@ import sys
 
 import pytest
 
-from flintstream.engine.spark.session import resolved
+from flintstream.engine.spark.session import resolve_settings
 from flintstream.options.metrics import PROMETHEUS_HOST, PROMETHEUS_PORT
 
 
 @pytest.mark.promise("S13")
 def test_spark_s_web_interface_is_off_and_a_local_master_listens_on_this_machine_only():
-    conf = resolved({"spark.master": "local[2]"}, {})
+    conf = resolve_settings({"spark.master": "local[2]"}, {})
     assert conf["spark.ui.enabled"] == "false"
     assert conf["spark.driver.host"] == conf["spark.driver.bindAddress"] == "127.0.0.1"
-    assert resolved({"spark.master": "local[2]", "spark.ui.enabled": "true"}, {})["spark.ui.enabled"] == "true"
+    assert resolve_settings({"spark.master": "local[2]", "spark.ui.enabled": "true"}, {})["spark.ui.enabled"] == "true"
 
 
 @pytest.mark.promise("S14")
@@ -28,10 +28,13 @@ def test_the_port_for_prometheus_is_off_and_on_this_machine_only():
 @pytest.mark.promise("S13")
 def test_the_ports_of_a_spark_of_one_process_ask_for_a_secret_unless_you_switch_it_off():
     for master in ("local", "local[2]", "local[*]", "local[4,2]"):
-        assert resolved({"spark.master": master}, {})["spark.authenticate"] == "true"
-    assert resolved({"spark.master": "local[2]", "spark.authenticate": "false"}, {})["spark.authenticate"] == "false"
+        assert resolve_settings({"spark.master": master}, {})["spark.authenticate"] == "true"
+    assert (
+        resolve_settings({"spark.master": "local[2]", "spark.authenticate": "false"}, {})["spark.authenticate"]
+        == "false"
+    )
     for master in ("spark://host:7077", "yarn", "local-cluster[1,1,1024]"):  # the secret would be missing
-        assert "spark.authenticate" not in resolved({"spark.master": master}, {})
+        assert "spark.authenticate" not in resolve_settings({"spark.master": master}, {})
 
 
 SEND_TO_SPARK = """

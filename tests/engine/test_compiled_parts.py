@@ -139,7 +139,7 @@ class Context:
 def test_executors_try_the_modules_once_and_one_warning_says_which_do_not_load(monkeypatch, caplog):
     context = Context("tried once", {KEYED: "no such C library", MSGPACK: "?"}, monkeypatch)
     for _ in range(2):
-        prepared = executors.prepared(context)
+        prepared = executors.prepare_context(context)
     (archive,) = context.archives
     path, _, target = archive.partition("#")
     assert target == Path(path).stem
@@ -156,14 +156,14 @@ def test_executors_try_the_modules_once_and_one_warning_says_which_do_not_load(m
 
 
 def test_nothing_is_said_where_all_modules_load(monkeypatch, caplog):
-    executors.prepared(Context("loads", {}, monkeypatch))
+    executors.prepare_context(Context("loads", {}, monkeypatch))
     assert not caplog.text
 
 
 def test_nothing_is_tried_without_compiled_modules(monkeypatch, caplog):
     monkeypatch.setenv(PURE_PYTHON, "1")
     context = Context("nothing to try", {KEYED: "?"}, monkeypatch)
-    executors.prepared(context)
+    executors.prepare_context(context)
     assert context.archives
     assert not context.tried
     assert not caplog.text

@@ -50,7 +50,7 @@ def test_a_log_holds_blobs_and_the_files_of_a_backend(places, store):
             path.write_text(path.name)
     log.write(name, b"two")
     assert (log.read("a"), log.read(name)) == (b"one", b"two")
-    with log.stored(name) as directory:
+    with log.open_files(name) as directory:
         found = {str(path.relative_to(directory)): path.read_text() for path in Path(directory).rglob("*.*")}
         assert found == {"uid/1.sst": "1.sst"}
         assert Path(directory, "other", "MANIFEST").read_text() == "MANIFEST"

@@ -12,7 +12,7 @@ import pytest
 
 from flintstream.common._user_code.tracebacks import shorten_tracebacks, steps_of
 from flintstream.engine.spark.failures import plainly
-from flintstream.engine.spark.tasks import _collected
+from flintstream.engine.spark.tasks import _collect
 from flintstream.errors import ExecutorError, FlintstreamError
 
 LOST = (
@@ -135,7 +135,7 @@ class LostData:
 
 def test_the_traceback_of_a_lost_worker_has_lines_of_the_program_only():
     with pytest.raises(FlintstreamError) as caught:
-        _collected(LostData())
+        _collect(LostData())
     shorten_tracebacks(caught.value)
     assert [step.tb_frame.f_code.co_filename for step in steps_of(caught.value.__traceback__)] == [__file__]
 

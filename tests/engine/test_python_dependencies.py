@@ -133,7 +133,7 @@ def test_packages_are_not_taken_from_a_directory_that_another_user_prepared(tmp_
     prepared.mkdir()
     (prepared / f"packages-{digest}.zip").write_text("hostile")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess((), 0))
-    archive = dependencies._installed(str(requirements), "")
+    archive = dependencies._install(str(requirements), "")
     assert archive.read_bytes() != b"hostile"
     assert stat.S_IMODE(archive.parent.stat().st_mode) == 0o700
     assert archive.parent != prepared

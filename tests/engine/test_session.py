@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.engine.spark.session import DEFAULTS, default_parallelism, resolved
+from flintstream.engine.spark.session import DEFAULTS, default_parallelism, resolve_settings
 from flintstream.engine.spark.slots import DAEMON
 from flintstream.engine.spark.submitted import defaults_file, flags
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_what_spark_was_told_goes_before_the_job_and_that_before_our_defaults():
     own = {"spark.app.name": "job", "spark.ui.enabled": "true", "spark.executor.memory": "1g"}
-    conf = resolved(own, {"spark.app.name": "operator", "spark.executor.memory": "1g"})
+    conf = resolve_settings(own, {"spark.app.name": "operator", "spark.executor.memory": "1g"})
     assert conf["spark.app.name"] == "operator"
     assert conf["spark.ui.enabled"] == "true"
     assert conf["spark.locality.wait"] == DEFAULTS["spark.locality.wait"]
@@ -39,7 +39,7 @@ def test_what_spark_was_told_goes_before_the_job_and_that_before_our_defaults():
     ],
 )
 def test_a_local_master_runs_failed_tasks_again_as_clusters_do(master, made):
-    conf = resolved({}, {} if master is None else {"spark.master": master})
+    conf = resolve_settings({}, {} if master is None else {"spark.master": master})
     assert conf["spark.master"] == made
     assert ("spark.driver.host" in conf) == made.startswith("local")
 
@@ -49,7 +49,7 @@ def test_a_local_master_runs_failed_tasks_again_as_clusters_do(master, made):
     [("local[1]", None, DAEMON), ("local[1]", False, None), ("yarn", None, None), ("yarn", True, DAEMON)],
 )
 def test_subtasks_stay_in_their_process_on_a_local_master_unless_the_option_says_otherwise(master, sticky, expected):
-    assert resolved({"spark.master": master}, {}, sticky).get("spark.python.daemon.module") == expected
+    assert resolve_settings({"spark.master": master}, {}, sticky).get("spark.python.daemon.module") == expected
 
 
 def test_flags_of_spark_submit_are_settings():

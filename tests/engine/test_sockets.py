@@ -21,7 +21,7 @@ from flintstream.engine.spark import session, sockets
 from flintstream.engine.spark.session import (
     SOCKET_DIRECTORY,
     UNIX_SOCKETS,
-    resolved,
+    resolve_settings,
     with_private_files,
     with_private_sockets,
 )
@@ -102,28 +102,28 @@ def test_a_place_whose_path_is_too_long_is_left_out(short, monkeypatch):
 def test_without_a_suitable_place_spark_uses_tcp_and_its_secret(monkeypatch):
     monkeypatch.setattr("flintstream.engine.spark.session.has_unix_sockets", lambda: True)
     monkeypatch.setattr("flintstream.engine.spark.session.private_directory", lambda: None)
-    conf = with_private_sockets(resolved({"spark.master": "local[1]"}, {}))
+    conf = with_private_sockets(resolve_settings({"spark.master": "local[1]"}, {}))
     assert (conf[UNIX_SOCKETS], SOCKET_DIRECTORY in conf) == ("false", False)
 
 
 def test_on_a_cluster_spark_uses_tcp_and_its_secret_unless_it_is_told_otherwise():
     told = {SOCKET_DIRECTORY: "/run/spark", UNIX_SOCKETS: "true"}
-    assert with_private_sockets(resolved({"spark.master": "yarn"}, {}))[UNIX_SOCKETS] == "false"
-    assert told.items() <= with_private_sockets(resolved({"spark.master": "yarn"}, told)).items()
+    assert with_private_sockets(resolve_settings({"spark.master": "yarn"}, {}))[UNIX_SOCKETS] == "false"
+    assert told.items() <= with_private_sockets(resolve_settings({"spark.master": "yarn"}, told)).items()
 
 
 @pytest.mark.promise("S11")
 def test_local_files_of_spark_are_private_unless_it_is_told_otherwise_or_has_executors(short, monkeypatch):
     monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
     monkeypatch.setattr(session, "_directories", [])  # a JVM that was started early may have left one
-    conf = with_private_files(resolved({"spark.master": "local[1]"}, {}))
+    conf = with_private_files(resolve_settings({"spark.master": "local[1]"}, {}))
     assert Path(conf["spark.local.dir"]).parent == short
     assert sockets.is_private(conf["spark.local.dir"])
     for told in ({"spark.master": "yarn"}, {"spark.master": "local[1]", "spark.local.dir": "/fast"}):
-        given = resolved(told, {})
+        given = resolve_settings(told, {})
         assert with_private_files(given) == given
     monkeypatch.setenv("SPARK_LOCAL_DIRS", "/fast")
-    assert "spark.local.dir" not in with_private_files(resolved({"spark.master": "local[1]"}, {}))
+    assert "spark.local.dir" not in with_private_files(resolve_settings({"spark.master": "local[1]"}, {}))
 
 
 def test_what_a_killed_process_leaves_is_removed_by_the_next_one(short):

@@ -166,7 +166,7 @@ def test_a_program_that_gets_a_context_that_was_set_aside_has_no_other_jvm(monke
     monkeypatch.setattr(session, "begin", lambda *_: jvms.append("early"))
     monkeypatch.setattr(session, "give_up", jvms.clear)
     monkeypatch.setattr(session, "_directories", [])
-    monkeypatch.setattr(session, "_prepared", [("context", "gateway", session._wanted({}))])
+    monkeypatch.setattr(session, "_prepared", [("context", "gateway", session._wanted_settings({}))])
     monkeypatch.setattr(session, "show", lambda *_: None)
     monkeypatch.setattr(session, "forget", lambda _: None)
     monkeypatch.setattr(session, "is_alive", lambda _: True)

@@ -8,7 +8,7 @@ import pytest
 
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.options import command_line
-from flintstream.options.command_line import MOST, note_executed, unexecuted, without_sink
+from flintstream.options.command_line import MOST, note_executed, steps_not_executed, without_sink
 
 SHOWN = "Print to Std. Out"
 
@@ -30,17 +30,17 @@ def environment(*, prints=True):
 
 def test_steps_of_an_environment_that_is_gone_are_still_named():
     env = environment()
-    assert unexecuted() == [SHOWN]
+    assert steps_not_executed() == [SHOWN]
     del env
     gc.collect()
-    assert unexecuted() == [SHOWN]
+    assert steps_not_executed() == [SHOWN]
 
 
 def test_environments_without_end_take_no_memory():
     for _ in range(3 * MOST):
         environment()
     gc.collect()
-    assert unexecuted() == [SHOWN] * MOST
+    assert steps_not_executed() == [SHOWN] * MOST
     assert not command_line._unexecuted
 
 
@@ -52,7 +52,7 @@ def test_an_environment_that_has_executed_its_steps_leaves_no_note(capsys):
     env.execute()
     del env
     gc.collect()
-    assert unexecuted() == []
+    assert steps_not_executed() == []
     assert capsys.readouterr().out
 
 

@@ -25,7 +25,7 @@ from flintstream.datastream import (
     StreamExecutionEnvironment,
 )
 from flintstream.options import checkpointing, execution, ignored, restarts, rocksdb
-from flintstream.options.page import filled
+from flintstream.options.page import fill
 from flintstream.options.table import OPTIONS, THEMES, option_of, unknown_keys
 from flintstream.options.types import MAX_LONG
 
@@ -89,7 +89,7 @@ def _sample(option):
 
 def test_the_tables_of_the_documentation_are_those_of_the_code():
     page = PAGE.read_text(encoding="utf-8")
-    assert filled(page) == page, "run `make options`"
+    assert fill(page) == page, "run `make options`"
     assert all(f"<!-- options: {theme} -->" in page for theme in THEMES)
 
 

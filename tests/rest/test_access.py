@@ -153,7 +153,7 @@ def test_each_server_has_a_token_of_its_own_in_a_file_for_its_user_only():
 
 
 def test_the_file_of_a_later_server_at_the_port_stays():
-    with Place("127.0.0.1", 5, "one").described():
+    with Place("127.0.0.1", 5, "one").publish():
         later = Place("127.0.0.1", 5, "two")
         registry.write(later.header_file.name, "Authorization:Bearer two\n")
     assert later.header_file.exists()

@@ -14,7 +14,7 @@ from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
 from flintstream.errors import notes
-from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.copies import ATOMS, copy_mutable
 from flintstream.runtime.task import fused
 from flintstream.runtime.task.fused import PlainLoop
 from flintstream.testing import CollectSink
@@ -52,7 +52,7 @@ def test_a_loop_does_what_its_functions_do_one_after_the_other(loop, kinds, valu
     for timestamps, stamps, expected_stamps in ((None, None, None), (list(range(len(values))), [], places)):
         results: list[int] = []
         formulas = [formula_of(function, 1) for function in functions]
-        counts = loop(kinds, settled, copied).run(iter(values), timestamps, functions, formulas, results, stamps)
+        counts = loop(kinds, settled, copy_mutable).run(iter(values), timestamps, functions, formulas, results, stamps)
         assert (results, stamps, counts) == (expected, expected_stamps, taken)
 
 
@@ -127,7 +127,7 @@ class Uncopied:
 def test_what_a_plain_function_makes_is_not_copied(loop, value):
     found: list[Uncopied] = []
     functions = [lambda _: iter([value]), lambda _: Uncopied(), bool]
-    made = loop(("flat_map", "map", "filter"), [ATOMS, None, None], copied)
+    made = loop(("flat_map", "map", "filter"), [ATOMS, None, None], copy_mutable)
     made.run(iter([1]), None, functions, [None] * 3, found, None)
     assert len(found) == 1
 

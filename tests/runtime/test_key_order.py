@@ -9,7 +9,7 @@ from flintstream.common import Types
 from flintstream.datastream import KeyedCoProcessFunction
 from flintstream.runtime.exchange.receiving import InputGate
 from flintstream.runtime.task import key_order
-from flintstream.runtime.task.key_order import merged, sorted_keys
+from flintstream.runtime.task.key_order import merge_positions, sorted_keys
 
 EVENTS = [("k", "1"), ("l", "2"), ("m", "3"), ("k", "4")]
 NAMES = [("k", "K"), ("l", "L"), ("m", "M")]
@@ -50,7 +50,7 @@ def test_timestamps_come_before_turns():
 
 def test_long_runs_of_one_time_are_not_cut_to_single_records():
     count = 2 * key_order.TURNS
-    order = merged([0] * (2 * count), [0] * count + [1] * count, 1)
+    order = merge_positions([0] * (2 * count), [0] * count + [1] * count, 1)
     assert sorted(order) == list(range(2 * count))
     assert order[:4] == [0, count, 1, count + 1]
     assert order[key_order.TURNS :] == sorted(order[key_order.TURNS :])

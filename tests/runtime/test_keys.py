@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from flintstream.checkpoint import codec
 from flintstream.common import Row
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.keys import FrozenKey, freeze_key, key_group, stable_hash, subtask_of_key_group, thaw_key
 
 
@@ -298,4 +298,4 @@ def test_a_frozen_key_is_stored_without_pickle(key):
     frozen = freeze_key(key)
     (stored,) = codec.decode(codec.encode([frozen]), allow_pickle=False)
     assert stored == frozen
-    assert codec.encode_key(stored) == codec.encode_key(freeze_key(copied(key)))
+    assert codec.encode_key(stored) == codec.encode_key(freeze_key(copy_mutable(key)))

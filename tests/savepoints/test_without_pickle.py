@@ -22,7 +22,7 @@ from tests.waiting import wait_for_numbers
 
 from flintstream.checkpoint import values
 from flintstream.checkpoint.codec import Opaque, decode_one, encode_key, encode_one
-from flintstream.checkpoint.pickles import class_in, refused, refusing, refusing_in
+from flintstream.checkpoint.pickles import class_in, refuses_pickle, refusing, refusing_in
 from flintstream.checkpoint.registry import BY_TYPE, record
 from flintstream.checkpoint.values import ENUM, PICKLED, pack
 from flintstream.cli import main
@@ -297,18 +297,18 @@ def test_every_split_of_flintstream_is_a_record():
 
 def test_only_the_thread_and_the_steps_of_a_generator_refuse():
     def steps():
-        yield refused()
-        yield refused()
+        yield refuses_pickle()
+        yield refuses_pickle()
 
     inside = refusing_in(steps())
     assert next(inside)
-    assert not refused()
+    assert not refuses_pickle()
     assert list(inside) == [True]
     with refusing():
         encode_key(Cart(1))  # compared, never read
         with refusing(active=False):
-            assert refused()
-    assert not refused()
+            assert refuses_pickle()
+    assert not refuses_pickle()
 
 
 def test_the_class_in_a_pickle_is_found_without_unpickling():

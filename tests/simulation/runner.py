@@ -27,7 +27,7 @@ from flintstream.coordinator.attempt import Attempt
 from flintstream.coordinator.checkpointing import recovery
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
-from flintstream.coordinator.rescaling import rescaled
+from flintstream.coordinator.rescaling import plan_rescaled
 from flintstream.coordinator.restart import FixedDelay, NoRestart
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.state_log import pieces as log_pieces
@@ -167,7 +167,7 @@ class SimAttempt(Attempt):
             parallelism = scenario.rescale_at % 4 + 1
             scenario.rescale_at = None
             scenario.world.log(f"parallelism {parallelism} is asked for")
-            self.orders.ask_for_plan(RescaleRequest(rescaled(self.job, parallelism)))
+            self.orders.ask_for_plan(RescaleRequest(plan_rescaled(self.job, parallelism)))
         if scenario.cancel_at is not None and epochs >= scenario.cancel_at:
             scenario.cancel_at = None
             scenario.world.log("the job is cancelled")

@@ -12,7 +12,7 @@ from tests.typing_matrix.judge import describe, survives
 from tests.typing_matrix.record import RECORDED
 
 from flintstream.common import Configuration, SimpleStringSchema, Types
-from flintstream.common._types.collected import collected
+from flintstream.common._types.collected import collection_type
 from flintstream.connectors.formats.errors import FormatError
 from flintstream.datastream import KeyedProcessFunction, RuntimeContext, StreamExecutionEnvironment
 from flintstream.datastream.formats.csv import CsvRowSerializationSchema
@@ -54,7 +54,7 @@ def recorded(place: str, type_name: str, value_name: str) -> list[str | None]:
 def ours(place: str, type_name: str, value_name: str) -> Any:
     """Return the result of a declared type for a value here."""
     type_info = declared(place, type_name)
-    convert = (collected(type_info) if place == "from_collection" else type_info).converter()
+    convert = (collection_type(type_info) if place == "from_collection" else type_info).converter()
     value = make(place, type_name, value_name)
     return unmake(place, type_name, value if convert is None else convert(value))
 

@@ -153,11 +153,11 @@ def connect(endpoint: Endpoint, seconds: float) -> Channel:
         OSError: No process listens there, it does not answer in time, or it ends the connection.
     """
     until = time.monotonic() + seconds
-    connection = _connected(endpoint.address, seconds)
+    connection = _connect(endpoint.address, seconds)
     try:
         if endpoint.certificate is not None:
             _limit(connection, until)
-            connection = _encrypted(connection, endpoint.certificate)
+            connection = _encrypt(connection, endpoint.certificate)
         _introduce(connection, endpoint.key, until)
         return Channel(connection)
     except BaseException:
@@ -185,7 +185,7 @@ def accept(connection: socket.socket, key: bytes, until: float) -> Channel:
         raise
 
 
-def _encrypted(connection: socket.socket, certificate: str) -> socket.socket:
+def _encrypt(connection: socket.socket, certificate: str) -> socket.socket:
     """Return an encrypted connection to the holder of a certificate, within the time limit of the given one."""
     import ssl
 
@@ -237,7 +237,7 @@ def tune(connection: socket.socket) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def _connected(address: Address, seconds: float) -> socket.socket:
+def _connect(address: Address, seconds: float) -> socket.socket:
     if not isinstance(address, str):
         connection = socket.create_connection(address, seconds)
     else:

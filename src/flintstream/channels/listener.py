@@ -88,7 +88,7 @@ class Listener:
         self._pending: dict[socket.socket, None] = {}
         """Connections before their handshake, oldest first."""
         self._changing = threading.Lock()
-        self._socket = _bound(address)
+        self._socket = _bind(address)
         self._ended, self._end = socket.socketpair()
         """The first can be read as soon as the second is closed."""
         self._path = address if isinstance(address, str) else None
@@ -180,7 +180,7 @@ class Listener:
             self._pending.pop(connection, None)
 
 
-def _bound(address: Address) -> socket.socket:
+def _bind(address: Address) -> socket.socket:
     if not isinstance(address, str):
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         listener = socket.create_server(address, family=family, backlog=_BACKLOG)

@@ -169,14 +169,14 @@ class _Columns:
         form = column[0]
         if form in {PLAIN, MIXED}:
             _, values = column
-            return _checked(values)
+            return _check_column(values)
         if form == SAME:
             _, count, value = column
-            return self._repeated(count, value)
+            return self._repeat(count, value)
         if form == TUPLES:
             _, count, columns = column
             if not columns:
-                return self._repeated(count, ())
+                return self._repeat(count, ())
             parts = list(map(self.values, columns))
             self._take(4 * len(parts[0]))
             rows = list(zip(*parts, strict=True))
@@ -197,14 +197,14 @@ class _Columns:
             return list(map(extension_of(tag).from_plain, plain_values))
         raise CorruptDataError(f"a column of the unknown form {form!r}")
 
-    def _repeated(self, count: int, value: Any) -> list[Any]:
+    def _repeat(self, count: int, value: Any) -> list[Any]:
         if not 0 <= count <= _MAX_SAME or not isinstance(value, Hashable):
             raise CorruptDataError(f"{count!r} equal values")
         self._take(count * (1 + (len(value) >> 10 if isinstance(value, (str, bytes)) else 0)))
         return [value] * count
 
 
-def _checked(values: Any) -> list[Any]:
+def _check_column(values: Any) -> list[Any]:
     if type(values) is not list:
         raise CorruptDataError("a column without values")
     return values

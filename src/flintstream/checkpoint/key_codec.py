@@ -46,7 +46,7 @@ def encode_key(key: Any) -> bytes:
             return _pack(key)
     except (OverflowError, UnicodeEncodeError):
         pass
-    return _packed(_canonical(key))
+    return _pack_tree(_canonical(key))
 
 
 def encode_plain_keys(keys: Sequence[Any]) -> list[bytes] | None:
@@ -63,7 +63,7 @@ def encode_plain_keys(keys: Sequence[Any]) -> list[bytes] | None:
         return None
 
 
-def _packed(tree: Any) -> bytes:
+def _pack_tree(tree: Any) -> bytes:
     try:
         return _strict(tree)
     except UnicodeEncodeError:
@@ -83,11 +83,11 @@ def _canonical(key: Any) -> Any:
         if plain is not None:
             return _number(plain)
     if extension is not None:
-        return ExtType(TAGGED, _packed([extension.tag, _canonical(extension.to_key(key))]))
+        return ExtType(TAGGED, _pack_tree([extension.tag, _canonical(extension.to_key(key))]))
     if isinstance(key, tuple) and (cls is tuple or key == tuple(key)):  # a window never equals a tuple
         return list(map(_canonical, key))
     if isinstance(key, frozenset | set):
-        return ExtType(FROZENSET, _packed(sorted(map(encode_key, key))))
+        return ExtType(FROZENSET, _pack_tree(sorted(map(encode_key, key))))
     if isinstance(key, str) and key == (text := str.__str__(key)):
         return text
     if isinstance(key, bytes) and key == (data := bytes(key)):

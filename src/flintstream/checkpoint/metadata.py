@@ -206,11 +206,11 @@ def _metadata(content: dict[str, Any]) -> Metadata:
     if not _JOB_ID.fullmatch(content["job_id"]):  # the name of a directory, which a resumed job sweeps
         raise ValueError(f"{content['job_id']!r} is not the id of a job")
     same = {key: value for key, value in content.items() if key not in KEYS_IN_FILE.values()}
-    return Metadata(**_checked(Metadata, {**same, **others, **binary, "chains": chains}))
+    return Metadata(**_check_members(Metadata, {**same, **others, **binary, "chains": chains}))
 
 
 def _chain(members: dict[str, Any]) -> ChainState:
-    operators = tuple(OperatorInfo(**_checked(OperatorInfo, operator)) for operator in members["operators"])
+    operators = tuple(OperatorInfo(**_check_members(OperatorInfo, operator)) for operator in members["operators"])
     subtasks = tuple(tuple(map(_piece, pieces)) for pieces in members["subtasks"])
     if not subtasks:
         raise ValueError("a chain has no subtasks")
@@ -222,14 +222,16 @@ def _chain(members: dict[str, Any]) -> ChainState:
 
 def _piece(members: dict[str, Any]) -> StatePiece:
     inline = members["inline"]
-    native = tuple(NativeFile(**_checked(NativeFile, file)) for file in members["native"])
+    native = tuple(NativeFile(**_check_members(NativeFile, file)) for file in members["native"])
     for path in (members["path"], *(file.path for file in native)):
         check_path(path)
     content = None if inline is None else base64.b64decode(inline)
     operators = tuple(members["operators"])
     if set(map(type, operators)) - {str}:
         raise TypeError("the operators of a piece are not uids")
-    return StatePiece(**_checked(StatePiece, {**members, "inline": content, "native": native, "operators": operators}))
+    return StatePiece(
+        **_check_members(StatePiece, {**members, "inline": content, "native": native, "operators": operators})
+    )
 
 
 @cache
@@ -237,7 +239,7 @@ def _simple_members(cls: type) -> dict[str, type]:
     return {name: kind for name, kind in get_type_hints(cls).items() if kind in {str, int, bool}}
 
 
-def _checked(cls: type, members: dict[str, Any]) -> dict[str, Any]:
+def _check_members(cls: type, members: dict[str, Any]) -> dict[str, Any]:
     """Return the members if those with a simple type have it: a checksum shows damage, but not a forged file."""
     for name, kind in _simple_members(cls).items():
         value = members.get(name, kind())

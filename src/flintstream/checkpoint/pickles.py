@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-__all__ = ["class_in", "permitting", "refused", "refusing", "refusing_in"]
+__all__ = ["class_in", "permitting", "refuses_pickle", "refusing", "refusing_in"]
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def refused() -> bool:
+def refuses_pickle() -> bool:
     """Return whether this thread refuses pickle."""
     return _thread.refusals > 0
 
@@ -35,7 +35,7 @@ def refusing(active: bool = True) -> Iterator[None]:
     """Refuse pickle in this thread within the context, if ``active``.
 
     >>> with refusing():
-    ...     refused()
+    ...     refuses_pickle()
     True
     """
     before = _thread.refusals

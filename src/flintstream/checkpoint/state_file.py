@@ -209,12 +209,14 @@ class StateFile:
             """The sections of keyed state, in the order of first writing."""
             self._chunks: dict[str, list[tuple[TableInfo, int]]] = {}
             for number, offset in chunks:
-                section = self.sections[self._checked(number, len(self.sections))]
-                self._checked(offset, self._end)
+                section = self.sections[self._check_position(number, len(self.sections))]
+                self._check_position(offset, self._end)
                 self._chunks.setdefault(section.operator, []).append((section.table, offset))
             self._values: dict[str, dict[str, int]] = {}
             for operator, name, offset in values:
-                self._values.setdefault(str.__str__(operator), {})[str.__str__(name)] = self._checked(offset, self._end)
+                self._values.setdefault(str.__str__(operator), {})[str.__str__(name)] = self._check_position(
+                    offset, self._end
+                )
         except (CorruptDataError, ValueError, TypeError, IndexError) as error:
             raise self._corrupt(f"its index is invalid ({error})") from None
 
@@ -342,7 +344,7 @@ class StateFile:
         return data
 
     @staticmethod
-    def _checked(number: Any, end: int) -> int:
+    def _check_position(number: Any, end: int) -> int:
         if type(number) is not int or not 0 <= number < end:
             raise ValueError(f"{shorten(number)} is not a number below {end}")
         return number

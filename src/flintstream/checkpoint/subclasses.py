@@ -12,7 +12,7 @@ from typing import Any
 from flintstream.checkpoint.registry import BY_TAG, Extension
 from flintstream.errors import CorruptDataError
 
-__all__ = ["tagged"]
+__all__ = ["to_tagged"]
 
 _NUMPY = "numpy"
 _PLAIN: dict[str, type] = {
@@ -28,10 +28,10 @@ Keys of the rest, such as times, are compared by their pickled bytes, which save
 _DICTS: dict[type, str] = {OrderedDict: "OrderedDict", Counter: "Counter"}
 
 
-def tagged(value: Any) -> tuple[str, Any] | None:
+def to_tagged(value: Any) -> tuple[str, Any] | None:
     """Return a tag and plain data for a value that no extension is registered for; None if it must be pickled.
 
-    >>> tagged(OrderedDict(a=1))
+    >>> to_tagged(OrderedDict(a=1))
     ('OrderedDict', (['a'], [1]))
     """
     cls = type(value)
@@ -61,7 +61,7 @@ def _scalar(plain: tuple[str, Any]) -> Any:
 
 
 def _no_value(value: Any) -> Any:
-    raise AssertionError(f"tagged() writes {value!r}")
+    raise AssertionError(f"to_tagged() writes {value!r}")
 
 
 def _readable(tag: str, from_plain: Any) -> None:

@@ -14,9 +14,9 @@ from msgpack import ExtType
 
 from flintstream.checkpoint import extensions as _extensions  # noqa: F401 - registers the built-in types
 from flintstream.checkpoint.moved import MOVED, loads
-from flintstream.checkpoint.pickles import class_in, refused
+from flintstream.checkpoint.pickles import class_in, refuses_pickle
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE, Opaque
-from flintstream.checkpoint.subclasses import tagged
+from flintstream.checkpoint.subclasses import to_tagged
 from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import CheckpointError, CorruptDataError, NotEnoughMemoryError, PickleRefusedError, shorten
 
@@ -108,7 +108,7 @@ def plain_or_pickled(value: Any) -> Any:
     try:
         return plain(value, ())
     except _NotPlainError:
-        return _pickled(value)
+        return _pickle_value(value)
 
 
 def plain(value: Any, above: tuple[int, ...]) -> Any:
@@ -145,15 +145,15 @@ def plain(value: Any, above: tuple[int, ...]) -> Any:
         return ExtType(ENUM, pack([cls.__module__, cls.__qualname__, value.name]))
     if cls is Opaque:
         return ExtType(value.code, value.data)
-    found = tagged(value)
-    return _pickled(value) if found is None else ExtType(TAGGED, pack([found[0], plain(found[1], above)]))
+    found = to_tagged(value)
+    return _pickle_value(value) if found is None else ExtType(TAGGED, pack([found[0], plain(found[1], above)]))
 
 
 _COLLECTIONS: dict[type, int] = {tuple: TUPLE, set: SET, frozenset: FROZENSET}
 
 
-def _pickled(value: Any) -> ExtType:
-    if refused():
+def _pickle_value(value: Any) -> ExtType:
+    if refuses_pickle():
         cls = type(value)
         raise PickleRefusedError(f"{shorten(value)} of type {cls.__module__}.{cls.__qualname__}")
     try:
@@ -234,7 +234,7 @@ class _Reader:
         if code == PICKLED:
             if not self.allow_pickle:
                 return Opaque(code, data)
-            if refused():
+            if refuses_pickle():
                 raise PickleRefusedError(f"an object of {class_in(data) or 'an unknown class'}")
             return loads(data)
         self.depth += 1
@@ -263,7 +263,7 @@ class _Reader:
         if module not in sys.modules:  # an import runs code
             if not self.allow_pickle:
                 return Opaque(ENUM, data)
-            if refused():
+            if refuses_pickle():
                 raise PickleRefusedError(f"a member of the enum {qualname} of the module {module}, not imported yet")
         found = _find(module, qualname) if self.allow_pickle else _find_defined(module, qualname)
         if not isinstance(found, enum.EnumMeta):

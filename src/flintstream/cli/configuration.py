@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from flintstream.cli.printable import printable
-from flintstream.common._text.secrets import shown, without_secrets
+from flintstream.common._text.secrets import hide_secrets, without_secrets
 from flintstream.engine.spark.submitted import defaults_file, flags
 from flintstream.options.config_file import config_file, has_counterpart, read_config
 from flintstream.options.execution import MASTER, PARALLELISM, PYTHON_EXECUTABLE
@@ -147,7 +147,7 @@ def config_command(config: str | None, settings: dict[str, str], only_set: bool)
     """
     found = effective(settings, config)
     misspelt = unknown_keys(found)
-    hidden = shown({key: setting.value or "" for key, setting in found.items()})
+    hidden = hide_secrets({key: setting.value or "" for key, setting in found.items()})
     for key in sorted(found):
         setting = found[key]
         if only_set and setting.source == DEFAULT:
@@ -166,10 +166,10 @@ def _line(key: str, value: str, setting: Effective, misspelt: Mapping[str, str |
     if key in misspelt:
         nearest = misspelt[key]
         notes.append("unknown" if nearest is None else f"unknown: did you mean '{nearest}'?")
-    return f"{f'{key}: {_quoted(value)}':<70}  # {', '.join(notes)}"
+    return f"{f'{key}: {_quote(value)}':<70}  # {', '.join(notes)}"
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     """Return a value as YAML has it."""
     if value and value[0].isalnum() and value.strip() == value and not {": ", " #"} & {*_pairs(value)}:
         return value

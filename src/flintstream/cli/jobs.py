@@ -83,7 +83,7 @@ def list_command(running: bool, everything: bool, verbose: bool) -> None:
         shown.add(entry.job_id)
         for line in lines:
             click.echo(printable(line))
-    for record in history.ended() if everything else ():
+    for record in history.ended_jobs() if everything else ():
         if record["job_id"] in shown:
             continue
         try:

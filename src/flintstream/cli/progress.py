@@ -88,14 +88,14 @@ class JsonProgress(JobListener):
         now = time.monotonic()
         if now - self._written.get(progress.job_id, -self._seconds) >= self._seconds:
             self._written[progress.job_id] = now
-            self._write("progress", _told(progress))
+            self._write("progress", _to_json(progress))
 
     def on_job_executed(
         self, progress: JobProgress, result: JobExecutionResult | None, error: BaseException | None
     ) -> None:
         """Write how a job has ended."""
         runtime_ms = None if result is None else result.get_net_runtime()
-        self._write("executed", {**_told(progress), "runtime_ms": runtime_ms, "error": _text(error)})
+        self._write("executed", {**_to_json(progress), "runtime_ms": runtime_ms, "error": _text(error)})
 
     def _write(self, event: str, content: dict[str, Any]) -> None:
         line = json_text({"event": event, "time_ms": time.time_ns() // 1_000_000, **content})
@@ -103,7 +103,7 @@ class JsonProgress(JobListener):
         self._stream.flush()
 
 
-def _told(progress: JobProgress) -> dict[str, Any]:
+def _to_json(progress: JobProgress) -> dict[str, Any]:
     return {**asdict(progress), "status": progress.status.name}
 
 

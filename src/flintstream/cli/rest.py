@@ -79,6 +79,6 @@ def _serve(host: str, port: int) -> None:
         made, listener, found = server(Place(host, port))
     except FlintstreamError as error:
         raise click.ClickException(str(error)) from None
-    with found.described():
+    with found.publish():
         click.echo(f"Jobs at {found.shown_address()}, until Ctrl-C", err=True)
         made.run([listener])

@@ -20,7 +20,7 @@ from flintstream.cli.ready import ProgramReady
 from flintstream.cli.tracebacks import show_without_machinery
 from flintstream.errors import FlintstreamError
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
-from flintstream.options.command_line import set_defaults, unexecuted, without_sink
+from flintstream.options.command_line import set_defaults, steps_not_executed, without_sink
 from flintstream.options.execution import ENGINE, MASTER, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -333,5 +333,7 @@ def _run(
 def _notes() -> list[str]:
     """Return what the author of a program that has ended well may have forgotten."""
     notes = [f"the job '{name}' has no sink: its results were discarded" for name in without_sink()]
-    notes += [f"the program has not executed its steps up to '{name}': call env.execute()" for name in unexecuted()]
+    notes += [
+        f"the program has not executed its steps up to '{name}': call env.execute()" for name in steps_not_executed()
+    ]
     return notes

@@ -48,8 +48,8 @@ def state_command() -> None:
 @_format_option
 def list_state_command(path: str, form: str) -> None:
     """List operators and their states in the savepoint or checkpoint at PATH."""
-    savepoint = _opened(lambda: Savepoint.load(path))
-    operators = _opened(savepoint.operators)
+    savepoint = _open(lambda: Savepoint.load(path))
+    operators = _open(savepoint.operators)
     if form == "json":
         for operator in operators:
             click.echo(printable_json(json_text(_operator_json(operator), ascii_only=False)))
@@ -108,15 +108,15 @@ def show_state_command(
     """Show the entries of keyed state in the savepoint or checkpoint at PATH."""
     if what is not None and name is not None:
         raise click.UsageError(f"specify either --state or --{what}, not both")
-    savepoint = _opened(lambda: Savepoint.load(path, allow_pickle=allow_pickle))
-    uids = _opened(lambda: _uids(savepoint, operator))
+    savepoint = _open(lambda: Savepoint.load(path, allow_pickle=allow_pickle))
+    uids = _open(lambda: _uids(savepoint, operator))
     rows = _timers(savepoint, uids) if what == "timers" else _entries(savepoint, uids, name)
     if what == "values":
         rows = _values(savepoint, uids)
     if key is not None:
         wanted = {key, json_text(key, ascii_only=False), _normal(key)}
         rows = (row for row in rows if to_json(row.get("key")) in wanted)
-    shown = _opened(lambda: list(islice(rows, limit + 1)))
+    shown = _open(lambda: list(islice(rows, limit + 1)))
     more, shown = len(shown) > limit, shown[:limit]
     if form == "json":
         for row in shown:
@@ -175,7 +175,7 @@ def _cell(column: str, value: Any) -> str:
     return text if len(text) <= _WIDEST_VALUE else text[: _WIDEST_VALUE - 3] + "..."
 
 
-def _opened(read: Callable[[], Any]) -> Any:
+def _open(read: Callable[[], Any]) -> Any:
     try:
         return read()
     except FlintstreamError as error:

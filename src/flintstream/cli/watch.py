@@ -146,7 +146,7 @@ def attach_command(job: str) -> None:
 
 def _end_of(entry: Entry) -> dict[str, Any]:
     """Return how a job has ended that could not say it."""
-    for record in history.ended():
+    for record in history.ended_jobs():
         if record["job_id"] == entry.job_id:
             return {"state": record["status"]["state"], "error": record["error"]}
     return {"state": history.LOST, "error": None}

@@ -20,12 +20,12 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000 if substitute is None else substitute()
 
 
-def _found() -> Callable[[], int]:
+def _find_clock() -> Callable[[], int]:
     return wall_clock
 
 
 _compiled = load("keyed")
-wall_clock: Callable[[], int] = _wall_clock if _compiled is None else _compiled.WallClock(_substitute, _found)
+wall_clock: Callable[[], int] = _wall_clock if _compiled is None else _compiled.WallClock(_substitute, _find_clock)
 """Return the time in ms since the epoch."""
 
 

@@ -81,7 +81,7 @@ def shut_after(seconds: float) -> Iterator[Callable[[socket.socket], None]]:
     watched: list[socket.socket] = []
     over = threading.Event()
 
-    def shut() -> None:
+    def close_all() -> None:
         over.set()
         for copy in watched:
             with suppress(OSError):
@@ -91,9 +91,9 @@ def shut_after(seconds: float) -> Iterator[Callable[[socket.socket], None]]:
         copy = connected.dup()  # TLS takes the socket away from its first owner
         watched.append(copy)
         if over.is_set():
-            shut()
+            close_all()
 
-    timer = threading.Timer(seconds, shut)
+    timer = threading.Timer(seconds, close_all)
     timer.daemon = True
     timer.start()
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._text.java import double_text
-from flintstream.common._text.secrets import shown
+from flintstream.common._text.secrets import hide_secrets
 from flintstream.common.time import Duration
 from flintstream.options.option import Option
 
@@ -129,7 +129,7 @@ class Configuration:
             return self.set(key, value)
         names = " or ".join(t.__name__ for t in types)
         raise TypeError(
-            f"the value of '{key}' must be {names}, got {_shown(key, repr(value))} of type {type(value).__name__}"
+            f"the value of '{key}' must be {names}, got {_describe(key, repr(value))} of type {type(value).__name__}"
         )
 
     def _read(self, key: str, value_type: type[Any]) -> Any:
@@ -138,8 +138,8 @@ class Configuration:
             return _CONVERT[value_type](value)
         except (ValueError, TypeError) as error:
             raise ValueError(
-                f"the value of '{key}', {_shown(key, repr(value))}, does not have the type "
-                f"{value_type.__name__}: {_shown(key, str(error))}"
+                f"the value of '{key}', {_describe(key, repr(value))}, does not have the type "
+                f"{value_type.__name__}: {_describe(key, str(error))}"
             ) from None
 
     def get_string(self, key: str, default_value: str) -> str:
@@ -270,15 +270,15 @@ class Configuration:
         return hash(frozenset(self._values))
 
     def __str__(self) -> str:
-        return f"{{{', '.join(f'{key}={text}' for key, text in sorted(shown(self.to_dict()).items()))}}}"
+        return f"{{{', '.join(f'{key}={text}' for key, text in sorted(hide_secrets(self.to_dict()).items()))}}}"
 
     def __repr__(self) -> str:
         return f"Configuration({self})"
 
 
-def _shown(key: str, text: str) -> str:
+def _describe(key: str, text: str) -> str:
     """Return a text about the value of a key as errors show it."""
-    return shown({key: text})[key]
+    return hide_secrets({key: text})[key]
 
 
 def _to_text(value: Any) -> str:

@@ -127,7 +127,7 @@ class SourceContext:
 
     def collect(self, value: Any) -> None:
         """Emit a record without a timestamp."""
-        with self._checked():
+        with self._check():
             if not self._batches or not isinstance(self._batches[-1], list):
                 self._batches.append([])
             self._batches[-1].append(value)  # type: ignore[union-attr]
@@ -135,7 +135,7 @@ class SourceContext:
 
     def collect_with_timestamp(self, value: Any, timestamp: int) -> None:
         """Emit a record with a timestamp (ms since the epoch)."""
-        with self._checked():
+        with self._check():
             if not self._batches or not isinstance(self._batches[-1], Timestamped):
                 self._batches.append(Timestamped([], []))
             batch = self._batches[-1]
@@ -147,13 +147,13 @@ class SourceContext:
     def emit_watermark(self, watermark: Any) -> None:
         """Declare that all further records are later than ``watermark``: a number (ms) or a ``Watermark``."""
         timestamp = int(getattr(watermark, "timestamp", watermark))
-        with self._checked():
+        with self._check():
             if self._watermark is None or timestamp > self._watermark:
                 self._watermark = timestamp
                 self._batches.append(SourceWatermark(timestamp))
                 self._waiting += 1
 
-    def _checked(self) -> SourceContext:
+    def _check(self) -> SourceContext:
         if self._stateful and not self._depth:
             raise PlanError(
                 "a SourceFunction with snapshot_state() must hold the lock while it collects a record and changes what "

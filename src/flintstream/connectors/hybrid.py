@@ -48,10 +48,10 @@ class HybridInput(Source):
         """Return a reader for splits of all sources."""
         return HybridReader(self.sources)
 
-    def finished(self) -> None:
+    def release(self) -> None:
         """Call ``finished`` of all sources."""
         for source in self.sources:
-            source.finished()
+            source.release()
 
 
 class HybridEnumerator(SplitEnumerator):

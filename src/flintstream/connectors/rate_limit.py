@@ -78,9 +78,9 @@ class LimitedSource(Source):
         """Return a reader that keeps to the limit."""
         return LimitedReader(self.source.create_reader(), self.per_second)
 
-    def finished(self) -> None:
+    def release(self) -> None:
         """Call ``finished`` of the source."""
-        self.source.finished()
+        self.source.release()
 
 
 class LimitedReader(SourceReader):
@@ -99,7 +99,7 @@ class LimitedReader(SourceReader):
         self._per_second /= runtime_context.get_number_of_parallel_subtasks()
         self._reader.open(runtime_context)
 
-    def _left(self) -> int:
+    def _allowance(self) -> int:
         """Return how many records may be emitted now."""
         now = time.monotonic()
         most = max(1.0, self._per_second * BURST_SECONDS)
@@ -111,7 +111,7 @@ class LimitedReader(SourceReader):
         """Yield batches as long as the rate allows. A longer wait follows a batch that is too large."""
         reading, size = None, fetch.size
         try:
-            while left := self._left():
+            while left := self._allowance():
                 fetch.size = min(size, left)
                 reading = reading or self._reader.read(split, fetch)
                 try:

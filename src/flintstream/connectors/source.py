@@ -292,7 +292,7 @@ class Source(ABC, Generic[T_co]):
     ...     def create_reader(self):
     ...         return CountdownReader()
     ...
-    ...     def finished(self):
+    ...     def release(self):
     ...         print("lift-off")
     >>> @dataclass
     ... class CountdownSplit(SourceSplit):
@@ -327,7 +327,7 @@ class Source(ABC, Generic[T_co]):
     def create_reader(self) -> SourceReader:
         """Return a reader; called once per subtask, in the task."""
 
-    def finished(self) -> None:
+    def release(self) -> None:
         """Release, in the driver, all resources that survive failures. The job has read and committed everything."""
 
 

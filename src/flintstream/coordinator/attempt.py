@@ -93,7 +93,7 @@ class Attempt:
         self.start = None if latest is None else latest.metadata
         restore = None if latest is None else restore_plan(latest, plan, self.settings)
         # This attempt starts new logs. Only the checkpoints that refer to the old logs still need those.
-        logged = self.checkpoints.needed() if lasting.materializer is not None else set()
+        logged = self.checkpoints.needed_files() if lasting.materializer is not None else set()
         self.subtasks = Subtasks(
             plan,
             self.engine,
@@ -244,7 +244,7 @@ class Attempt:
             max_records=0 if self.subtasks.left else self.sources.pace.limit_records,
             drain=savepoint is not None and savepoint.drain,
             slowest=self.subtasks.slowest(),
-            no_more_splits=self.sources.finished(),
+            no_more_splits=self.sources.exhausted_sources(),
             keep_state=not self.plan.batch,
             new_log=self.checkpoints.log_is_lost,
         )
@@ -271,7 +271,9 @@ class Attempt:
 
     def _delete_obsolete(self) -> None:
         """Delete the blobs that neither a later epoch nor a checkpoint needs."""
-        self.subtasks.delete_obsolete(self.checkpoints.needed() if self.plan.settings.changelog is not None else ())
+        self.subtasks.delete_obsolete(
+            self.checkpoints.needed_files() if self.plan.settings.changelog is not None else ()
+        )
 
     # -- checkpoints -------------------------------------------------------------------------------------------------
 

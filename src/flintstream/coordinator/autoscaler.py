@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.coordinator.orders import RescaleRequest
-from flintstream.coordinator.rescaling import default_parallelism, rescaled
+from flintstream.coordinator.rescaling import default_parallelism, plan_rescaled
 from flintstream.errors import PlanError
 from flintstream.options import autoscaler as options
 from flintstream.runtime.operators.source import PENDING_RECORDS
@@ -120,7 +120,7 @@ class Autoscaler:
         if parallelism != self._parallelism:
             self._start_again(sample.at_ms)
             self._parallelism = parallelism
-        wanted = self._decided(sample, parallelism)
+        wanted = self._decide(sample, parallelism)
         if wanted is not None:
             self._start_again(sample.at_ms)  # if the change fails, it is not tried again at once
         return wanted
@@ -130,7 +130,7 @@ class Autoscaler:
         self._less.clear()
         self._since_ms = at_ms
 
-    def _decided(self, sample: Sample, parallelism: int) -> int | None:
+    def _decide(self, sample: Sample, parallelism: int) -> int | None:
         settings = self.settings
         self._samples.append(sample)
         while len(self._samples) > 2 and self._samples[1].at_ms <= sample.at_ms - settings.window_ms:
@@ -138,7 +138,7 @@ class Autoscaler:
         age = sample.at_ms - self._since_ms
         if age < settings.stabilization_ms or age < settings.window_ms:
             return None
-        wanted = self._wanted(parallelism)
+        wanted = self._wanted_parallelism(parallelism)
         if wanted >= parallelism:
             self._less.clear()
             return wanted if wanted > parallelism else None
@@ -147,7 +147,7 @@ class Autoscaler:
             return None
         return max(item for _, item in self._less)
 
-    def _wanted(self, parallelism: int) -> int:
+    def _wanted_parallelism(self, parallelism: int) -> int:
         settings, first, last = self.settings, self._samples[0], self._samples[-1]
         elapsed = max(1, last.at_ms - first.at_ms)
         worked = min(1.0, max(0.0, last.worked_ms - first.worked_ms) / elapsed)
@@ -206,7 +206,7 @@ def _look(job: RunningJob, scaler: Autoscaler, progress: Progress) -> None:
         wanted = None if parallelism is None else scaler.decide(sample, parallelism)
         if wanted is not None:
             _log.info("changing the parallelism of job '%s' from %d to %d", plan.job_name, parallelism, wanted)
-            coordinator.orders.ask_for_plan(RescaleRequest(rescaled(job.job, wanted)))
+            coordinator.orders.ask_for_plan(RescaleRequest(plan_rescaled(job.job, wanted)))
     except PlanError as error:
         _log.warning("job '%s' stays at parallelism %d: %s", plan.job_name, parallelism, error)
         most = parallelism or 1

@@ -8,14 +8,14 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.secrets import shown
+from flintstream.common._text.secrets import hide_secrets
 from flintstream.common.completable_future import SIGNAL_SECONDS
 from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.descriptors import raise_limit
 from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
-from flintstream.coordinator.rescaling import parallelisms, rescaled, with_vertices
+from flintstream.coordinator.rescaling import parallelisms, plan_rescaled, with_vertices
 from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
@@ -87,7 +87,7 @@ class RunningJob:
         self.finished = threading.Event()
         self.lasts = False
         """Whether the job outlives its program, as on a cluster of Flink."""
-        self.configuration = shown(configuration or {})
+        self.configuration = hide_secrets(configuration or {})
         self.started_at = time.monotonic()
         self.runtime_ms = 0
         self.control = Control(self) if control else None
@@ -203,7 +203,7 @@ class RunningJob:
             PlanError: The program cannot run like that.
         """
         job = self.job
-        plan = with_vertices(job, vertices) if vertices is not None else rescaled(job, parallelism or 1)
+        plan = with_vertices(job, vertices) if vertices is not None else plan_rescaled(job, parallelism or 1)
         request = RescaleRequest(plan)
         if parallelisms(plan) == parallelisms(job.plan) and not self.coordinator.orders.rescales:
             request.result.set_result(None)

@@ -171,7 +171,7 @@ class Control:
 
     def _reply(self, data: bytes | bytearray) -> dict[str, object]:
         try:
-            request, arguments = _parsed(data)
+            request, arguments = _parse_request(data)
             if request not in self._requests:
                 return {"error": f"there is no request {shorten(request)}, only {', '.join(self._requests)}"}
             for name, value in arguments.items():
@@ -210,7 +210,7 @@ class Control:
         return {"state": self._job.status().name, "error": None if error is None else describe(error)}
 
 
-def _parsed(data: bytes | bytearray) -> tuple[str, dict[str, object]]:
+def _parse_request(data: bytes | bytearray) -> tuple[str, dict[str, object]]:
     """Return the name of a request, and its arguments."""
     try:
         content = json.loads(data)

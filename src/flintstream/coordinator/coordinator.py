@@ -289,7 +289,7 @@ class Coordinator:
         if self.stopped:  # another job may start from the savepoint
             return
         for source in self.job.sources.values():
-            source.finished()
+            source.release()
         if plan.settings.staging is not None:  # failed attempts have left files there
             with contextlib.suppress(Exception):
                 plan.settings.staging.delete_tree("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.source import SplitEnumerator
-from flintstream.runtime.failure import noted
+from flintstream.runtime.failure import user_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,50 +19,50 @@ class NamedEnumerator(SplitEnumerator):
     def __init__(self, source: Source, parallelism: int, operator: str) -> None:
         """Create the enumerator of a source."""
         self._where = f"the split enumerator of operator '{operator}'"
-        with noted(self._where):
+        with user_code(self._where):
             self._own = source.create_enumerator(parallelism)
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
         """Start the enumerator."""
-        with noted(self._where):
+        with user_code(self._where):
             self._own.start(checkpoints=checkpoints, batch=batch)
 
     def discover(self) -> Sequence[SourceSplit]:
         """Return new splits."""
-        with noted(self._where):
+        with user_code(self._where):
             return list(self._own.discover())
 
     def is_finished(self) -> bool:
         """Return whether there will be no more splits."""
-        with noted(self._where):
+        with user_code(self._where):
             return self._own.is_finished()
 
     def snapshot(self) -> object:
         """Return the state."""
-        with noted(self._where):
+        with user_code(self._where):
             return self._own.snapshot()
 
     def restore(self, state: object) -> None:
         """Restore the state."""
-        with noted(self._where):
+        with user_code(self._where):
             self._own.restore(state)
 
     def epoch_ended(self, *, all_read: bool) -> None:
         """Notify that an epoch has ended."""
-        with noted(self._where):
+        with user_code(self._where):
             self._own.epoch_ended(all_read=all_read)
 
     def checkpoint_completed(self, progress: Sequence[object]) -> None:
         """Notify that a checkpoint is complete."""
-        with noted(self._where):
+        with user_code(self._where):
             self._own.checkpoint_completed(progress)
 
     def epoch_read(self, progress: Sequence[object]) -> None:
         """Notify how far the readers have come in an epoch."""
-        with noted(self._where):
+        with user_code(self._where):
             self._own.epoch_read(progress)
 
     def close(self) -> None:
         """Close the enumerator."""
-        with noted(self._where):
+        with user_code(self._where):
             self._own.close()

@@ -152,12 +152,12 @@ def _all() -> Iterator[Entry]:
         if told is None:
             continue
         try:
-            yield _checked(Entry(**told), path)
+            yield _check_entry(Entry(**told), path)
         except (ValueError, TypeError) as error:  # foreign, or of another release
             warn_of(path, str(error))
 
 
-def _checked(entry: Entry, path: Path) -> Entry:
+def _check_entry(entry: Entry, path: Path) -> Entry:
     kinds = {name: type(value) for name, value in vars(entry).items()}
     if kinds != {**dict.fromkeys(kinds, str), "pid": int, "started_ms": int} or path.stem != entry.job_id:
         raise TypeError("it is not the entry of a job")

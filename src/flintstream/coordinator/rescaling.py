@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import JobPlan
 
 
-def rescaled(job: Job, parallelism: int) -> JobPlan:
+def plan_rescaled(job: Job, parallelism: int) -> JobPlan:
     """Return the plan of a job with this parallelism for all operators to which the program gives none.
 
     Raises:
@@ -30,7 +30,7 @@ def rescaled(job: Job, parallelism: int) -> JobPlan:
             f"the program sets the parallelism of all operators of '{job.plan.job_name}' (set_parallelism), so there "
             "is none to change"
         )
-    return _planned(job, parallelism, {})
+    return _plan_again(job, parallelism, {})
 
 
 def with_vertices(job: Job, vertices: Mapping[str, int]) -> JobPlan:
@@ -46,7 +46,7 @@ def with_vertices(job: Job, vertices: Mapping[str, int]) -> JobPlan:
         raise PlanError(f"'{min(unknown)}' is not a vertex of the job '{job.plan.job_name}'")
     if missing:
         raise PlanError(f"the parallelism of the vertex '{min(missing)}' ({chains[min(missing)].name}) is missing")
-    return _planned(job, 1, {node.id: vertices[key] for key, chain in chains.items() for node in chain.nodes})
+    return _plan_again(job, 1, {node.id: vertices[key] for key, chain in chains.items() for node in chain.nodes})
 
 
 def parallelisms(plan: JobPlan) -> dict[str, int]:
@@ -72,7 +72,7 @@ def _graph(job: Job) -> Any:
     return job.program
 
 
-def _planned(job: Job, parallelism: int, own: Mapping[int, int]) -> JobPlan:
+def _plan_again(job: Job, parallelism: int, own: Mapping[int, int]) -> JobPlan:
     """Plan the program of a job again. ``own`` has the parallelism of nodes, instead of that of the program."""
     known = {node.id: node.operator for chain in job.plan.chains for node in chain.nodes}
     graph = _graph(job)

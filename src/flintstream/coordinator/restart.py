@@ -140,12 +140,12 @@ class ExponentialDelay:
         self._failures += 1
         if self._failures > self._attempts:
             return None
-        delay = self._jittered(self._backoff)
+        delay = self._with_jitter(self._backoff)
         self._backoff = min(self._backoff * self._multiplier, self._maximum)
         self._restarted_at = now_ms + delay
         return delay
 
-    def _jittered(self, backoff: float) -> int:
+    def _with_jitter(self, backoff: float) -> int:
         if backoff >= self._maximum:
             return self._maximum
         spread = backoff * self._jitter

@@ -75,7 +75,7 @@ class Sources:
         """Return the new splits of each source."""
         return {node: list(enumerator.discover()) for node, enumerator in self._enumerators.items()}
 
-    def finished(self) -> frozenset[int]:
+    def exhausted_sources(self) -> frozenset[int]:
         """Return the sources that will have no more splits."""
         return frozenset(node for node, enumerator in self._enumerators.items() if enumerator.is_finished())
 
@@ -128,7 +128,7 @@ class Sources:
 
     def learn(self, reports: Collection[Report], *, left: bool) -> None:
         """Tell the pace how fast sources and the operators behind them are. ``left``: some input is still waiting."""
-        spent = self._spent(report for report in reports if report.chain in self._receiving)
+        spent = self._time_spent(report for report in reports if report.chain in self._receiving)
         read = 0
         for report in reports:
             read = max(read, sum(told.records for told in report.nodes if told.node in self._enumerators))
@@ -137,9 +137,9 @@ class Sources:
 
     def observe(self, epoch_ms: int, reports: Iterable[Report]) -> None:
         """Tell the pace how long an epoch took."""
-        self.pace.observe(epoch_ms, self._spent(reports))
+        self.pace.observe(epoch_ms, self._time_spent(reports))
 
-    def _spent(self, reports: Iterable[Report]) -> float:
+    def _time_spent(self, reports: Iterable[Report]) -> float:
         """Return the time (ms) that the slowest subtask of each superstep needed, in total."""
         spent: dict[int, float] = {}
         for report in reports:

@@ -153,7 +153,7 @@ class AsDataFrame:
 
         stream: DataStream = self
         transformation, env = stream._transformation, stream._env
-        unbounded = _unbounded(transformation)
+        unbounded = _find_unbounded_source(transformation)
         if unbounded is not None:
             raise PlanError(
                 f"to_dataframe() needs a bounded stream, but the source '{unbounded}' is unbounded: write the stream "
@@ -183,8 +183,8 @@ class AsDataFrame:
         return data_frames.read(directory, columns, None)
 
 
-def _unbounded(transformation: Transformation) -> str | None:
+def _find_unbounded_source(transformation: Transformation) -> str | None:
     """Return the name of an unbounded source upstream, or None."""
     if getattr(transformation, "boundedness", None) is Boundedness.CONTINUOUS_UNBOUNDED:
         return transformation.name
-    return next(filter(None, map(_unbounded, transformation.inputs)), None)
+    return next(filter(None, map(_find_unbounded_source, transformation.inputs)), None)

@@ -266,4 +266,4 @@ def _wait(
     if not isinstance(capacity, int) or capacity < 1:
         raise ValueError(f"the capacity of '{name}' must be at least 1, but got {capacity!r}")
     operator = AsyncOperator(async_function, timeout_ms, capacity, strategy, ordered=ordered)
-    return data_stream._then("async wait operator", operator, output_type)
+    return data_stream._add_operator("async wait operator", operator, output_type)

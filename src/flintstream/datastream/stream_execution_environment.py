@@ -13,7 +13,7 @@ from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common._text.notebook import shorten_tracebacks_in_ipython
 from flintstream.common._text.secrets import shown_path
-from flintstream.common._types.collected import collected
+from flintstream.common._types.collected import collection_type
 from flintstream.common.configuration import Configuration
 from flintstream.common.execution_config import ExecutionConfig
 from flintstream.common.io import InputFormat
@@ -347,7 +347,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
         """
         elements = list(collection)
         declared = as_type(type_info)
-        converter = collected(declared).converter() if declared is not None else None
+        converter = collection_type(declared).converter() if declared is not None else None
         if converter is not None:
             for position, element in enumerate(elements):
                 try:

@@ -16,7 +16,7 @@ from flintstream.runtime.frozen import Frozen
 from flintstream.runtime.operators.adapters import PlainFunction
 
 
-def frozen(name: str, operator: Any) -> Frozen:
+def freeze(name: str, operator: Any) -> Frozen:
     """Pickle an operator or a function for the tasks; return one that is already pickled unchanged.
 
     Raises:
@@ -26,7 +26,7 @@ def frozen(name: str, operator: Any) -> Frozen:
         return operator
     function = getattr(operator, "function", operator)
     try:
-        return Frozen(by_value.dumps(operator), _described(function))
+        return Frozen(by_value.dumps(operator), _describe(function))
     except Exception as error:
         culprit = _unpicklable_part(function)
         hint = f" (its {culprit})" if culprit else ""
@@ -36,7 +36,7 @@ def frozen(name: str, operator: Any) -> Frozen:
         ) from error
 
 
-def _described(function: Any) -> str:
+def _describe(function: Any) -> str:
     """Describe a function, or an object by its class."""
     if isinstance(function, PlainFunction):
         (function,) = vars(function).values()

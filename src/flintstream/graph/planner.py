@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.errors import PlanError
-from flintstream.graph.frozen import frozen
+from flintstream.graph.frozen import freeze
 from flintstream.graph.stream_graph import check_text
 from flintstream.runtime.copies import has_frozen_values
 from flintstream.runtime.exchange.partitioners import (
@@ -53,7 +53,7 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
     """Assign each step its parallelism and number of key groups."""
     found: dict[int, int] = {}
 
-    def resolved(node: StreamNode) -> StreamNode:
+    def resolve(node: StreamNode) -> StreamNode:
         parallelism = node.parallelism or (follow(node) if node.follows_input else graph.settings.parallelism)
         found[node.id] = parallelism
         most = node.max_parallelism or graph.settings.max_parallelism
@@ -73,13 +73,13 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
         before = {found[edge.source] for edge in edges}
         return before.pop() if len(before) == 1 and all(edge.partitioner is None for edge in edges) else 1
 
-    return graph.with_nodes(map(resolved, graph.nodes))
+    return graph.with_nodes(map(resolve, graph.nodes))
 
 
 def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
     """Use forward edges between equal parallelisms, and round robin between different ones."""
 
-    def resolved(edge: StreamEdge) -> StreamEdge:
+    def resolve(edge: StreamEdge) -> StreamEdge:
         source, target = graph.node(edge.source), graph.node(edge.target)
         same = source.parallelism == target.parallelism
         if edge.partitioner is None:
@@ -91,7 +91,7 @@ def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
             )
         return edge
 
-    return graph.with_edges(map(resolved, graph.edges))
+    return graph.with_edges(map(resolve, graph.edges))
 
 
 def assign_uids(graph: StreamGraph) -> StreamGraph:
@@ -149,7 +149,7 @@ def mark_conversions(graph: StreamGraph) -> StreamGraph:
             and len(graph.inputs(target.id)) == 1
         )
 
-    def marked(node: StreamNode) -> StreamNode:
+    def mark(node: StreamNode) -> StreamNode:
         outputs = graph.outputs(node.id)
         return replace(node, converts=bool(outputs) and not all(map(chained_in_pyflink, outputs)))
 
@@ -160,7 +160,7 @@ def mark_conversions(graph: StreamGraph) -> StreamGraph:
         alike = [s.converts and tag is None and s.output_type == node.output_type for s, tag in sources]
         return replace(node, converts=not all(alike))
 
-    converted = {node.id: marked(node) for node in graph.nodes}
+    converted = {node.id: mark(node) for node in graph.nodes}
     return graph.with_nodes(map(unless_converted, converted.values()))
 
 
@@ -320,7 +320,7 @@ def _node_plan(graph: StreamGraph, node: StreamNode) -> NodePlan:
         id=node.id,
         name=node.name,
         uid=node.uid or "",
-        operator=node.frozen or frozen(node.name, node.operator),
+        operator=node.frozen or freeze(node.name, node.operator),
         output_type=node.output_type if node.converts else None,
         side_types=side_types,
         keyed=node.keyed,

@@ -108,11 +108,11 @@ class StreamGraph:
 
     @cached_property
     def _edges_into(self) -> dict[int, tuple[StreamEdge, ...]]:
-        return _grouped(self.edges, [edge.target for edge in self.edges])
+        return _group_edges(self.edges, [edge.target for edge in self.edges])
 
     @cached_property
     def _edges_out_of(self) -> dict[int, tuple[StreamEdge, ...]]:
-        return _grouped(self.edges, [edge.source for edge in self.edges])
+        return _group_edges(self.edges, [edge.source for edge in self.edges])
 
     def node(self, number: int) -> StreamNode:
         """Return the step with this id."""
@@ -135,7 +135,7 @@ class StreamGraph:
         return replace(self, edges=tuple(edges))
 
 
-def _grouped(edges: Iterable[StreamEdge], numbers: Iterable[int]) -> dict[int, tuple[StreamEdge, ...]]:
+def _group_edges(edges: Iterable[StreamEdge], numbers: Iterable[int]) -> dict[int, tuple[StreamEdge, ...]]:
     found: defaultdict[int, list[StreamEdge]] = defaultdict(list)
     for number, edge in zip(numbers, edges, strict=True):
         found[number].append(edge)

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from flintstream.graph.frozen import frozen
+from flintstream.graph.frozen import freeze
 
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
@@ -67,7 +67,7 @@ class OperatorTransformation(Transformation):
     def __post_init__(self) -> None:
         """Pickle the user's functions now; the driver parts of sinks and sources stay live objects."""
         if type(self) is OperatorTransformation:
-            self.frozen = frozen(self.name, self.operator)
+            self.frozen = freeze(self.name, self.operator)
 
     @property
     def python(self) -> bool:

@@ -113,7 +113,7 @@ class Families:
         [('flink_taskmanager_job_task_operator_parser_bad', 'A metric of the program')]
         """
         if isinstance(value, int | float):
-            self._family(scope, name, "gauge").samples.append(Sample(_encodable(labels), _bounded(value)))
+            self._family(scope, name, "gauge").samples.append(Sample(_encodable(labels), _finite(value)))
 
     def add_summary(
         self,
@@ -148,7 +148,7 @@ def _encodable(labels: Mapping[str, str]) -> Mapping[str, str]:
     return {label: encodable(value) for label, value in labels.items()}
 
 
-def _bounded(value: float) -> float:
+def _finite(value: float) -> float:
     """Return a number that every protocol can send: a large integer becomes a float, or infinity."""
     if isinstance(value, float) or -(2**63) <= value < 2**63:
         return value + 0
@@ -181,12 +181,12 @@ def prometheus_text(families: Iterable[Family]) -> str:
     for family in families:
         lines.append(f"# HELP {family.name} {family.help}\n# TYPE {family.name} {family.type}\n")
         for sample in family.samples:
-            told = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels.items())
+            told = ",".join(f'{label}="{_escape(value)}"' for label, value in sample.labels.items())
             lines.append(f"{family.name}{sample.suffix}{{{told}}} {_number(sample.value)}\n")
     return "".join(lines)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 

@@ -234,7 +234,7 @@ class MetricGroup:
 
     def counter(self, name: str) -> Counter:
         """Return the counter with this name."""
-        return self._registered(name, Counter)
+        return self._register(name, Counter)
 
     def gauge(self, name: str, obj: Callable[[], float]) -> None:
         """Report the result of ``obj()``, called for each report; replaces an earlier gauge with this name.
@@ -248,11 +248,11 @@ class MetricGroup:
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
         """Return the meter with this name, which averages its rate over the given time span."""
-        return self._registered(name, Meter, time_span_in_seconds)
+        return self._register(name, Meter, time_span_in_seconds)
 
     def distribution(self, name: str) -> Distribution:
         """Return the distribution with this name."""
-        return self._registered(name, Distribution)
+        return self._register(name, Distribution)
 
     def values(self) -> dict[str, float]:
         """Return all values by full name, subgroups included: ``group.name``, ``group.name.count``, ...
@@ -279,7 +279,7 @@ class MetricGroup:
         _log.warning("the metric name '%s' belongs to a %s: the %s with that name is not reported", name, taken, wanted)
         return False
 
-    def _registered(self, name: str, kind: type[M], *arguments: int) -> M:
+    def _register(self, name: str, kind: type[M], *arguments: int) -> M:
         if not self._is_free(name, kind):
             return kind(*arguments)
         metric = self._metrics.get(name)

@@ -21,7 +21,7 @@ __all__ = [
     "note_executed",
     "reset_defaults",
     "set_defaults",
-    "unexecuted",
+    "steps_not_executed",
     "without_sink",
 ]
 
@@ -124,17 +124,17 @@ def note_executed(environment: object, job_name: str = "", *, has_sink: bool = T
         _without_sink.append(job_name)
 
 
-def unexecuted() -> list[str]:
+def steps_not_executed() -> list[str]:
     """Return the names of the last steps that environments have not executed.
 
     >>> class Environment: ...
     >>> env = Environment()
     >>> note_built(env, "map")
     >>> note_built(env, "filter")
-    >>> unexecuted()[-1]
+    >>> steps_not_executed()[-1]
     'filter'
     >>> note_executed(env)
-    >>> "filter" in unexecuted()
+    >>> "filter" in steps_not_executed()
     False
     """
     return [*_lost, *_unexecuted.values()]

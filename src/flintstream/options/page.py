@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from flintstream.options.option import Option
 
-__all__ = ["filled", "table"]
+__all__ = ["fill", "table"]
 
 _PLACE = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
 
@@ -30,7 +30,7 @@ def table(options: Iterable[Option[Any]]) -> str:
     return "\n".join(rows)
 
 
-def filled(page: str) -> str:
+def fill(page: str) -> str:
     """Return a page with the current tables inserted between the comments that mark them."""
     return _PLACE.sub(lambda place: f"{place[1]}\n{table(THEMES[place[2]])}\n\n{place[3]}", page)
 
@@ -38,4 +38,4 @@ def filled(page: str) -> str:
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         file = Path(name)
-        file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
+        file.write_text(fill(file.read_text(encoding="utf-8")), encoding="utf-8")

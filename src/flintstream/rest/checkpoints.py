@@ -84,7 +84,7 @@ def checkpoints(record: Record) -> dict[str, object]:
     told, entries = record["checkpoints"], history(record)
     done = [entry for entry in entries if entry["status"] == "COMPLETED"]
     unknown = summary([0] if done else [])
-    restored = _restored(record)
+    restored = _restored_checkpoint(record)
     return {
         "counts": {
             "restored": int(told["started_from"] is not None) + record["status"]["restarts"] * int(bool(restored)),
@@ -111,7 +111,7 @@ def checkpoints(record: Record) -> dict[str, object]:
     }
 
 
-def _restored(record: Record) -> dict[str, object] | None:
+def _restored_checkpoint(record: Record) -> dict[str, object] | None:
     """Return the checkpoint that the job last went back to, or that it started from."""
     paths = {item["number"]: item["path"] for item in record["checkpoints"].get("history", [])}
     for failure in reversed(record["exceptions"]):

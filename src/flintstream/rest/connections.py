@@ -67,7 +67,7 @@ class Connection(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what uvicorn passes."""
         super().__init__(*args, **kwargs)
-        self.app = self._timed(self.app)
+        self.app = self._with_time_limit(self.app)
         self.logger = _requests_log
         self.waits_since: float | None = None
         """Since when it has waited for a request; None while it answers one."""
@@ -93,7 +93,7 @@ class Connection(H11Protocol):
         self.connections.discard(self)
         self.transport.abort()
 
-    def _timed(self, app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    def _with_time_limit(self, app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         async def answer(*request: object) -> None:
             self._stop_waiting()
             await app(*request)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 AGGREGATIONS = ("min", "max", "avg", "sum", "skew")
 
 
-def listed(values: Mapping[str, object], wanted: str | None) -> list[dict[str, str]]:
+def list_metrics(values: Mapping[str, object], wanted: str | None) -> list[dict[str, str]]:
     """Names of metrics, or the values of those in a list with commas between them."""
     if wanted is None:
         return [{"id": name} for name in values]
-    return [{"id": name, "value": _told(values[name])} for name in wanted.split(",") if name in values]
+    return [{"id": name, "value": _to_text(values[name])} for name in wanted.split(",") if name in values]
 
 
-def _told(value: object) -> str:
+def _to_text(value: object) -> str:
     return "NaN" if value is None else str(value)  # JSON has no NaN
 
 

@@ -38,7 +38,7 @@ def records() -> list[Record]:
             continue
         told = _silent(entry, replies) if isinstance(replies, FlintstreamError) else _living(entry, replies[0])
         found[entry.job_id] = told
-    for record in history.ended():
+    for record in history.ended_jobs():
         found.setdefault(record["job_id"], record)
     return list(found.values())
 
@@ -53,7 +53,7 @@ def _living(entry: registry.Entry, reply: Any) -> Record:
 
 def _silent(entry: registry.Entry, error: FlintstreamError) -> Record:
     """Return what is known of a job that cannot be asked: its last record in the history, or else its entry."""
-    record = _kept(entry.job_id, entry) or _entry_alone(entry)
+    record = _history_record(entry.job_id, entry) or _entry_alone(entry)
     status = {**record["status"], "state": UNKNOWN}
     return {**record, "status": status, "started_ms": entry.started_ms, "ended_ms": None, "error": str(error)}
 
@@ -85,20 +85,20 @@ def record_of(job: str) -> Record:
             pass
         except FlintstreamError as error:
             return _silent(entry, error)
-    return _ended(job)
+    return _ended_record(job)
 
 
-def _ended(job: str) -> Record:
-    for record in history.ended():
+def _ended_record(job: str) -> Record:
+    for record in history.ended_jobs():
         if record["job_id"] == job:
             return record
     raise RefusedError(404, f"Job {job} not found")
 
 
-def _kept(job: str, entry: registry.Entry | None) -> Record:
+def _history_record(job: str, entry: registry.Entry | None) -> Record:
     """Return the record in the history; an empty one for a job that runs without."""
     if entry is None:
-        return _ended(job)
+        return _ended_record(job)
     return next((record for record in history.records() if record["job_id"] == job), {})
 
 
@@ -108,7 +108,7 @@ def curves_of(job: str, since_ms: int) -> list[Any]:
     if entry is not None:
         with suppress(JobGoneError, JobSilentError):
             return list(ask(entry, "curves", since=since_ms))
-    return [sample for sample in _kept(job, entry).get("curves", []) if sample["at_ms"] > since_ms]
+    return [sample for sample in _history_record(job, entry).get("curves", []) if sample["at_ms"] > since_ms]
 
 
 def log_of(job: str) -> list[Any]:
@@ -117,7 +117,7 @@ def log_of(job: str) -> list[Any]:
     if entry is not None:
         with suppress(JobGoneError, JobSilentError):
             return list(ask(entry, "log"))
-    return list(_kept(job, entry).get("log", []))
+    return list(_history_record(job, entry).get("log", []))
 
 
 def entry_of(job: str) -> registry.Entry | None:
@@ -140,7 +140,7 @@ def cancel(job: str) -> None:
     """
     entry = entry_of(job)
     if entry is None:
-        _ended(job)
+        _ended_record(job)
         raise RefusedError(409, f"Job {job} has already ended")
     with suppress(JobGoneError):
         ask(entry, "cancel")
@@ -154,7 +154,7 @@ def rescale(job: str, **arguments: object) -> None:
     """
     entry = entry_of(job)
     if entry is None:
-        _ended(job)
+        _ended_record(job)
         raise RefusedError(409, f"Job {job} has already ended")
     try:
         ask(entry, "rescale", **arguments)
@@ -193,7 +193,7 @@ class Triggers:
         threading.Thread(target=run, name="flintstream-savepoint", daemon=True).start()
         return trigger
 
-    def told(self, job: str, trigger: str) -> dict[str, Any]:
+    def status(self, job: str, trigger: str) -> dict[str, Any]:
         """Return how far a request is."""
         if (job, trigger) not in self._known:
             raise RefusedError(404, f"There is no savepoint operation with triggerId={trigger} for job {job}.")

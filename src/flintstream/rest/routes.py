@@ -71,7 +71,7 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _found(reply: object, what: str) -> Any:
+def _require(reply: object, what: str) -> Any:
     if reply is None:
         raise RefusedError(404, f"{what} not found")
     return reply
@@ -80,7 +80,7 @@ def _found(reply: object, what: str) -> Any:
 def _about_the_server() -> list[Route]:
     def task_manager(request: Request) -> object:
         wanted = request.path["taskmanagerid"]
-        return _found(cluster.task_manager(records(), wanted), f"Task manager {wanted}")
+        return _require(cluster.task_manager(records(), wanted), f"Task manager {wanted}")
 
     def together(request: Request) -> object:
         wanted = request.query.get("jobs", "").split(",")
@@ -121,15 +121,15 @@ def _about_jobs() -> list[Route]:
 
     def checkpoint(request: Request) -> object:
         number = _number(request.path["checkpointid"], "checkpointid")
-        return _found(checkpoints.details(_record(request), number), f"Checkpoint {number}")
+        return _require(checkpoints.details(_record(request), number), f"Checkpoint {number}")
 
     def checkpoint_of_vertex(request: Request) -> object:
         record, vertex = _vertex(request)
         number = _number(request.path["checkpointid"], "checkpointid")
-        return _found(checkpoints.subtask_details(record, number, vertex["id"]), f"Checkpoint {number}")
+        return _require(checkpoints.subtask_details(record, number, vertex["id"]), f"Checkpoint {number}")
 
     def job_metrics(request: Request) -> object:
-        return metrics.listed(_record(request)["metrics"]["totals"], request.query.get("get"))
+        return metrics.list_metrics(_record(request)["metrics"]["totals"], request.query.get("get"))
 
     def application(reply: Callable[[Record], object]) -> Callable[[Request], object]:
         return lambda request: reply(record_of(request.path["applicationid"]))
@@ -180,7 +180,7 @@ def _about_vertices() -> list[Route]:
 
     def vertex_metrics(request: Request) -> object:
         record, vertex = _vertex(request)
-        return metrics.listed(metrics.of_vertex(record, vertex["id"]), request.query.get("get"))
+        return metrics.list_metrics(metrics.of_vertex(record, vertex["id"]), request.query.get("get"))
 
     def together(request: Request) -> object:
         record, vertex = _vertex(request)
@@ -189,7 +189,7 @@ def _about_vertices() -> list[Route]:
     def subtask_metrics(request: Request) -> object:
         record, vertex = _vertex(request)
         values = metrics.by_subtask(record, vertex["id"]).get(_number(request.path["subtaskindex"], "subtaskindex"), {})
-        return metrics.listed(values, request.query.get("get"))
+        return metrics.list_metrics(values, request.query.get("get"))
 
     place = "/jobs/:jobid/vertices/:vertexid"
     one = f"{place}/subtasks/:subtaskindex"
@@ -233,7 +233,7 @@ def _actions(triggers: Triggers) -> list[Route]:
         wanted = _trigger(request.body)
         return {"request-id": triggers.start(request.path["jobid"], "stop", wanted, directory=directory, drain=drain)}
 
-    def cancelled(request: Request) -> object:
+    def cancel_job(request: Request) -> object:
         mode = request.query.get("mode", "cancel")
         if mode != "cancel":
             raise RefusedError(400, f"unknown mode '{mode}': use 'cancel', or POST .../stop")
@@ -244,19 +244,19 @@ def _actions(triggers: Triggers) -> list[Route]:
         cancel(request.path["applicationid"])
         return {}
 
-    def required(request: Request) -> object:
+    def require_job(request: Request) -> object:
         rescale(request.path["jobid"], vertices=_upper_bounds(request.body), wait=False)
         return {}
 
-    def told(request: Request) -> object:
-        return triggers.told(request.path["jobid"], request.path["triggerid"])
+    def savepoint_status(request: Request) -> object:
+        return triggers.status(request.path["jobid"], request.path["triggerid"])
 
     return [
         Route("POST", "/jobs/:jobid/savepoints", "Take a savepoint below 'target-directory'", savepoint, 202),
-        Route("GET", "/jobs/:jobid/savepoints/:triggerid", "The status of that savepoint", told),
+        Route("GET", "/jobs/:jobid/savepoints/:triggerid", "The status of that savepoint", savepoint_status),
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
-        Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", required),
-        Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply is sent when the job has ended", cancelled, 202),
+        Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", require_job),
+        Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply is sent when the job has ended", cancel_job, 202),
         Route("POST", "/applications/:applicationid/cancel", "Cancel the job", application_cancelled, 202),
     ]
 
@@ -310,7 +310,7 @@ def _for_the_page() -> list[Route]:
     def curves(request: Request) -> object:
         return curves_of(request.path["jobid"], _number(request.query.get("since", "0"), "since"))
 
-    def changed(request: Request) -> object:
+    def change(request: Request) -> object:
         parallelism = request.body.get("parallelism")
         if not isinstance(parallelism, int) or isinstance(parallelism, bool):
             raise RefusedError(400, "'parallelism' must be a number")
@@ -318,7 +318,7 @@ def _for_the_page() -> list[Route]:
         return {}
 
     return [
-        Route("POST", "/flintstream/jobs/:jobid/rescale", "Change the 'parallelism' of a job", changed),
+        Route("POST", "/flintstream/jobs/:jobid/rescale", "Change the 'parallelism' of a job", change),
         Route("GET", "/flintstream/jobs", "All jobs, in flintstream's own form", overview),
         Route("GET", "/flintstream/jobs/:jobid", "Everything that is known about a job", record),
         Route("GET", "/flintstream/jobs/:jobid/curves", "Samples of its totals after 'since' (ms)", curves),

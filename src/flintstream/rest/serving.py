@@ -89,7 +89,7 @@ class Place:
         return registry.directory() / f"rest-{registry.host()}-{self.port}"
 
     @contextlib.contextmanager
-    def described(self) -> Iterator[None]:
+    def publish(self) -> Iterator[None]:
         """Keep the file with the header while the block runs."""
         line = f"{HEADER}{self.token}\n"
         try:
@@ -168,7 +168,7 @@ def beside(place: Place) -> Iterator[Place]:
     while not made.started and thread.is_alive() and time.monotonic() < until:
         time.sleep(0.01)
     try:
-        with found.described():
+        with found.publish():
             yield found
     finally:
         made.should_exit = True

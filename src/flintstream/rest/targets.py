@@ -28,7 +28,7 @@ def checked_target(job: str, given: str) -> str:
         target = Location.parse(given)
     except FlintstreamError as error:
         raise RefusedError(400, str(error)) from None
-    if not any(_contains(allowed, target) for allowed in _allowed(record_of(job))):
+    if not any(_contains(allowed, target) for allowed in _allowed_targets(record_of(job))):
         raise RefusedError(
             403,
             f"savepoints requested here must go below the directories of the job: add {target} to "
@@ -37,7 +37,7 @@ def checked_target(job: str, given: str) -> str:
     return str(target)
 
 
-def _allowed(record: Record) -> Iterator[Location]:
+def _allowed_targets(record: Record) -> Iterator[Location]:
     settings = record["checkpoints"].get("settings") or {}
     if settings.get("savepoint_directory"):
         yield Location.parse(settings["savepoint_directory"])

@@ -83,7 +83,7 @@ def vertex(record: Record, found: dict[str, Any]) -> dict[str, object]:
         "maxParallelism": found["max_parallelism"],
         "now": replies.now_ms(),
         "subtasks": subtasks,
-        "aggregated": _aggregated(subtasks),
+        "aggregated": _aggregate(subtasks),
     }
 
 
@@ -112,7 +112,7 @@ def manager_id(record: Record) -> str:
     return f"{record['host']}-{record['pid']}"
 
 
-def _aggregated(subtasks: Sequence[dict[str, Any]]) -> dict[str, object]:
+def _aggregate(subtasks: Sequence[dict[str, Any]]) -> dict[str, object]:
     def over(part: str) -> dict[str, object]:
         names = [name for name in subtasks[0][part] if not name.endswith("complete")]
         return {name: _summary([item[part][name] for item in subtasks]) for name in names}
@@ -171,7 +171,7 @@ def task_managers(record: Record, found: dict[str, Any]) -> dict[str, object]:
                 "metrics": total([item["metrics"] for item in subtasks]),
                 "status-counts": {**dict.fromkeys(replies.TASK_STATES, 0), told: len(subtasks)},
                 "taskmanager-id": manager_id(record),
-                "aggregated": _aggregated(subtasks),
+                "aggregated": _aggregate(subtasks),
             }
         ],
     }

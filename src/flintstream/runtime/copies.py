@@ -57,14 +57,14 @@ def is_frozen(value: object) -> bool:
     return cls is tuple and (_all_atoms(map(type, value)) or all(map(is_frozen, value)))  # type: ignore[call-overload]
 
 
-def copied(value: Any) -> Any:
+def copy_mutable(value: Any) -> Any:
     """Return ``value`` itself if it is immutable, else a copy.
 
     >>> word = ("flink", 1)
-    >>> copied(word) is word
+    >>> copy_mutable(word) is word
     True
     >>> buffer = [1, 2]
-    >>> copy = copied(buffer)
+    >>> copy = copy_mutable(buffer)
     >>> buffer.append(3)
     >>> copy
     [1, 2]
@@ -75,16 +75,16 @@ def copied(value: Any) -> Any:
     if cls is tuple:
         if _all_atoms(map(type, value)):
             return value
-        return tuple(map(copied, value))
+        return tuple(map(copy_mutable, value))
     if cls is list:
-        return list(map(copied, value))
+        return list(map(copy_mutable, value))
     if cls is dict:
-        return {key: copied(item) for key, item in value.items()}
+        return {key: copy_mutable(item) for key, item in value.items()}
     if cls is set and _all_atoms(map(type, value)):
         return set(value)
     if cls is Row:
         values = value._values
-        copies = values[:] if _all_atoms(map(type, values)) else list(map(copied, values))
+        copies = values[:] if _all_atoms(map(type, values)) else list(map(copy_mutable, values))
         return _make_row(value._fields, copies, value._row_kind)
     copy = getattr(cls, "__copied__", None)
     if copy is not None:
@@ -96,4 +96,4 @@ def copied_block(values: list[Any]) -> list[Any]:
     """Copy every value of a block; return the block itself if all its values are atoms."""
     if _all_atoms(set(map(type, values))):
         return values
-    return list(map(copied, values))
+    return list(map(copy_mutable, values))

@@ -97,7 +97,7 @@ class FailureReport:
 
 
 @contextmanager
-def noted(where: str) -> Iterator[None]:
+def user_code(where: str) -> Iterator[None]:
     """Run user code in the driver: note ``where`` in its exceptions, and end processes that it has forked."""
     try:
         with only_one_returns():

@@ -30,7 +30,7 @@ class Frozen:
             raise
 
 
-def thawed(function: Any) -> Any:
+def thaw_function(function: Any) -> Any:
     """Return ``function``, unpickled if it is frozen."""
     return function.thaw() if isinstance(function, Frozen) else function
 

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from flintstream.checkpoint.registry import register
 from flintstream.common.types import Row
-from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.copies import ATOMS, copy_mutable
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values serve as keys without conversion."""
@@ -83,12 +83,12 @@ def freeze_key(key: Any) -> Any:
     if is_plain(key):
         return key
     canonical = _canonical(key)
-    return key if canonical is key else FrozenKey(copied(key), canonical)
+    return key if canonical is key else FrozenKey(copy_mutable(key), canonical)
 
 
 def thaw_key(key: Any) -> Any:
     """Return the user's key for a result of :func:`freeze_key`, copied if it is mutable."""
-    return copied(key.key) if type(key) is FrozenKey else key
+    return copy_mutable(key.key) if type(key) is FrozenKey else key
 
 
 def _canonical(value: Any) -> Any:
@@ -147,7 +147,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 @lru_cache(256)
-def _compared(cls: type) -> tuple[str, ...] | None:
+def _compared_fields(cls: type) -> tuple[str, ...] | None:
     """Return the fields that a data class compares, or None for other classes."""
     if not dataclasses.is_dataclass(cls) or cls.__eq__ is object.__eq__:
         return None
@@ -157,7 +157,7 @@ def _compared(cls: type) -> tuple[str, ...] | None:
 def _content(value: Any) -> tuple[Any, ...]:
     """Return the hashable content of an object: its compared fields, if declared, or its pickled content."""
     cls: Any = type(value)
-    names = _compared(cls)
+    names = _compared_fields(cls)
     if names is not None:
         parts: Any = [getattr(value, name) for name in names]
     else:

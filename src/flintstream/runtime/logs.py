@@ -94,7 +94,7 @@ class LogSetup(NamedTuple):
             level = logging.INFO if root.level == logging.WARNING else root.level
             return cls(level, tuple({**dict(_QUIET), **levels}.items()), disabled)
         level = max(root.level, min(handler.level for handler in root.handlers))
-        file = next((found for handler in root.handlers if (found := _appended(handler)) is not None), None)
+        file = next((found for handler in root.handlers if (found := _append_mode(handler)) is not None), None)
         console = any(type(handler) is not logging.FileHandler for handler in root.handlers)
         formatter = next((item.formatter for item in root.handlers if item.formatter is not None), None)
         plain, pickled = _portable(formatter)
@@ -147,7 +147,7 @@ def _is_own_pipe(number: int) -> bool:
     return stat.S_ISFIFO(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
-def _appended(handler: logging.Handler) -> str | None:
+def _append_mode(handler: logging.Handler) -> str | None:
     """Return the file of a handler, to which others may append from now on."""
     if type(handler) is not logging.FileHandler or handler.stream is None:
         return None

@@ -49,7 +49,7 @@ class MainModule(NamedTuple):
             if name.startswith("__") and name.endswith("__"):
                 continue
             try:
-                pickled[name] = _pickled(value)
+                pickled[name] = _pickle(value)
             except Exception as error:  # noqa: BLE001 - an unpicklable object may raise anything
                 absent[name] = f"{type(error).__name__}: {error}"
         return cls(attributes, pickled, absent)
@@ -83,7 +83,7 @@ class _Main(ModuleType):
         return sorted({*super().__dir__(), *self._described.pickled})
 
 
-def _pickled(value: Any) -> bytes:
+def _pickle(value: Any) -> bytes:
     """Pickle an object that pickles may refer to by name; other objects travel with the functions that use them.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.json_text import to_json
-from flintstream.engine.spark.columns.types import inferred, mapped
+from flintstream.engine.spark.columns.types import infer_type, to_spark_type
 from flintstream.engine.spark.tasks import frame_of, schema_of, session, write_dealt
 from flintstream.errors import CheckpointError, shorten
 from flintstream.savepoint.entries import StateEntry, entries_of
@@ -77,7 +77,7 @@ def typed_frame(
     chain, _ = savepoint.find(uid)
     state, keys = _first_keys(savepoint, uid, name)
     declared = value_type or parse_type(state.type)
-    columns: dict[str, TypeInformation | None] = {"key": key_type or inferred(keys)}
+    columns: dict[str, TypeInformation | None] = {"key": key_type or infer_type(keys)}
     if state.namespaced:
         columns["namespace"] = None
     if state.kind == "map":
@@ -101,7 +101,7 @@ def _typed_rows(
     files: SubtaskFiles, uid: str, state: Any, columns: dict[str, TypeInformation | None]
 ) -> Iterator[tuple[Any, ...]]:
     converts = [
-        (column, None if declared is None else declared.converter(), mapped(declared)[1])
+        (column, None if declared is None else declared.converter(), to_spark_type(declared)[1])
         for column, declared in columns.items()
     ]
     for change in files.states(uid, lambda table: (table.name, table.namespaced) == (state.name, state.namespaced)):

@@ -171,12 +171,12 @@ class Savepoint:
     def _read(self, subtasks: Iterable[SubtaskFiles], info: OperatorInfo, name: str) -> Iterator[StateEntry]:
         names, found = set(), False
 
-        def chosen(table: TableInfo) -> bool:
+        def is_chosen(table: TableInfo) -> bool:
             names.add(table.name)
             return table.name == name
 
         for files in subtasks:
-            for change in files.states(info.uid, chosen):
+            for change in files.states(info.uid, is_chosen):
                 found = True
                 yield from entries_of(change)
         if not found and name not in names:

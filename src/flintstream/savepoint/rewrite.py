@@ -77,7 +77,7 @@ class Rewrite:
                 for change in self._changes(edit):
                     writer.write(edit.new_uid, change)
                 for name, value in self.files.values(edit.uid).items():
-                    writer.write_value(edit.new_uid, name, self._relabelled(value) if name == "channels" else value)
+                    writer.write_value(edit.new_uid, name, self._relabel(value) if name == "channels" else value)
             summary = writer.finish()
         return StatePiece(self.path, summary.size, summary.checksum, operators=tuple(kept))
 
@@ -88,18 +88,18 @@ class Rewrite:
             _refuse_pickled(edit.uid, change.keys)
             for name, function in edit.transforms:
                 if change.table.name == name:
-                    change = transformed(change, edit.uid, function)  # noqa: PLW2901 - one function after the other
+                    change = transform(change, edit.uid, function)  # noqa: PLW2901 - one function after the other
             yield change
         for change in self.files.timers(edit.uid):
             _refuse_pickled(edit.uid, change.keys)
             yield change
 
-    def _relabelled(self, channels: list[Any]) -> list[Any]:
+    def _relabel(self, channels: list[Any]) -> list[Any]:
         """Replace the uids of senders by their new uids."""
         return [((self.renamed.get(uid, uid), *rest), *marks) for (uid, *rest), *marks in channels]
 
 
-def transformed(change: Change, uid: str, function: Callable[[StateEntry], Any]) -> Change:
+def transform(change: Change, uid: str, function: Callable[[StateEntry], Any]) -> Change:
     """Return a change with new values, without the entries whose new value is None."""
     table = change.table
     keys, values = [], []
@@ -194,7 +194,7 @@ class NewState:
             except (TypeError, ValueError):
                 raise self._refusal(f"{shorten(item)} is not a pair of key and value") from None
             last = self.last_access_ms
-        value = self._converted(key, value)
+        value = self._convert(key, value)
         frozen = freeze_key(key)
         subtask = subtask_of_key_group(key_group(frozen, self.max_parallelism), self.parallelism, self.max_parallelism)
         ttl = self.table.ttl
@@ -207,7 +207,7 @@ class NewState:
         else:
             yield subtask, (frozen, (value, last) if ttl else value)
 
-    def _converted(self, key: Any, value: Any) -> Any:
+    def _convert(self, key: Any, value: Any) -> Any:
         if value is None:
             raise self._refusal(f"key {shorten(key)} has no value (None)")
         converter = self.type_info.converter() if self.type_info is not None else None

@@ -56,15 +56,15 @@ class SubtaskFiles:
         held = [piece for piece in self.pieces if _may_hold(piece, uid)]
         newer: dict[tuple[str, bool], _Newer] = {}
 
-        def wanted(table: TableInfo) -> bool:
+        def is_wanted(table: TableInfo) -> bool:
             return table.kind != TIMERS and chosen(table)
 
         for piece in held[1:]:
-            with self._changes(piece, uid, wanted) as changes:
+            with self._changes(piece, uid, is_wanted) as changes:
                 for change in changes:
                     newer.setdefault((change.table.name, change.table.namespaced), _Newer(change.table)).add(change)
         for piece in held[:1]:
-            with self._changes(piece, uid, wanted) as changes:
+            with self._changes(piece, uid, is_wanted) as changes:
                 for change in changes:
                     known = newer.get((change.table.name, change.table.namespaced))
                     current = change if known is None else known.laid_over(change)
@@ -120,7 +120,7 @@ class SubtaskFiles:
     def _changes(self, piece: StatePiece, uid: str, chosen: Callable[[TableInfo], bool]) -> Iterator[Iterable[Change]]:
         if not piece.native:
             with naming(self._where(piece)), self._open(piece) as file:
-                yield map(_checked, file.changes(uid, chosen))
+                yield map(_check, file.changes(uid, chosen))
             return
         assert self.store is not None  # noqa: S101 - files of a backend are never inline in the metadata
         own = files_of(piece, uid)
@@ -129,10 +129,10 @@ class SubtaskFiles:
             where = self.store.uri(own[0].path)
             native = open_native(StateSettings(), directory, uid, allow_pickle=self.allow_pickle)
             with naming(where), native as changes:
-                yield (_checked(change) for change in changes if chosen(change.table))
+                yield (_check(change) for change in changes if chosen(change.table))
 
 
-def _checked(change: Change) -> Change:
+def _check(change: Change) -> Change:
     check_form(change)
     return change
 

@@ -187,7 +187,7 @@ class SavepointWriter:
         Raises:
             CheckpointError: The operator is not keyed.
         """
-        operator = self._operators.get(uid) or self._added(uid, name or uid, parallelism)
+        operator = self._operators.get(uid) or self._add_operator(uid, name or uid, parallelism)
         info = operator.info
         if not info.keyed:
             raise CheckpointError(f"operator '{info.name}' (uid {uid}) is not keyed, so it has no keyed state")
@@ -211,7 +211,7 @@ class SavepointWriter:
             raise CheckpointError(f"operator '{operator.info.uid}' has no state '{name}'; it has {known}")
         next(self._source.read(operator.origin, name), None)
 
-    def _added(self, uid: str, name: str, parallelism: int | None) -> _Operator:
+    def _add_operator(self, uid: str, name: str, parallelism: int | None) -> _Operator:
         most = self._max_parallelism
         if most is None:
             known = {item.info.max_parallelism for item in self._operators.values()}
@@ -242,7 +242,7 @@ class SavepointWriter:
         store = file_store(path)
         if store.exists(METADATA):
             raise CheckpointError(f"{store.uri('')} already holds a checkpoint or savepoint: pass another path")
-        chains = self._copied(store, spark)
+        chains = self._copy_state(store, spark)
         chains += [
             ChainState((item.info,), ((),) * item.info.parallelism)
             for item in self._operators.values()
@@ -255,7 +255,7 @@ class SavepointWriter:
         store.write(METADATA, to_bytes(self._metadata(tuple(chains))))
         return path
 
-    def _copied(self, store: FileStore, spark: Any) -> list[ChainState]:
+    def _copy_state(self, store: FileStore, spark: Any) -> list[ChainState]:
         """Write the state of the operators of the original savepoint."""
         if self._source is None:
             return []

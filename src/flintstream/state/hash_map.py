@@ -93,7 +93,7 @@ class HashMapStateBackend(TableBackend):
         The strategy sets the number of entries to check per access. ``ACCESSES`` is an estimate of the accesses, as
         counting them would slow each one down.
         """
-        for place, state, strategy in self._cleaned():
+        for place, state, strategy in self._items_to_clean():
             waiting = self.uncleaned.get(place)
             if not waiting:
                 waiting = self.uncleaned[place] = list(self.tables[place].values)

@@ -121,7 +121,7 @@ class Table:
             for key in change.deleted:
                 values.pop(key, None)
             with_times = self.info.ttl and self.info.kind == "list"
-            inside = flattened if with_times else _as_it_is
+            inside = flatten if with_times else _as_it_is
             values.update(zip(change.keys, map(inside, change.values), strict=True))
             for key, elements in change.appended:
                 values.setdefault(key, []).extend(inside(elements))
@@ -139,7 +139,7 @@ class Table:
         """Give the time ``now`` (ms) to entries that were kept without a time-to-live."""
         self._each(
             lambda value: (value, now),
-            lambda elements: flattened((element, now) for element in elements),
+            lambda elements: flatten((element, now) for element in elements),
             lambda value: Dated(value, now),
         )
         self.info = replace(self.info, ttl=True)
@@ -182,7 +182,7 @@ def pairs_of(elements: list[Any]) -> list[Any]:
     return list(zip(elements[::2], elements[1::2], strict=True))
 
 
-def flattened(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
+def flatten(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
     """Return pairs of an element and its time one behind the other: in memory, a tuple for each would be larger."""
     return [*chain.from_iterable(pairs)]
 
@@ -251,12 +251,12 @@ class _HeapState(Access):
         if found:
             merged = self._values.get(target)
             for value in found:
-                merged = value if merged is None else self._merged(merged, value)
+                merged = value if merged is None else self._merge_values(merged, value)
             self._values[target] = merged
             if self._backend.tracking:
                 self._dirty[target] = 0
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merge_values(self, one: Any, other: Any) -> Any:
         raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
 
 
@@ -482,7 +482,7 @@ class HeapReducingState(_HeapState, ReducingState):
         if self._backend.tracking:
             self._dirty[key] = 0
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merge_values(self, one: Any, other: Any) -> Any:
         return self._reduce(one, other)
 
 
@@ -512,5 +512,5 @@ class HeapAggregatingState(_HeapState, AggregatingState):
         if self._backend.tracking:
             self._dirty[key] = 0
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merge_values(self, one: Any, other: Any) -> Any:
         return self._function.merge(one, other)

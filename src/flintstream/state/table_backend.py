@@ -93,7 +93,7 @@ class TableBackend(Scope):
         """Return the time of the next clean-up if no records arrive, or None if no state can expire."""
         times = [
             state.next_cleanup(now, begun=self._has_begun(place), period=self._period(strategy))
-            for place, state, strategy in self._cleaned()
+            for place, state, strategy in self._items_to_clean()
             if self._has_entries(self.tables[place])
         ]
         return min(times, default=None)
@@ -114,7 +114,7 @@ class TableBackend(Scope):
         """Return whether a table has any entries."""
         raise NotImplementedError
 
-    def _cleaned(self) -> Iterator[tuple[Place, Any, Any]]:
+    def _items_to_clean(self) -> Iterator[tuple[Place, Any, Any]]:
         """Return the items of :meth:`_expiring` that have a clean-up strategy, and the strategy."""
         for place, state in self._expiring():
             strategy = self._strategy(state.strategies)

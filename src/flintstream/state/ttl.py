@@ -18,7 +18,7 @@ from flintstream.state.heap_states import (
     HeapMapState,
     HeapReducingState,
     HeapValueState,
-    flattened,
+    flatten,
     pairs_of,
 )
 
@@ -130,7 +130,7 @@ class TtlReducingState(_Ttl, HeapReducingState):
         current = self._live(key)
         self._store(key, value if current is None else self._reduce(current, value))
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merge_values(self, one: Any, other: Any) -> Any:
         return (self._reduce(one[0], other[0]), max(one[1], other[1]))
 
 
@@ -153,7 +153,7 @@ class TtlAggregatingState(_Ttl, HeapAggregatingState):
             accumulator = self._function.create_accumulator()
         self._store(key, self._function.add(value, accumulator))
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merge_values(self, one: Any, other: Any) -> Any:
         return (self._function.merge(one[0], other[0]), max(one[1], other[1]))
 
 
@@ -176,13 +176,13 @@ class TtlListState(_Ttl, HeapListState):
         """Return the elements of a key with their times."""
         return pairs_of(self._values.get(key, []))
 
-    def _held(self, entries: list[tuple[Any, int]]) -> list[Any]:
+    def _to_stored(self, entries: list[tuple[Any, int]]) -> list[Any]:
         """Return elements with their times in the form that the backend keeps."""
-        return flattened(entries)
+        return flatten(entries)
 
     def _replace(self, key: Any, entries: list[tuple[Any, int]]) -> None:
         if entries:
-            self._values[key] = self._held(entries)
+            self._values[key] = self._to_stored(entries)
         else:
             self._values.pop(key, None)
         self._touch(key)
@@ -194,12 +194,12 @@ class TtlListState(_Ttl, HeapListState):
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""
         now = self.clock()
-        self._extend(self._scope.key, self._held([(value, now) for value in values]))
+        self._extend(self._scope.key, self._to_stored([(value, now) for value in values]))
 
     def update(self, values: list[Any]) -> None:
         """Replace all elements."""
         now = self.clock()
-        super().update(self._held([(value, now) for value in values or ()]))
+        super().update(self._to_stored([(value, now) for value in values or ()]))
 
     def expire(self, key: Any, now: int) -> None:
         """Drop the elements of a key that have expired."""

@@ -39,10 +39,10 @@ def open_regular(path: str | os.PathLike[str]) -> FileIO:
     Raises:
         OSError: The file cannot be read, or is not a regular file.
     """
-    return open(path, "rb", buffering=0, opener=_opened)
+    return open(path, "rb", buffering=0, opener=_open)
 
 
-def _opened(path: str, flags: int) -> int:
+def _open(path: str, flags: int) -> int:
     try:
         number = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)  # a pipe must not wait for a writer
     except OSError:

@@ -108,7 +108,7 @@ class FsspecFileStore:
         check_client(location)
 
     @classmethod
-    def unchecked(cls, root: str) -> FsspecFileStore:
+    def of_checked_root(cls, root: str) -> FsspecFileStore:
         """Return the store of a root that another process has checked. The client is loaded on first use."""
         store = object.__new__(cls)
         object.__setattr__(store, "root", root)

@@ -197,7 +197,7 @@ class TableEnvironment(Declarations):
 
     def _executed(self, node: Node) -> TableResult:
         def build() -> Any:
-            return collect_into(self._rows(node)._collected)
+            return collect_into(self._rows(node)._add_collect_sink)
 
         sink, client = self._session.alone(build, "collect")
         streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from flintstream.errors import PlanError
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.state.backend import Scope
@@ -278,7 +278,9 @@ class Harness:
             _check_time(timestamp, "a timestamp")
         convert = self._converters[number]
         # The test may change its objects later
-        records = [StreamRecord(copied(value if convert is None else convert(value)), timestamp) for value in values]
+        records = [
+            StreamRecord(copy_mutable(value if convert is None else convert(value)), timestamp) for value in values
+        ]
         self._driver.inputs[number].extend(records)
         self._driver.run()
 

@@ -38,11 +38,11 @@ def check_functions(tree: ast.AST) -> Iterator[Finding]:
             continue
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and method.name in PER_RECORD:
-                yield from _kept(node, method)
-                yield from _printed(node, method)
+                yield from _find_stored_values(node, method)
+                yield from _find_prints(node, method)
 
 
-def _kept(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
+def _find_stored_values(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
     for node in ast.walk(method):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
@@ -58,7 +58,7 @@ def _kept(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
                 )
 
 
-def _printed(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
+def _find_prints(owner: ast.ClassDef, method: ast.FunctionDef) -> Iterator[Finding]:
     for node in ast.walk(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             yield Finding(

@@ -17,8 +17,8 @@ __all__ = [
     "SECRETS_OF_URLS",
     "SECRET_KEYS",
     "has_hidden",
+    "hide_secrets",
     "is_secret",
-    "shown",
     "shown_path",
     "without_secrets",
 ]
@@ -96,19 +96,19 @@ def is_secret(key: str) -> bool:
     return _SECRET_KEY.search(key) is not None
 
 
-def shown(settings: Mapping[str, str]) -> dict[str, str]:
+def hide_secrets(settings: Mapping[str, str]) -> dict[str, str]:
     """Return settings with the values of secret ones hidden, and the passwords within URLs and within maps.
 
-    >>> shown({"sasl.password": "abc", "url": "amqp://me:abc@host", "user": "me"})
+    >>> hide_secrets({"sasl.password": "abc", "url": "amqp://me:abc@host", "user": "me"})
     {'sasl.password': '***', 'url': 'amqp://me:***@host', 'user': 'me'}
-    >>> shown({"pipeline.global-job-parameters": "city:Bern,db-password:abc,limit:3"})
+    >>> hide_secrets({"pipeline.global-job-parameters": "city:Bern,db-password:abc,limit:3"})
     {'pipeline.global-job-parameters': 'city:Bern,db-password:***,limit:3'}
     """
     return {key: HIDDEN if is_secret(key) else _shown_value(value) for key, value in settings.items()}
 
 
 def has_hidden(settings: Mapping[str, str]) -> bool:
-    """Return whether :func:`shown` has hidden something in these settings."""
+    """Return whether :func:`hide_secrets` has hidden something in these settings."""
     return any(HIDDEN in value for value in settings.values())
 
 

@@ -40,15 +40,15 @@ def json_text(value: object, *, indent: int | None = None, ascii_only: bool = Tr
     '{"name": "a\\ufffd", "gauges": [null, "100000000000000000000"], "1": "{2}"}'
     """
     try:
-        text = _written(value, indent, ascii_only)
+        text = _write(value, indent, ascii_only)
     except Exception:  # noqa: BLE001 - Python's writer is fast, and refuses many kinds of values in many ways
         text = None
     if text is None or _DOUBTFUL.search(text):
-        text = _written(_plain(value, 0), indent, ascii_only)
+        text = _write(_plain(value, 0), indent, ascii_only)
     return text
 
 
-def _written(value: object, indent: int | None, ascii_only: bool) -> str:
+def _write(value: object, indent: int | None, ascii_only: bool) -> str:
     return json.dumps(value, indent=indent, ensure_ascii=ascii_only, allow_nan=False)
 
 

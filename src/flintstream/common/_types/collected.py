@@ -35,24 +35,24 @@ class _TextOfNumbers(BasicTypeInfo):
 _TEXT = _TextOfNumbers(BasicType.STRING)
 
 
-def collected(type_info: TypeInformation) -> TypeInformation:
+def collection_type(type_info: TypeInformation) -> TypeInformation:
     """Return the type that converts elements as PyFlink does for a collection of ``type_info``.
 
     >>> from flintstream.common import Types
-    >>> collected(Types.MAP(Types.STRING(), Types.STRING())).converter()({"a": 1, "b": True})
+    >>> collection_type(Types.MAP(Types.STRING(), Types.STRING())).converter()({"a": 1, "b": True})
     {'a': '1', 'b': 'true'}
     """
     if isinstance(type_info, BasicTypeInfo):
         return _TEXT if type_info == BasicTypeInfo.STRING_TYPE_INFO() else type_info
     if isinstance(type_info, RowTypeInfo):
-        return RowTypeInfo([collected(part) for part in type_info.get_field_types()], type_info.get_field_names())
+        return RowTypeInfo([collection_type(part) for part in type_info.get_field_types()], type_info.get_field_names())
     if isinstance(type_info, TupleTypeInfo):
-        return TupleTypeInfo([collected(part) for part in type_info.get_field_types()])
+        return TupleTypeInfo([collection_type(part) for part in type_info.get_field_types()])
     if isinstance(type_info, _SequenceTypeInfo):
-        return type(type_info)(collected(type_info._element_type))
+        return type(type_info)(collection_type(type_info._element_type))
     if isinstance(type_info, MapTypeInfo):
         key, value = type_info._key_type_info, type_info._value_type_info
-        return MapTypeInfo(collected(key), collected(value))
+        return MapTypeInfo(collection_type(key), collection_type(value))
     if isinstance(type_info, ExternalTypeInfo):
-        return ExternalTypeInfo(collected(type_info._type_info))
+        return ExternalTypeInfo(collection_type(type_info._type_info))
     return type_info

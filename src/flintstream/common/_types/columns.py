@@ -297,7 +297,7 @@ class ArrayType(DataType):
 
     def __init__(self, element_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
-        self.element_type = _checked(element_type, "the elements of an ARRAY")
+        self.element_type = _check_data_type(element_type, "the elements of an ARRAY")
 
 
 class MultisetType(DataType):
@@ -310,7 +310,7 @@ class MultisetType(DataType):
 
     def __init__(self, element_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
-        self.element_type = _checked(element_type, "the elements of a MULTISET")
+        self.element_type = _check_data_type(element_type, "the elements of a MULTISET")
 
 
 class MapType(DataType):
@@ -323,8 +323,8 @@ class MapType(DataType):
 
     def __init__(self, key_type: DataType, value_type: DataType, nullable: bool = True) -> None:
         super().__init__(nullable)
-        self.key_type = _checked(key_type, "the keys of a MAP")
-        self.value_type = _checked(value_type, "the values of a MAP")
+        self.key_type = _check_data_type(key_type, "the keys of a MAP")
+        self.value_type = _check_data_type(value_type, "the values of a MAP")
 
 
 class RowField:
@@ -340,7 +340,7 @@ class RowField:
         if not isinstance(name, str):
             raise TypeError(f"a field name must be a str, but got {name!r}")
         self.name = name
-        self.data_type = _checked(data_type, f"field '{name}'")
+        self.data_type = _check_data_type(data_type, f"field '{name}'")
         self.description = "..." if description is None else description
 
     def __repr__(self) -> str:
@@ -415,7 +415,7 @@ class RowType(DataType):
         return f"RowType({','.join(map(repr, self.fields))})"
 
 
-def _checked(data_type: Any, owner: str) -> DataType:
+def _check_data_type(data_type: Any, owner: str) -> DataType:
     if not isinstance(data_type, DataType):
         raise TypeError(f"{owner} must have a type from DataTypes, such as DataTypes.INT(), but got {data_type!r}")
     return data_type

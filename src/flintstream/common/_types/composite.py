@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MAX_TUPLE_ARITY = 25
 
 
-def _checked(types: Sequence[TypeInformation], owner: str) -> tuple[TypeInformation, ...]:
+def _check_types(types: Sequence[TypeInformation], owner: str) -> tuple[TypeInformation, ...]:
     for index, field_type in enumerate(types):
         if not isinstance(field_type, TypeInformation):
             raise TypeError(f"field {index} of {owner} is {field_type!r}: use a type, such as Types.INT()")
@@ -107,7 +107,7 @@ class RowTypeInfo(TypeInformation[Row]):
     """
 
     def __init__(self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None) -> None:
-        self._field_types = _checked(field_types, "a ROW")
+        self._field_types = _check_types(field_types, "a ROW")
         self._named = bool(field_names)
         if field_names and len(field_names) != len(self._field_types):
             raise ValueError(
@@ -203,7 +203,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
     """
 
     def __init__(self, field_types: Sequence[TypeInformation]) -> None:
-        self._field_types = _checked(field_types, "a TUPLE")
+        self._field_types = _check_types(field_types, "a TUPLE")
         if len(self._field_types) > _MAX_TUPLE_ARITY:
             raise ValueError(
                 f"a TUPLE has at most {_MAX_TUPLE_ARITY} fields, but got {len(self._field_types)}: use Types.ROW"
@@ -257,7 +257,7 @@ class _SequenceTypeInfo(TypeInformation[T_co]):
     _elements_may_be_none = False
 
     def __init__(self, element_type: TypeInformation) -> None:
-        (self._element_type,) = _checked([element_type], f"a {self._name}")
+        (self._element_type,) = _check_types([element_type], f"a {self._name}")
 
     def _signature(self) -> tuple[object, ...]:
         return (self._element_type,)
@@ -388,7 +388,7 @@ class MapTypeInfo(TypeInformation[dict[K, V]], Generic[K, V]):
     """
 
     def __init__(self, key_type_info: TypeInformation[K], value_type_info: TypeInformation[V]) -> None:
-        self._key_type_info, self._value_type_info = _checked([key_type_info, value_type_info], "a MAP")
+        self._key_type_info, self._value_type_info = _check_types([key_type_info, value_type_info], "a MAP")
 
     @property
     def key_type(self) -> TypeInformation[K]:
@@ -441,7 +441,7 @@ class ExternalTypeInfo(TypeInformation[T_co]):
     """
 
     def __init__(self, type_info: TypeInformation[T_co]) -> None:
-        (self._type_info,) = _checked([type_info], "an ExternalTypeInfo")
+        (self._type_info,) = _check_types([type_info], "an ExternalTypeInfo")
 
     def _signature(self) -> tuple[object, ...]:
         return (self._type_info,)

@@ -129,11 +129,11 @@ def field_taken(function: object, arguments: int) -> int | None:
     return None if part.argument else part.field
 
 
-def taken(function: Callable[[Any, Any], Any], values: list[object], cursor: Iterator[Any]) -> list[Any] | None:
+def take_fields(function: Callable[[Any, Any], Any], values: list[object], cursor: Iterator[Any]) -> list[Any] | None:
     """Return the field that a function takes from each value, or None if it does something else with its arguments.
 
     >>> values = [("a", 1), ("b", 2)]
-    >>> taken(lambda value, timestamp: value[-1], values, iter(values))
+    >>> take_fields(lambda value, timestamp: value[-1], values, iter(values))
     [1, 2]
     """
     field = field_taken(function, 2)

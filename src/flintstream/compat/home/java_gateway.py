@@ -82,7 +82,7 @@ class AbsentClass:
         full = f"{self._name}.{name}"
         if full in _CLASSES or (name[:1].isupper() and not name.isupper()):
             return _class_of(full)
-        raise _refused(full)
+        raise _absent_name(full)
 
     def __call__(self, *_: Any) -> Any:
         """Raise an error with advice.
@@ -90,7 +90,7 @@ class AbsentClass:
         Raises:
             AbsentNameError: Always.
         """
-        raise _refused(self._name)
+        raise _absent_name(self._name)
 
     def __repr__(self) -> str:
         return f"<Java class {self._name}, not available>"
@@ -127,7 +127,7 @@ class JavaPackage:
         Raises:
             AbsentNameError: Always.
         """
-        raise _refused(self._name)
+        raise _absent_name(self._name)
 
     def __repr__(self) -> str:
         return f"<Java package {self._name}>"

@@ -131,7 +131,7 @@ class BatchedSerializer(IterableSerializer):
     def __repr__(self) -> str:
         return f"BatchedSerializer({self.serializer}, {self.batch_size})"
 
-    def _batched(self, iterable: Iterable[Any]) -> Iterator[list[Any]]:
+    def _batch(self, iterable: Iterable[Any]) -> Iterator[list[Any]]:
         rest = iter(iterable)
         if self.batch_size == self.UNLIMITED_BATCH_SIZE:
             yield list(rest)
@@ -141,7 +141,7 @@ class BatchedSerializer(IterableSerializer):
 
     def serialize(self, iterable: Iterable[Any], stream: Any) -> None:
         """Write all objects in batches."""
-        self.serializer.serialize(self._batched(iterable), stream)
+        self.serializer.serialize(self._batch(iterable), stream)
 
     def deserialize(self, stream: Any) -> Iterator[Any]:
         """Read the objects of all batches."""

@@ -73,7 +73,7 @@ class ArrowReader(SourceReader):
             return False  # alternating between splits would mix old and new records
         self._reading = split.split_id
         try:
-            with self._open(split) as file, self._checked(split), arrow().ipc.open_file(file) as batches:
+            with self._open(split) as file, self._naming_file(split), arrow().ipc.open_file(file) as batches:
                 for number in range(split.batch, split.end):
                     batch = batches.get_batch(number)
                     batch.validate(full=True)  # otherwise wrong offsets would lead out of the batch
@@ -88,7 +88,7 @@ class ArrowReader(SourceReader):
 
     @staticmethod
     @contextmanager
-    def _checked(split: ArrowSplit) -> Iterator[None]:
+    def _naming_file(split: ArrowSplit) -> Iterator[None]:
         try:
             yield
         except (arrow().ArrowException, OSError, ValueError, ArithmeticError) as error:

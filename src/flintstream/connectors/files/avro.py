@@ -110,7 +110,7 @@ class _AvroFile:
                 self._check_size()
                 block = next(self._blocks, ())
             except Exception as error:
-                raise self._damaged(self._next_block, error) from error
+                raise self._damage(self._next_block, error) from error
             self.position, self._next_block = self._next_block, self._stream.tell()
             self._block, self.skip = iter(block), 0
             while self._skip and (passed := self._of_block(min(self._skip, size))):
@@ -123,7 +123,7 @@ class _AvroFile:
         try:
             records = list(islice(self._block, size))
         except Exception as error:
-            raise self._damaged(self.position, error) from error
+            raise self._damage(self.position, error) from error
         self.skip += len(records)
         return records
 
@@ -147,7 +147,7 @@ class _AvroFile:
                 raise ValueError(f"it has more than {LARGEST_BLOCK >> 20} MB after decompression")
         self._stream.seek(start)
 
-    def _damaged(self, position: int | None, error: Exception) -> FlintstreamError:
+    def _damage(self, position: int | None, error: Exception) -> FlintstreamError:
         return FlintstreamError(
             f"cannot read {shown_path(self._path)}: in the block at byte {position}: {type(error).__name__}: {error}"
         )
@@ -197,7 +197,7 @@ class AvroRecords(BulkWriterFactory):
 
     def create(self, stream: BinaryIO) -> BulkWriter:
         """Return a writer for a new file."""
-        return _Writer(stream, parsed(self._schema))
+        return _Writer(stream, parse_schema(self._schema))
 
 
 def _nothing(_: object) -> None:

@@ -87,14 +87,14 @@ class _OpenColumnar:
             passed = min(self._pass_over, len(batch))
             self._pass_over -= passed
             self.skip += passed
-            self._records = self._converted(batch.slice(passed) if passed else batch)
+            self._records = self._convert(batch.slice(passed) if passed else batch)
             self._at = 0
         records = self._records[self._at : self._at + size]
         self._at += len(records)
         self.skip += len(records)
         return records
 
-    def _converted(self, batch: Any) -> list[Any]:
+    def _convert(self, batch: Any) -> list[Any]:
         try:
             return self._records_of(batch)
         except (ValueError, ArithmeticError) as error:  # malformed UTF-8, or times that Python does not have

@@ -121,10 +121,10 @@ class _CsvFile:
         self.position, self.skip = lines.place(0)
 
     def _read_on(self) -> None:
-        self._texts = self._counted(self._source)
+        self._texts = self._count_lines(self._source)
         self._reader = None if self._layout.dialect.escape else fast_reader(self._texts, self._layout.dialect)
 
-    def _counted(self, lines: Iterator[str]) -> Iterator[str]:
+    def _count_lines(self, lines: Iterator[str]) -> Iterator[str]:
         comments = self._layout.dialect.allow_comments
         record = self._record
         length = 0

@@ -145,13 +145,13 @@ class PartNames:
                 f"{shorten(both)}"
             )
 
-    def finished(self, uid: str, number: int) -> str:
+    def finished_name(self, uid: str, number: int) -> str:
         """Return the name of a finished file."""
         return f"{self.prefix}-{uid}-{number}{self.suffix}"
 
     def in_progress(self, uid: str, number: int, attempt: str) -> str:
         """Return the name of the file while it is being written."""
-        return f".{self.finished(uid, number)}.inprogress.{attempt}"
+        return f".{self.finished_name(uid, number)}.inprogress.{attempt}"
 
     def leftovers_of(self, uids: Collection[str]) -> Callable[[str], bool]:
         """Return a predicate for unfinished files of these writers."""

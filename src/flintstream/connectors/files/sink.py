@@ -150,7 +150,7 @@ class PartFileWriter(SinkWriter):
         name = ""
         while not name or self._is_taken(directory, name):
             number, self._next_number = self._next_number, self._next_number + 1
-            name = self._names.finished(self._uid, number)
+            name = self._names.finished_name(self._uid, number)
         path = f"{directory}/{self._names.in_progress(self._uid, number, self._context.attempt)}"
         known = OpenFile(bucket, path, f"{directory}/{name}", 0, now, now)
         part = self._parts[bucket] = self._format.open(known, self._storage)
@@ -178,12 +178,12 @@ class PartFileWriter(SinkWriter):
                 or self._policy.rolls_on_time(part.known.created, part.updated, now)
             ):
                 self._roll(bucket)
-        prepared: list[object] = [*self._merged(checkpoint=checkpoint, everything=end_of_input)]
+        prepared: list[object] = [*self._compact(checkpoint=checkpoint, everything=end_of_input)]
         if end_of_input:
             prepared.append(LastOf(self._uid))
         return prepared
 
-    def _merged(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
+    def _compact(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
         complete, self._complete = self._complete, []
         if self._compaction is None:
             return [item.file for item in complete]
@@ -203,7 +203,7 @@ class PartFileWriter(SinkWriter):
         """Close all files and hold none: only this writer can continue them."""
         for bucket in list(self._parts):
             self._roll(bucket)
-        merged = self._merged(checkpoint=checkpoint, everything=True)
+        merged = self._compact(checkpoint=checkpoint, everything=True)
         prepared = self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
         self._savepoint = True
         return [*merged, *prepared]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.leaving import write_whole
 from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
-from flintstream.connectors.formats.avro_schema import library, parsed
+from flintstream.connectors.formats.avro_schema import library, parse_schema
 from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.errors import FormatError
 from flintstream.errors import PlanError, shorten
@@ -58,9 +58,9 @@ class AvroRows:
             PlanError: The schema does not describe records.
             MissingDependencyError: fastavro is not installed.
         """
-        parsed(schema_text)  # validates the schema
+        parse_schema(schema_text)  # validates the schema
         try:
-            self._kinds, type_info = self._checked(json.loads(schema_text))
+            self._kinds, type_info = self._check(json.loads(schema_text))
         except PlanError:
             raise
         except (ValueError, TypeError, LookupError, RecursionError) as error:  # fastavro accepts more than we do
@@ -71,7 +71,7 @@ class AvroRows:
         self.type_info = type_info
 
     @staticmethod
-    def _checked(schema: Any) -> tuple[_Kinds, TypeInformation]:
+    def _check(schema: Any) -> tuple[_Kinds, TypeInformation]:
         kinds = _Kinds(schema)
         if not isinstance(kinds.root, dict) or kinds.root.get("type") != "record":
             raise PlanError("an Avro schema for rows must describe records")
@@ -79,7 +79,7 @@ class AvroRows:
 
     def reader(self, name: str) -> Callable[[bytes], Row]:
         """Return a function that reads a message; ``name`` is the schema's name in errors."""
-        read, schema = library().schemaless_reader, parsed(json.dumps(self._kinds.root))
+        read, schema = library().schemaless_reader, parse_schema(json.dumps(self._kinds.root))
         convert = self._kinds.from_avro(self._kinds.root)
         assert convert is not None  # noqa: S101 - records are always converted
 
@@ -93,7 +93,7 @@ class AvroRows:
 
     def writer(self, name: str) -> Callable[[Any], bytes]:
         """Return a function that writes a row; ``name`` is the schema's name in errors."""
-        write, schema = library().schemaless_writer, parsed(json.dumps(self._kinds.root))
+        write, schema = library().schemaless_writer, parse_schema(json.dumps(self._kinds.root))
         shape, convert = RowShape(name, self.type_info, cuts=True), self._kinds.to_avro(self._kinds.root)
         assert convert is not None  # noqa: S101 - rows are always converted
 
@@ -117,12 +117,12 @@ class _Kinds:
     def __init__(self, root: Any) -> None:
         self._named: dict[str, Any] = {}
         self._open: list[str] = []
-        self.root = self._cleaned(root)
+        self.root = self._clean(root)
 
-    def _cleaned(self, schema: Any) -> Any:
+    def _clean(self, schema: Any) -> Any:
         """Drop logical types that Flink does not know, and register named types."""
         if isinstance(schema, list):
-            return [self._cleaned(field) for field in schema]
+            return [self._clean(field) for field in schema]
         if not isinstance(schema, dict):
             return schema
         own = dict(schema)
@@ -130,17 +130,17 @@ class _Kinds:
             own.pop("logicalType", None)
         for part in ("items", "values"):
             if part in own:
-                own[part] = self._cleaned(own[part])
+                own[part] = self._clean(own[part])
         if "fields" in own:
-            own["fields"] = [{**item, "type": self._cleaned(item["type"])} for item in own["fields"]]
+            own["fields"] = [{**item, "type": self._clean(item["type"])} for item in own["fields"]]
         if isinstance(own.get("type"), (dict, list)):
-            own["type"] = self._cleaned(own["type"])
+            own["type"] = self._clean(own["type"])
         if "name" in own:
             self._named[own["name"]] = own
             self._named[f"{own.get('namespace', '')}.{own['name']}".lstrip(".")] = own
         return own
 
-    def _resolved(self, schema: Any) -> Any:
+    def _resolve(self, schema: Any) -> Any:
         """Resolve a name; reduce a union of a type and null to the type."""
         if isinstance(schema, str) and schema not in _PRIMITIVES:
             found = self._named.get(schema, self._named.get(schema.rpartition(".")[2]))
@@ -148,15 +148,15 @@ class _Kinds:
                 raise PlanError(f"the Avro schema refers to {schema!r}, which it does not define")
             return found
         if isinstance(schema, dict) and isinstance(schema["type"], (dict, list)):
-            return self._resolved(schema["type"])
+            return self._resolve(schema["type"])
         if isinstance(schema, list):
             there = [field for field in schema if field != "null"]
-            return self._resolved(there[0]) if len(there) == 1 else schema
+            return self._resolve(there[0]) if len(there) == 1 else schema
         return schema
 
     def type_of(self, schema: Any) -> TypeInformation:
         """Return the type of the values of a part."""
-        schema = self._resolved(schema)
+        schema = self._resolve(schema)
         if isinstance(schema, list):
             return PickledBytesTypeInfo()  # a union of several types
         if isinstance(schema, str):
@@ -193,7 +193,7 @@ class _Kinds:
         timestamp: Converter,
         part: Callable[[Any], Converter | None],
     ) -> Converter | None:
-        schema = self._resolved(schema)
+        schema = self._resolve(schema)
         if not isinstance(schema, dict):
             return None
         if schema.get("logicalType") in _TIMESTAMPS:

@@ -54,7 +54,7 @@ def contains_itself(schema: Any, above: frozenset[str] = frozenset()) -> bool:
 
 
 @cache
-def parsed(text: str) -> Any:
+def parse_schema(text: str) -> Any:
     """Return the schema in ``text`` in fastavro's parsed form; the same object for the same text.
 
     Raises:

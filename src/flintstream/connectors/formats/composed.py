@@ -51,10 +51,10 @@ def inner_types(type_info: TypeInformation) -> list[TypeInformation]:
     return [element_of(type_info)] if is_sequence(type_info) else []
 
 
-def unsupported(type_info: TypeInformation) -> TypeInformation | None:
+def find_unsupported(type_info: TypeInformation) -> TypeInformation | None:
     """Return the first part of ``type_info`` that is not a Flink type, and therefore unknown to every format."""
     leaves = (BasicTypeInfo, SqlTimeTypeInfo, LocalTimeTypeInfo, PickledBytesTypeInfo)
     parts = inner_types(type_info)
     if not parts and not is_bytes(type_info) and not isinstance(type_info, (*leaves, RowTypeInfo, TupleTypeInfo)):
         return type_info
-    return next((found for found in map(unsupported, parts) if found is not None), None)
+    return next((found for found in map(find_unsupported, parts) if found is not None), None)

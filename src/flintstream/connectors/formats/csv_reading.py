@@ -144,13 +144,13 @@ class CsvReader:
         except (ValueError, TypeError, OverflowError, ArithmeticError):
             pass  # the slow path handles None, and names the column of an error
         if len(cells) != len(self._columns):
-            cells = self._adjusted(cells)
+            cells = self._adjust(cells)
             if len(cells) < len(self._columns):
                 there = [read(cell) for read, cell in zip(self._columns, cells, strict=False)]
                 return _make_row(self._names, there + [None] * (len(self._columns) - len(cells)))
         return _make_row(self._names, [read(cell) for read, cell in zip(self._columns, cells, strict=True)])
 
-    def _adjusted(self, cells: list[str]) -> list[str]:
+    def _adjust(self, cells: list[str]) -> list[str]:
         wanted = len(self._columns)
         if len(cells) == wanted + 1 and not cells[-1].strip():
             return cells[:-1]  # the line ends with a delimiter
@@ -163,7 +163,7 @@ class CsvReader:
         if simple is not None:
             return self._part(name, simple, self._null)
         if isinstance(type_info, RowTypeInfo):
-            return self._part(name, self._nested(type_info, separator), null=None)
+            return self._part(name, self._nested_reader(type_info, separator), null=None)
         element = simple_reader(element_of(type_info))
         assert element is not None  # noqa: S101 - check_columns has checked it
         read, check = self._part("[]", element, self._null), type_info.to_internal_type
@@ -194,7 +194,7 @@ class CsvReader:
 
         return read_part
 
-    def _nested(self, type_info: RowTypeInfo, separator: str) -> Reader:
+    def _nested_reader(self, type_info: RowTypeInfo, separator: str) -> Reader:
         names = tuple(type_info.get_field_names())
         readers = []
         for name, field_type in zip(names, type_info.get_field_types(), strict=True):

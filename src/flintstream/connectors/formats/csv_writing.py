@@ -81,13 +81,13 @@ def quoter(dialect: CsvDialect) -> Callable[[str], str]:
     highest = re.escape(max(dialect.delimiter, quote, "\r"))
     special = re.compile(f"[\\x00-{highest}{re.escape(escape or backslash)}]").search
 
-    def quoted(text: str) -> str:
+    def quote_text(text: str) -> str:
         if len(text) <= LONGEST_UNQUOTED and special(text) is None:
             return text
         inner = text.replace(escape, escape + escape) if escape else text
         return f"{quote}{inner.replace(quote, quote + quote)}{quote}"
 
-    return quoted
+    return quote_text
 
 
 class CsvWriter:
@@ -129,12 +129,12 @@ class CsvWriter:
         number = _number(type_info)
         if number is not None:
             return lambda value: null if value is None else number(value)
-        write = self._composed(type_info, separator) or _simple(type_info)
+        write = self._composite_writer(type_info, separator) or _simple(type_info)
         if write is str:
             return lambda value: null if value is None else quoted(value)
         return lambda value: null if value is None else quoted(write(value))
 
-    def _composed(self, type_info: TypeInformation, separator: str) -> Writer | None:
+    def _composite_writer(self, type_info: TypeInformation, separator: str) -> Writer | None:
         null = self._null
         if isinstance(type_info, RowTypeInfo):
             writers = [_simple(part) for part in type_info.get_field_types()]

@@ -182,7 +182,7 @@ def _of_text(parse: Callable[[str], Any]) -> Reader:
     return read
 
 
-def _pickled(text: str) -> Any:
+def _unpickle(text: str) -> Any:
     content = texts.base64_bytes(text)
     try:
         return pickle.loads(content)
@@ -239,7 +239,7 @@ class _Compiler:
         if isinstance(type_info, LocalTimeTypeInfo):
             return _of_text(_LOCAL[type_info._time_type])
         if isinstance(type_info, PickledBytesTypeInfo):
-            return _of_text(_pickled)
+            return _of_text(_unpickle)
         if is_bytes(type_info):
             return _of_text(texts.base64_bytes)
         if isinstance(type_info, RowTypeInfo):
@@ -264,7 +264,7 @@ class _Compiler:
             except (ValueError, TypeError, OverflowError, ArithmeticError, RecursionError) as error:
                 if ignores:
                     return None
-                raise _located(error, name) from None
+                raise _locate(error, name) from None
 
         return read_part
 
@@ -328,7 +328,7 @@ class _Compiler:
         return read
 
 
-def _located(error: Exception, name: str) -> Misfit:
+def _locate(error: Exception, name: str) -> Misfit:
     return error.within(name) if isinstance(error, Misfit) else Misfit(f"{type(error).__name__}: {error}", name)
 
 

@@ -44,7 +44,7 @@ def _type_of(node: Any, place: str, root: Any) -> TypeInformation:
     if alone:
         raise PlanError(f"JSON schema: '{alone[0]}' in {place} is not supported: use 'oneOf' with a type and null")
     if "$ref" in node:
-        return _type_of(_referenced(node["$ref"], place, root), place, root)
+        return _type_of(_follow_reference(node["$ref"], place, root), place, root)
     if "oneOf" in node:
         if not isinstance(node["oneOf"], list):
             raise PlanError(f"JSON schema: 'oneOf' in {place} must be a list, but got {shorten(node['oneOf'])}")
@@ -107,7 +107,7 @@ def _array(node: dict[str, Any], place: str, root: Any) -> TypeInformation:
     return Types.BASIC_ARRAY(element) if text else Types.OBJECT_ARRAY(element)
 
 
-def _referenced(reference: Any, place: str, root: Any) -> Any:
+def _follow_reference(reference: Any, place: str, root: Any) -> Any:
     if not isinstance(reference, str) or not reference.startswith("#/"):
         raise PlanError(
             f"JSON schema: {place} refers to {reference!r}: use a reference within the document, like '#/...'"

@@ -41,7 +41,7 @@ _ODD = re.compile("\\\\u00[0-9a-f]{2}|\\\\\\\\|[\U00010000-\U0010ffff]")
 def json_text(node: Any) -> str:
     """Return a JSON value as text, with numbers formatted as in Java."""
     if isinstance(node, str):
-        return quoted(node)
+        return quote(node)
     if isinstance(node, bool) or node is None:
         return "null" if node is None else str(node).lower()
     if isinstance(node, float):
@@ -51,21 +51,21 @@ def json_text(node: Any) -> str:
     if isinstance(node, list):
         return f"[{','.join(map(json_text, node))}]"
     if isinstance(node, dict):
-        return f"{{{','.join(f'{quoted(key)}:{json_text(part)}' for key, part in node.items())}}}"
+        return f"{{{','.join(f'{quote(key)}:{json_text(part)}' for key, part in node.items())}}}"
     return str(node)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text as a JSON string."""
     return _as_flink(encode_basestring(text))
 
 
 def _as_flink(text: str) -> str:
     r"""Escape characters as Flink does: ``\u001F`` in upper case, and surrogate pairs."""
-    return text if text.isascii() and "\\u" not in text else _ODD.sub(_spelled, text)
+    return text if text.isascii() and "\\u" not in text else _ODD.sub(_escape, text)
 
 
-def _spelled(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     found = match.group()
     if found[0] == "\\":
         return found[:2] + found[2:].upper()
@@ -189,4 +189,4 @@ def _object(names: tuple[str, ...], types: list[TypeInformation]) -> Writer:
     )
 
 
-__all__ = ["JsonWriter", "json_text", "quoted"]
+__all__ = ["JsonWriter", "json_text", "quote"]

@@ -142,7 +142,7 @@ def _time(match: re.Match[str], first: int) -> dt.time:
 
 
 def _datetime(match: re.Match[str]) -> dt.datetime:
-    value = dt.datetime.combine(_date(_padded(match.group(1))), _time(match, 2))
+    value = dt.datetime.combine(_date(_pad(match.group(1))), _time(match, 2))
     return value + dt.timedelta(days=1) if match.group(2) == "24" else value
 
 
@@ -201,10 +201,10 @@ def sql_date(text: str) -> dt.date:
     """Read ``2020-01-02``, also ``2020-1-2``."""
     if not _SQL_DATE.fullmatch(text):
         raise fails(text, "a date like 2020-01-02")
-    return _date(_padded(text))
+    return _date(_pad(text))
 
 
-def _padded(text: str) -> str:
+def _pad(text: str) -> str:
     year, month, day = text.split("-")
     return f"{year}-{month:0>2}-{day:0>2}"
 

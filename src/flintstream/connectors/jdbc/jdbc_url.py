@@ -28,7 +28,7 @@ class JdbcUrl:
     '//db/shop'
     >>> url.credentials(user=None, password=None)
     ('me', 'abc')
-    >>> url.arguments({"ssl": renamed("secure", as_bool)}, ignored="user password")
+    >>> url.arguments({"ssl": rename("secure", as_bool)}, ignored="user password")
     {'secure': True}
     """
 
@@ -111,6 +111,6 @@ def as_bool(value: str) -> bool:
     return {"true": True, "false": False}[value.lower()]
 
 
-def renamed(name: str, convert: Callable[[str], Any] = str) -> Reader:
+def rename(name: str, convert: Callable[[str], Any] = str) -> Reader:
     """Return a reader that passes a parameter's converted value to the driver under another name."""
     return lambda value: {name: convert(value)}

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from flintstream.common.time import Instant
 from flintstream.connectors.jdbc.database import Database
-from flintstream.connectors.jdbc.jdbc_url import JdbcUrl, as_bool, renamed
+from flintstream.connectors.jdbc.jdbc_url import JdbcUrl, as_bool, rename
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.values import instant_in_utc
 from flintstream.errors import PlanError
@@ -60,19 +60,19 @@ def _use_tls(value: str) -> dict[str, Any]:
 
 
 _PARAMETERS: dict[str, Reader] = {
-    "connectTimeout": renamed("connect_timeout", _seconds),
+    "connectTimeout": rename("connect_timeout", _seconds),
     "socketTimeout": _both_timeouts,
-    "characterEncoding": renamed("charset", lambda value: _CHARSETS[value.lower()]),
-    "connectionCollation": renamed("collation"),
-    "localSocket": renamed("unix_socket"),
+    "characterEncoding": rename("charset", lambda value: _CHARSETS[value.lower()]),
+    "connectionCollation": rename("collation"),
+    "localSocket": rename("unix_socket"),
     "connectionTimeZone": _zone,
     "serverTimezone": _zone,
-    "sessionVariables": renamed("variables"),
+    "sessionVariables": rename("variables"),
     "sslMode": _tls,
     "useSSL": _use_tls,
     "useSsl": _use_tls,
     "requireSSL": lambda value: {"tls": "required"} if as_bool(value) else {},
-    "serverSslCert": renamed("authority"),
+    "serverSslCert": rename("authority"),
 }
 
 _IGNORED = (

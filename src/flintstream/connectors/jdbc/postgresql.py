@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from flintstream.connectors.jdbc.database import Database
-from flintstream.connectors.jdbc.jdbc_url import JdbcUrl, as_bool, renamed
+from flintstream.connectors.jdbc.jdbc_url import JdbcUrl, as_bool, rename
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.errors import PlanError
 
@@ -31,20 +31,20 @@ def _milliseconds(seconds: str) -> int:
 
 
 _PARAMETERS: dict[str, Reader] = {
-    **{name: renamed(name) for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "sslpassword")},
+    **{name: rename(name) for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "sslpassword")},
     "ssl": lambda value: {"sslmode": "verify-full"} if as_bool(value) else {},  # same meaning as in the Java driver
-    "ApplicationName": renamed("application_name"),
-    "connectTimeout": renamed("connect_timeout", int),
-    "loginTimeout": renamed("connect_timeout", int),
-    "socketTimeout": renamed("tcp_user_timeout", _milliseconds),
-    "tcpKeepAlive": renamed("keepalives", lambda value: int(as_bool(value))),
-    "targetServerType": renamed("target_session_attrs", _TARGETS.__getitem__),
-    "loadBalanceHosts": renamed("load_balance_hosts", lambda value: "random" if as_bool(value) else "disable"),
-    "gssEncMode": renamed("gssencmode"),
-    "channelBinding": renamed("channel_binding"),
-    "requireAuth": renamed("require_auth"),
-    "currentSchema": renamed("schema"),
-    "options": renamed("options"),
+    "ApplicationName": rename("application_name"),
+    "connectTimeout": rename("connect_timeout", int),
+    "loginTimeout": rename("connect_timeout", int),
+    "socketTimeout": rename("tcp_user_timeout", _milliseconds),
+    "tcpKeepAlive": rename("keepalives", lambda value: int(as_bool(value))),
+    "targetServerType": rename("target_session_attrs", _TARGETS.__getitem__),
+    "loadBalanceHosts": rename("load_balance_hosts", lambda value: "random" if as_bool(value) else "disable"),
+    "gssEncMode": rename("gssencmode"),
+    "channelBinding": rename("channel_binding"),
+    "requireAuth": rename("require_auth"),
+    "currentSchema": rename("schema"),
+    "options": rename("options"),
     "stringtype": lambda value: {"untyped": {"varchar": False, "unspecified": True}[value]},
 }
 

@@ -83,11 +83,13 @@ def column_types(type_info: TypeInformation) -> list[TypeInformation]:
     if isinstance(type_info, ExternalTypeInfo):
         return column_types(type_info._type_info)
     if not isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
-        return [_checked(type_info, "the record")]
-    return [_checked(item, f"field {index} of {type_info}") for index, item in enumerate(type_info.get_field_types())]
+        return [_check_type(type_info, "the record")]
+    return [
+        _check_type(item, f"field {index} of {type_info}") for index, item in enumerate(type_info.get_field_types())
+    ]
 
 
-def _checked(type_info: TypeInformation, what: str) -> TypeInformation:
+def _check_type(type_info: TypeInformation, what: str) -> TypeInformation:
     if isinstance(type_info, (MapTypeInfo, RowTypeInfo, TupleTypeInfo)):
         raise PlanError(f"{what} has type {type_info}, which fits no column: convert it to text such as JSON")
     return type_info
@@ -130,11 +132,11 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
         return columns
     pairs = tuple(adapters.items())
 
-    def adapted(value: Any) -> tuple[Any, ...]:
+    def to_bind_values(value: Any) -> tuple[Any, ...]:
         parts = list(columns(value))
         for index, adapt in pairs:
             if parts[index] is not None:
                 parts[index] = adapt(parts[index])
         return tuple(parts)
 
-    return adapted
+    return to_bind_values

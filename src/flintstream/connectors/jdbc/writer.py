@@ -133,7 +133,7 @@ class JdbcWriter(SinkWriter):
             except Exception as error:  # noqa: BLE001 - whatever the driver raises
                 self.close()
                 if attempt == self.output.max_retries or not self.database.may_pass(error):
-                    raise self._failed(error, rows) from (None if self._is_secret(error) else error)
+                    raise self._write_error(error, rows) from (None if self._is_secret(error) else error)
                 _log.warning(
                     "%s: attempt %d of %d failed: %s",
                     self.database.shown,
@@ -165,20 +165,20 @@ class JdbcWriter(SinkWriter):
         text = f"{error!r} {error}"
         return self.database.hide(text) != text
 
-    def _failed(self, error: Exception, rows: Sequence[tuple[Any, ...]]) -> JdbcError:
+    def _write_error(self, error: Exception, rows: Sequence[tuple[Any, ...]]) -> JdbcError:
         reason = self.database.hide(f"{type(error).__name__}: {error}".strip())
         if not rows:
             return JdbcError(f"cannot connect to {self.database.shown}: {reason}")
         refused = ""
-        if self.database.may_refuse_one(error) and (index := self._refused(rows)) is not None:
+        if self.database.may_refuse_one(error) and (index := self._find_failing_row(rows)) is not None:
             record = shorten(rows[index], _SHOWN)
             refused = f"; the first rejected record is number {index + 1} of {len(rows)} in the batch: {record}"
-        return JdbcError(f"cannot write to {self.database.shown}: {reason}{refused}; {self._named()}")
+        return JdbcError(f"cannot write to {self.database.shown}: {reason}{refused}; {self._describe_statement()}")
 
-    def _named(self) -> str:
+    def _describe_statement(self) -> str:
         return f"the statement is {shorten(self.output.sql, _SHOWN)}"
 
-    def _refused(self, rows: Sequence[tuple[Any, ...]]) -> int | None:
+    def _find_failing_row(self, rows: Sequence[tuple[Any, ...]]) -> int | None:
         """Return the index of the failing record, found in a transaction that never commits; None if none fails."""
         try:
             connection = self.database.connect()
@@ -201,4 +201,4 @@ class JdbcWriter(SinkWriter):
             except Exception:  # noqa: BLE001 - any error of a user's object
                 break
         what = f"{type(error).__name__}: {error}"
-        return JdbcError(f"the record {shorten(value, _SHOWN)} cannot be written: {what}; {self._named()}")
+        return JdbcError(f"the record {shorten(value, _SHOWN)} cannot be written: {what}; {self._describe_statement()}")

@@ -160,15 +160,15 @@ def _warn_of_unknown(name: str) -> None:
 
 def check_consumer(properties: Mapping[str, str]) -> None:
     """Refuse invalid consumer properties and warn about unknown ones, without connecting or reading files."""
-    _consumer(_unconnected(properties, Role.CONSUMER), {}, _warn_of_unknown).close()
+    _consumer(_offline_properties(properties, Role.CONSUMER), {}, _warn_of_unknown).close()
 
 
 def check_producer(properties: Mapping[str, str]) -> None:
     """Refuse invalid producer properties and warn about unknown ones, without connecting or reading files."""
-    _producer(_unconnected(properties, Role.PRODUCER), lambda _error, _message: None, {}, _warn_of_unknown)
+    _producer(_offline_properties(properties, Role.PRODUCER), lambda _error, _message: None, {}, _warn_of_unknown)
 
 
-def _unconnected(properties: Mapping[str, str], role: Role) -> dict[str, Any]:
+def _offline_properties(properties: Mapping[str, str], role: Role) -> dict[str, Any]:
     """Leave out the properties that only work where the tasks run."""
     translated = librdkafka(properties, role, reads_files=False)
     elsewhere = [key for key in translated if key.endswith(ELSEWHERE)]

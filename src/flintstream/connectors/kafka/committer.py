@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.staging import Prepared
-from flintstream.connectors.kafka.transactions import FencedError, Transactions, replaced
+from flintstream.connectors.kafka.transactions import FencedError, Transactions, fenced_error
 from flintstream.connectors.sink import Committer
 from flintstream.errors import JobCancelledError
 
@@ -101,7 +101,7 @@ class SubtaskCommit:
         transactions = self._transactions()
         before = transactions.mark(self.home).generation
         if before > self.generation:
-            raise replaced(self.prefix)
+            raise fenced_error(self.prefix)
         left = [item for item in prepared if not transactions.is_written(item)]
         try:
             for several in _portions(left):
@@ -197,7 +197,7 @@ class KafkaCommitter(Committer):
             mark = transactions.mark(home)
             owner = self._owners[name] = Owner(home, mark.generation + 1, mark.ids)
         elif owner.claimed and transactions.mark(owner.home).generation > owner.generation:
-            raise replaced(name)
+            raise fenced_error(name)
         return owner
 
     def _take_over(self, name: str, transactions: Transactions, owner: Owner, ids: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.checkpoint.registry import record, register
-from flintstream.common._text.secrets import has_hidden, shown
+from flintstream.common._text.secrets import has_hidden, hide_secrets
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.source import KafkaEnumerator
@@ -94,7 +94,7 @@ class DynamicInput:
         own = {**self.template.properties, **properties}
         return replace(self.template, properties=own, subscription=Subscription(topics=tuple(sorted(topics))))
 
-    def known(self, cluster: str, properties: Mapping[str, str]) -> Mapping[str, str] | None:
+    def properties_of(self, cluster: str, properties: Mapping[str, str]) -> Mapping[str, str] | None:
         """Return the properties of a cluster with the secrets, which checkpoints do not contain.
 
         Asks the service for them; None if it no longer knows the cluster.
@@ -119,7 +119,7 @@ class DynamicSplit(SourceSplit):
 register(
     "DynamicSplit",
     DynamicSplit,
-    lambda split: {**vars(split), "properties": shown(split.properties)},  # a checkpoint contains no secrets
+    lambda split: {**vars(split), "properties": hide_secrets(split.properties)},  # a checkpoint contains no secrets
     lambda plain: DynamicSplit(**plain),
 )
 
@@ -211,7 +211,7 @@ class DynamicEnumerator(SplitEnumerator):
     def snapshot(self) -> object:
         """Return the clusters and their partitions."""
         return {
-            name: (sorted(item.topics), shown(item.properties), item.enumerator.snapshot())
+            name: (sorted(item.topics), hide_secrets(item.properties), item.enumerator.snapshot())
             for name, item in self._clusters.items()
         }
 
@@ -219,7 +219,7 @@ class DynamicEnumerator(SplitEnumerator):
         """Restore the clusters and their partitions."""
         for name, (topics, properties, known) in state.items():
             # Without the secrets of a cluster that is gone: the first look at the service removes it.
-            self._take_up(name, frozenset(topics), self._source.known(name, properties) or properties)
+            self._take_up(name, frozenset(topics), self._source.properties_of(name, properties) or properties)
             self._clusters[name].enumerator.restore(known)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
@@ -269,7 +269,7 @@ class DynamicReader(SourceReader):
             return True
         reader = self._readers.get(split.cluster)
         if reader is None:
-            properties = self._source.known(split.cluster, split.properties)
+            properties = self._source.properties_of(split.cluster, split.properties)
             if properties is None:
                 return True
             reader = KafkaReader(self._source.of(properties))

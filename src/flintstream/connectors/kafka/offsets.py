@@ -56,7 +56,7 @@ class Offsets:
             return {**found, **at_times(consumer, later, LATEST)}
         given = dict(self.given)
         found = {partition: given[partition] for partition in partitions if partition in given}
-        found.update(committed(consumer, [partition for partition in partitions if partition not in found]))
+        found.update(committed_offsets(consumer, [partition for partition in partitions if partition not in found]))
         left = [partition for partition in partitions if partition not in found]
         if left and self.reset == "none":
             what = "committed offset of the group" if self.kind == "committed" else "given or committed offset"
@@ -75,11 +75,13 @@ def at_times(consumer: Any, partitions: Sequence[Partition], time: int) -> dict[
     if not partitions:
         return {}
     asked = [library().TopicPartition(topic, number, time) for topic, number in partitions]
-    answers = patiently(f"look up offsets of {name(partitions[0])}", lambda: _checked(consumer, asked), client=consumer)
+    answers = patiently(
+        f"look up offsets of {name(partitions[0])}", lambda: _check_answers(consumer, asked), client=consumer
+    )
     return {(answer.topic, answer.partition): answer.offset for answer in answers}
 
 
-def _checked(consumer: Any, asked: list[Any]) -> Any:
+def _check_answers(consumer: Any, asked: list[Any]) -> Any:
     answers = consumer.offsets_for_times(asked, timeout=REQUEST_SECONDS)
     for answer in answers:
         if answer.error is not None:
@@ -87,7 +89,7 @@ def _checked(consumer: Any, asked: list[Any]) -> Any:
     return answers
 
 
-def committed(consumer: Any, partitions: Sequence[Partition]) -> dict[Partition, int]:
+def committed_offsets(consumer: Any, partitions: Sequence[Partition]) -> dict[Partition, int]:
     """Return the committed offsets of the consumer's group, for partitions that have one."""
     if not partitions:
         return {}
@@ -124,7 +126,7 @@ class Subscription:
         wanted = [*self.topics, *(topic for topic, _ in sorted(self.partitions))]
         for topic in wanted:
             if topic not in there and self.creates:
-                there.update(_created(consumer, topic))
+                there.update(_await_creation(consumer, topic))
             if topic not in there:
                 raise KafkaConnectorError(f"topic '{topic}' does not exist; existing topics: {_some(there)}")
         for topic, number in sorted(self.partitions):
@@ -141,7 +143,7 @@ class Subscription:
         return partition[0] in self.topics or partition in self.partitions
 
 
-def _created(consumer: Any, topic: str) -> dict[str, list[int]]:
+def _await_creation(consumer: Any, topic: str) -> dict[str, list[int]]:
     """Return the partitions of a topic that is being created, or nothing if it does not appear in time."""
     until = time.monotonic() + CREATION_SECONDS
     while time.monotonic() < until:

@@ -108,7 +108,7 @@ def librdkafka(
     found: dict[str, Any] = {}
     for key, value in properties.items():
         if key not in OF_OTHERS[role]:
-            found.update(_translated(key, value))
+            found.update(_translate(key, value))
     found.update(login(properties))
     found.update(tls(properties, reads_files=reads_files))
     _check_limits(found)
@@ -117,7 +117,7 @@ def librdkafka(
     return found
 
 
-def _translated(key: str, value: str) -> dict[str, Any]:
+def _translate(key: str, value: str) -> dict[str, Any]:
     """Translate a property whose meaning depends on no other property."""
     if key in OF_THE_CONNECTOR or key in IN_TLS or key in IN_LOGIN:
         return {}

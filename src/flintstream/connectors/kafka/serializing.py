@@ -50,7 +50,7 @@ class RecordSerializer:
         selector, key = self.selector, self.key
         topics: list[str] | str = self.topic or ""
         if selector is not None:
-            topics = _each(lambda record: _checked(selector(record)), records, "finding the topic of")
+            topics = _each(lambda record: _check_topic(selector(record)), records, "finding the topic of")
         keys = None if key is None else _each(key.serialize, records, "serializing the key of")
         values = self._values(records)
         times = None
@@ -104,7 +104,7 @@ def _each(function: Callable[[Any], Any], records: list[Any], doing: str) -> lis
         raise
 
 
-def _checked(topic: Any) -> str:
+def _check_topic(topic: Any) -> str:
     if not isinstance(topic, str) or not topic:
         raise TypeError(f"a topic must be a non-empty str, but got {shorten(topic)}")
     return topic

@@ -44,7 +44,7 @@ class KafkaEnumerator(SplitEnumerator):
         if self._client is None:
             prefix = self._source.client_id_prefix
             more: dict[str, Any] = {"client.id": f"{prefix}-enumerator"} if prefix else {}
-            self._client = consumer(self._source.properties, **more, on_commit=self._told)
+            self._client = consumer(self._source.properties, **more, on_commit=self._on_commit)
         return self._client
 
     def discover(self) -> Sequence[KafkaSplit]:
@@ -118,7 +118,7 @@ class KafkaEnumerator(SplitEnumerator):
             self._telling = True
         self._on_the_way, self._untold = self._untold, {}
 
-    def _told(self, error: Any, _offsets: Any) -> None:
+    def _on_commit(self, error: Any, _offsets: Any) -> None:
         self._telling = False
         if error is None:
             return

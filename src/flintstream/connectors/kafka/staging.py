@@ -60,7 +60,7 @@ class Prepared(NamedTuple):
             KafkaConnectorError: The file is missing or damaged.
         """
         if self.data is not None:
-            yield from _unpacked(self.data)
+            yield from _unpack(self.data)
             return
         where = f"{self.directory}/{self.file}"
         try:
@@ -89,7 +89,7 @@ def _unpacker(**more: Any) -> Any:
     return msgpack.Unpacker(use_list=True, max_buffer_size=0, strict_map_key=False, **more)
 
 
-def _unpacked(data: bytes) -> Iterator[Block]:
+def _unpack(data: bytes) -> Iterator[Block]:
     unpacker = _unpacker()
     unpacker.feed(data)
     return (Block(*item) for item in unpacker)

@@ -53,7 +53,7 @@ class FencedError(KafkaConnectorError):
     """Another producer has taken the transactional id over."""
 
 
-def replaced(name: str) -> FencedError:
+def fenced_error(name: str) -> FencedError:
     """Return the error of a job that must not write any more."""
     return FencedError(
         f"another job writes to Kafka under the transactional id '{name}' and has taken over: give each sink its own "
@@ -208,7 +208,7 @@ class Transactions:
             reason = cause.args[0] if isinstance(cause, kafka.KafkaException) else None
             # The broker ends a transaction that takes too long, with the same error.
             if self._is_fenced(reason) and time.monotonic() - began < self.timeout:
-                raise replaced(self.name) from error
+                raise fenced_error(self.name) from error
             if isinstance(error, KafkaConnectorError):
                 raise
             failure = f" ({self._writing.failure})" if self._writing.failure else ""

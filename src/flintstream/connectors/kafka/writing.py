@@ -22,13 +22,13 @@ class Writing:
 
     def __init__(self, properties: Mapping[str, str], **more: str) -> None:
         """Make the producer, which connects in the background."""
-        self.client = producer(properties, self._failed, **more)
+        self.client = producer(properties, self._on_delivery, **more)
         self.failures = 0
         self.failure: str | None = None
         """Why the first failed record was not delivered."""
         self._partitions: dict[str, list[int]] = {}
 
-    def _failed(self, error: Any, message: Any) -> None:
+    def _on_delivery(self, error: Any, message: Any) -> None:
         if error is not None:
             self.failures += 1
             if self.failure is None:

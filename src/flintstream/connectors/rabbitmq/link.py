@@ -107,9 +107,9 @@ class Link:
         """Why the connection was lost."""
         self._connection = library().SelectConnection(
             server.parameters(),
-            on_open_callback=lambda connection: connection.channel(on_open_callback=self._opened),
-            on_open_error_callback=self._closed,
-            on_close_callback=self._closed,
+            on_open_callback=lambda connection: connection.channel(on_open_callback=self._on_open),
+            on_open_error_callback=self._on_close,
+            on_close_callback=self._on_close,
         )
         self._thread = threading.Thread(target=self._run, name="flintstream-rabbitmq", daemon=True)
         self._thread.start()
@@ -126,7 +126,7 @@ class Link:
             self._over = True
         loop.close()
 
-    def _opened(self, channel: Any) -> None:
+    def _on_open(self, channel: Any) -> None:
         self._channel = channel
         channel.add_on_close_callback(self._channel_closed)
         self._prepare(channel, self._prepared)
@@ -141,7 +141,7 @@ class Link:
         if self._connection.is_open:
             self._connection.close()
 
-    def _closed(self, connection: Any, reason: Any) -> None:
+    def _on_close(self, connection: Any, reason: Any) -> None:
         self._fail(reason)
         connection.ioloop.stop()
 
@@ -152,7 +152,7 @@ class Link:
                 self.failure = RabbitError(f"{self._purpose} at {self._server.name}: {what}")
             self.changed.notify_all()
 
-    def _shut(self) -> None:
+    def _close_connection(self) -> None:
         if self._connection.is_open:
             self._connection.close()
         else:
@@ -206,7 +206,7 @@ class Link:
         """Disconnect."""
         with self.changed:
             if not self._over:
-                self._connection.ioloop.add_callback_threadsafe(self._shut)
+                self._connection.ioloop.add_callback_threadsafe(self._close_connection)
         self._thread.join(CLOSE_SECONDS)
         with self.changed:
             if not self._over:  # the server does not respond

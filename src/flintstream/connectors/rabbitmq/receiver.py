@@ -78,11 +78,11 @@ class Receiver:
         def receive(_channel: Any, method: Any, properties: Any, body: bytes) -> None:
             arrived.append(Message(method.delivery_tag, properties.correlation_id, body))
 
-        def cancelled(_frame: Any) -> None:
+        def on_cancel(_frame: Any) -> None:
             raise RabbitError("the queue was deleted")
 
         self._receive = receive
-        channel.add_on_cancel_callback(cancelled)
+        channel.add_on_cancel_callback(on_cancel)
         self._setup(channel)
         if self._in_transactions:
             channel.tx_select(callback=lambda _: None)

@@ -58,13 +58,13 @@ class Publisher:
 
     def _prepare(self, channel: Any, ready: Callable[..., None]) -> None:
         self._output.setup(channel)
-        channel.add_on_return_callback(self._returned)
-        channel.confirm_delivery(self._confirmed, callback=ready)
+        channel.add_on_return_callback(self._on_return)
+        channel.confirm_delivery(self._on_confirm, callback=ready)
 
-    def _returned(self, _channel: Any, method: Any, _properties: Any, _body: bytes) -> None:
+    def _on_return(self, _channel: Any, method: Any, _properties: Any, _body: bytes) -> None:
         self._refused = method.reply_text  # waiting callers wake up when its confirmation follows
 
-    def _confirmed(self, frame: Any) -> None:
+    def _on_confirm(self, frame: Any) -> None:
         method = frame.method
         with self._link.changed:
             if method.multiple:

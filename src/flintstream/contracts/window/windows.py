@@ -192,7 +192,7 @@ class GlobalWindow(Window):
 _GLOBAL_WINDOW = GlobalWindow()
 
 
-def _read(stream: BytesIO, size: int) -> bytes:
+def _read_bounds(stream: BytesIO, size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
         raise EOFError(f"a window takes {size} bytes, but only {len(data)} are left")
@@ -217,7 +217,7 @@ class TimeWindowSerializer(TypeSerializer[TimeWindow]):
 
     def deserialize(self, stream: BytesIO) -> TimeWindow:
         """Read a window."""
-        return TimeWindow(*struct.unpack(">qq", _read(stream, 16)))
+        return TimeWindow(*struct.unpack(">qq", _read_bounds(stream, 16)))
 
 
 class CountWindowSerializer(TypeSerializer[CountWindow]):
@@ -238,7 +238,7 @@ class CountWindowSerializer(TypeSerializer[CountWindow]):
 
     def deserialize(self, stream: BytesIO) -> CountWindow:
         """Read a window."""
-        return CountWindow(*struct.unpack(">q", _read(stream, 8)))
+        return CountWindow(*struct.unpack(">q", _read_bounds(stream, 8)))
 
 
 class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
@@ -259,5 +259,5 @@ class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
 
     def deserialize(self, stream: BytesIO) -> GlobalWindow:
         """Read the window."""
-        _read(stream, 1)
+        _read_bounds(stream, 1)
         return GlobalWindow.get()

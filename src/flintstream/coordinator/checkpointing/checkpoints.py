@@ -214,7 +214,7 @@ class Checkpoints:
         except Exception as error:
             self.ended_ms = now_ms
             written = {path for report in reports for piece in report.pieces or () for path in piece.paths()}
-            self.history.failed(request.number, "checkpoint", reports, _why(error))
+            self.history.add_failed(request.number, "checkpoint", reports, _why(error))
             self._discard_with(request, written)
             if optional:
                 raise CheckpointError(f"checkpoint {request.number} failed: {_why(error)}") from error
@@ -228,7 +228,7 @@ class Checkpoints:
         old = sorted(done.metadata.paths() & known)
         self.reused = [f"{done.directory}/{METADATA}", *old[:: max(1, len(old) // SAMPLE)]]
         self.completed.append(done)
-        self.history.completed(done.metadata, done.where, reports, self.new_bytes)
+        self.history.add_completed(done.metadata, done.where, reports, self.new_bytes)
         return done
 
     def add_duration(self, millis: int) -> None:
@@ -263,10 +263,10 @@ class Checkpoints:
         try:
             done = self._finish(request, reports, contents, created_ms, SAVEPOINT)
         except Exception as error:
-            self.history.failed(request.number, SAVEPOINT, reports, _why(error))
+            self.history.add_failed(request.number, SAVEPOINT, reports, _why(error))
             self._discard(request)
             raise CheckpointError(f"the savepoint failed: {_why(error)}") from error
-        self.history.completed(done.metadata, done.where, reports, done.metadata.size())
+        self.history.add_completed(done.metadata, done.where, reports, done.metadata.size())
         return done
 
     def _finish(
@@ -286,8 +286,8 @@ class Checkpoints:
             created_ms=created_ms,
             release=flintstream.__version__,
             chains=_chains(contents.chains, reports),
-            enumerators=self._encoded(codec.encode_one, contents.enumerators, "the state of the enumerator"),
-            committables=self._encoded(
+            enumerators=self._encode_values(codec.encode_one, contents.enumerators, "the state of the enumerator"),
+            committables=self._encode_values(
                 codec.encode, {u: list(i) for u, i in contents.committables.items() if i}, "the output to commit"
             ),
             depth=1 if request.directory else 0,
@@ -298,7 +298,9 @@ class Checkpoints:
             request.store.write(path, to_bytes(metadata))
         return Completed(metadata, request.store, request.directory)
 
-    def _encoded(self, encode: Callable[[Any], bytes], values: Mapping[str, object], what: str) -> dict[str, bytes]:
+    def _encode_values(
+        self, encode: Callable[[Any], bytes], values: Mapping[str, object], what: str
+    ) -> dict[str, bytes]:
         """Return values by uid as bytes."""
         with refusing(self.settings.refuse_pickle):
             encoded = {}
@@ -313,7 +315,7 @@ class Checkpoints:
         """Count a failed checkpoint and delete the files it has written."""
         self.failed += 1
         if self._discard(request) and self.store is not None and not self.logged:
-            for path in written - self.needed():
+            for path in written - self.needed_files():
                 if path.startswith(f"{SHARED}/"):
                     _quietly(self.store.delete, path)
 
@@ -362,7 +364,7 @@ class Checkpoints:
                 _quietly(self.store.delete, path)
         _quietly(self.store.delete_tree, dropped.directory)
 
-    def needed(self) -> set[str]:
+    def needed_files(self) -> set[str]:
         """Return the files below the job's directory that kept checkpoints need."""
         return {path for item in self.completed if item.own for path in item.metadata.paths()}
 
@@ -370,7 +372,7 @@ class Checkpoints:
         """Delete files that no checkpoint needs. Call it only while no subtask runs, as it may be writing files."""
         if self.store is None:
             return
-        needed = self.needed() | {f"{item.directory}/{METADATA}" for item in self.completed if item.own}
+        needed = self.needed_files() | {f"{item.directory}/{METADATA}" for item in self.completed if item.own}
         try:
             found = self.store.list("")
         except Exception as error:  # noqa: BLE001 - whatever a storage raises

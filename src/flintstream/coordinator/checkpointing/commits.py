@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
 from flintstream.errors import CheckpointError, CommitError, JobCancelledError, PickleRefusedError
-from flintstream.runtime.failure import noted
+from flintstream.runtime.failure import user_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -164,7 +164,7 @@ class Commits:
         committer = self.committers[node]
         if committer is not None:
             where = f"the committer of operator '{self.names[node]}'"
-            with noted(where):
+            with user_code(where):
                 left, attempt = committer.commit(self.pending[node]), 1
             while left:
                 delay = committer.retry.delay_after(attempt)
@@ -176,7 +176,7 @@ class Commits:
                     ) from committer.failure
                 if not self.wait(delay / 1000):
                     raise JobCancelledError(f"the job was cancelled while sink '{self.names[node]}' had yet to commit")
-                with noted(where):
+                with user_code(where):
                     left, attempt = committer.commit(left), attempt + 1
         del self.pending[node]
 

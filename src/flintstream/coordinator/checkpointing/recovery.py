@@ -242,11 +242,11 @@ def with_key_groups(plan: JobPlan, old: Mapping[str, int], where: str) -> JobPla
     def edges(of: tuple[ExchangeEdge, ...]) -> tuple[ExchangeEdge, ...]:
         return tuple(replace(edge, max_parallelism=chains[edge.target_chain]) for edge in of)
 
-    def changed(chain: ChainPlan) -> ChainPlan:
+    def change(chain: ChainPlan) -> ChainPlan:
         inputs, outputs = edges(chain.inputs), edges(chain.outputs)
         return replace(chain, max_parallelism=chains[chain.id], inputs=inputs, outputs=outputs)
 
-    steps = (replace(step, chains=tuple(map(changed, step.chains))) for step in plan.supersteps)
+    steps = (replace(step, chains=tuple(map(change, step.chains))) for step in plan.supersteps)
     return replace(plan, supersteps=tuple(steps))
 
 

@@ -26,7 +26,7 @@ class CheckpointHistory:
         """Start without any."""
         self._entries: deque[dict[str, Any]] = deque(maxlen=KEPT_CHECKPOINTS)
 
-    def completed(self, metadata: Metadata, where: str, reports: Iterable[Report], new_bytes: int) -> None:
+    def add_completed(self, metadata: Metadata, where: str, reports: Iterable[Report], new_bytes: int) -> None:
         """Note a checkpoint that is complete, with the time (ms) that each subtask took for it."""
         times = {(report.chain, report.subtask): report.state_ms for report in reports}
         slowest = max(times.values(), default=0)
@@ -46,7 +46,7 @@ class CheckpointHistory:
             }
         )
 
-    def failed(self, number: int, kind: str, reports: Iterable[Report], reason: str) -> None:
+    def add_failed(self, number: int, kind: str, reports: Iterable[Report], reason: str) -> None:
         """Note a checkpoint that has failed, and why."""
         slowest = max((report.state_ms for report in reports), default=0)
         self._entries.append(
@@ -69,7 +69,7 @@ class CheckpointHistory:
         """Add the time (ms) that the driver took for the last one."""
         self._entries[-1]["duration_ms"] += millis
 
-    def told(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, Any]]:
         """Return all, the oldest first."""
         return [dict(entry) for entry in tuple(self._entries)]
 

@@ -59,7 +59,7 @@ def checkpoints_of(job: ObservedJob) -> dict[str, object]:
             "changelog": checkpoints.logged,
             "materialize_interval_ms": settings.materialize_interval_ms,
         },
-        "history": checkpoints.history.told(),
+        "history": checkpoints.history.to_json(),
         "state": [] if latest is None else state_of(latest.metadata),
         "kept": [
             {

@@ -164,7 +164,7 @@ def records() -> list[dict[str, Any]]:
     return sorted(found, key=lambda record: (record["started_ms"], record["job_id"]), reverse=True)
 
 
-def ended() -> list[dict[str, Any]]:
+def ended_jobs() -> list[dict[str, Any]]:
     """Return the records of jobs that do not run any more, the latest start first.
 
     A job that its process did not see end has the state ``LOST``.
@@ -183,7 +183,7 @@ def find(job: str) -> dict[str, Any]:
     Raises:
         FlintstreamError: There is none.
     """
-    known = ended()
+    known = ended_jobs()
     for matches in (
         [record for record in known if record["job_id"] == job],
         [record for record in known if record["name"] == job],

@@ -73,7 +73,7 @@ class JobMetrics:
         """Move what subtasks have counted that another plan does not have to those that it has; drop their gauges."""
         count = {node.id: chain.parallelism for chain in plan.chains for node in chain.nodes}
 
-        def moved(subtasks: dict[tuple[int, int], dict[str, Reported]]) -> dict[tuple[int, int], dict[str, Reported]]:
+        def shift(subtasks: dict[tuple[int, int], dict[str, Reported]]) -> dict[tuple[int, int], dict[str, Reported]]:
             found: dict[tuple[int, int], dict[str, Reported]] = {}
             for (node, subtask), metrics in sorted(subtasks.items(), key=lambda entry: entry[0]):
                 own = found.setdefault((node, subtask % count[node]), {})
@@ -87,7 +87,7 @@ class JobMetrics:
 
         with self._lock:
             number, kept = self._kept
-            self._subtasks, self._kept = moved(self._subtasks), (number, moved(kept))
+            self._subtasks, self._kept = shift(self._subtasks), (number, shift(kept))
 
     def values(self) -> dict[str, dict[str, Any]]:
         """Return the metrics of all subtasks combined, by operator name and metric name.
@@ -104,18 +104,18 @@ class JobMetrics:
                         operator[name] = reported
                     else:
                         operator[name] = other.beside(reported)
-        return {operator: dict(_shown(metrics)) for operator, metrics in together.items()}
+        return {operator: dict(_describe(metrics)) for operator, metrics in together.items()}
 
     def by_subtask(self) -> list[SubtaskMetrics]:
         """Return the metrics of each subtask of each operator, in the order of the plan."""
         with self._lock:
             return [
-                SubtaskMetrics(self._names[node], node, subtask, dict(_shown(metrics, alone=True)))
+                SubtaskMetrics(self._names[node], node, subtask, dict(_describe(metrics, alone=True)))
                 for (node, subtask), metrics in sorted(self._subtasks.items(), key=lambda entry: entry[0])
             ]
 
 
-def _shown(metrics: Mapping[str, Reported], *, alone: bool = False) -> Iterator[tuple[str, object]]:
+def _describe(metrics: Mapping[str, Reported], *, alone: bool = False) -> Iterator[tuple[str, object]]:
     for name, reported in metrics.items():
         if alone and isinstance(reported, Gauged):
             yield name, reported.by_subtask[0]

@@ -38,27 +38,27 @@ def told_of_failure(listeners: Sequence[Listener]) -> Iterator[None]:
         yield
     except BaseException as error:
         for listener in listeners:
-            _told(listener.on_job_submitted, None, error)
+            _notify(listener.on_job_submitted, None, error)
         raise
 
 
 def begin(listener: Listener, job: RunningJob) -> Callable[[], None]:
     """Tell a listener that a job starts, and of its progress; return what to call at the end of the job."""
     job.listen(partial(_tell_progress, listener, job))
-    _told(listener.on_job_submitted, client_of(job), None)
+    _notify(listener.on_job_submitted, client_of(job), None)
     return partial(_tell_end, listener, job)
 
 
 def _tell_progress(listener: Listener, job: RunningJob, _progress: Progress) -> None:
-    _told(listener.on_progress, progress_of(job))
+    _notify(listener.on_progress, progress_of(job))
 
 
 def _tell_end(listener: Listener, job: RunningJob) -> None:
     error = job.result.exception()
-    _told(listener.on_job_executed, progress_of(job), result_of(job) if error is None else None, error)
+    _notify(listener.on_job_executed, progress_of(job), result_of(job) if error is None else None, error)
 
 
-def _told(method: Callable[..., None], *arguments: Any) -> None:
+def _notify(method: Callable[..., None], *arguments: Any) -> None:
     try:
         method(*arguments)
     except Exception:  # noqa: BLE001 - a listener may raise anything

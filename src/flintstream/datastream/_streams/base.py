@@ -25,7 +25,7 @@ from flintstream.datastream.functions import (
 )
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.errors import PlanError
-from flintstream.graph.frozen import frozen
+from flintstream.graph.frozen import freeze
 from flintstream.graph.transformation import (
     CacheTransformation,
     OperatorTransformation,
@@ -221,7 +221,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         [10, 20]
         """
         function = as_function(func, MapFunction, "map", "map")
-        return self._then("Map", MapOperator(function, plain=is_plain(func, MapFunction)), output_type)
+        return self._add_operator("Map", MapOperator(function, plain=is_plain(func, MapFunction)), output_type)
 
     @overload
     def flat_map(
@@ -241,14 +241,14 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Apply a function that returns any number of records for each record, as an iterable or generator."""
-        return self._then(
+        return self._add_operator(
             "FlatMap", FlatMapOperator(as_function(func, FlatMapFunction, "flat_map", "flat_map")), output_type
         )
 
     def filter(self, func: Callable[[T_co], object] | FilterFunction[T_co]) -> DataStream[T_co]:
         """Keep the records for which the function returns true. The type is unchanged."""
         operator = FilterOperator(as_function(func, FilterFunction, "filter", "filter"))
-        return self._then("Filter", operator, self._transformation.output_type)
+        return self._add_operator("Filter", operator, self._transformation.output_type)
 
     @overload
     def process(
@@ -283,7 +283,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         # As in PyFlink, a keyed function also works here as long as it uses no state, timers or keys.
         if not isinstance(func, (ProcessFunction, KeyedProcessFunction)):
             raise TypeError(f"process() on a DataStream needs a ProcessFunction, but got {type(func).__name__}")
-        return self._then("PROCESS", ProcessOperator(func), output_type)
+        return self._add_operator("PROCESS", ProcessOperator(func), output_type)
 
     def project(self, *field_indexes: int) -> DataStream[tuple[Any, ...]]:
         """Keep the given fields of a stream of tuples, in this order.
@@ -308,7 +308,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             if not 0 <= index < len(types):
                 raise ValueError(f"project({index}) is out of range: the tuples have fields 0 to {len(types) - 1}")
         projected = Types.TUPLE([types[index] for index in field_indexes])
-        return self._then("Projection", ProjectOperator(field_indexes), projected, kind="ENGINE")
+        return self._add_operator("Projection", ProjectOperator(field_indexes), projected, kind="ENGINE")
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy[T_co]) -> DataStream[T_co]:
         """Give records their event time (ms) and generate watermarks from it.
@@ -340,7 +340,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
                 f"extract_timestamp(value, record_timestamp), but got {assigner!r}",
             )
         operator = TimestampsAndWatermarksOperator(copy.copy(watermark_strategy))
-        marked = self._then("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
+        marked = self._add_operator("Timestamps/Watermarks", operator, self._transformation.output_type, kind="ENGINE")
         marked._transformation.parallelism = self._transformation.parallelism
         return marked
 
@@ -362,11 +362,11 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """Partition the stream by key: all records with the same key go to one subtask and share keyed state."""
         from flintstream.datastream._streams.keyed import KeyedStream
 
-        selector = frozen("key_by", as_selector(key_selector))
+        selector = freeze("key_by", as_selector(key_selector))
         declared = as_type(key_type)
         converter = declared.converter() if declared is not None else None
         partitioner = partitioners.KeyGroupPartitioner(selector, converter)
-        return KeyedStream(self._env, self._partitioned(partitioner, "Key by"), self, selector, declared)
+        return KeyedStream(self._env, self._partition(partitioner, "Key by"), self, selector, declared)
 
     def window_all(self, window_assigner: WindowAssigner[T_co, W]) -> AllWindowedStream[T_co, W]:
         """Window the whole stream without keys, in one subtask.
@@ -500,19 +500,19 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
     def shuffle(self) -> DataStream[T_co]:
         """Send each record to a random subtask."""
-        return self._repartitioned(partitioners.ShufflePartitioner())
+        return self._repartition(partitioners.ShufflePartitioner())
 
     def rescale(self) -> DataStream[T_co]:
         """Distribute records round robin to the subtasks that belong to the sender."""
-        return self._repartitioned(partitioners.RescalePartitioner())
+        return self._repartition(partitioners.RescalePartitioner())
 
     def rebalance(self) -> DataStream[T_co]:
         """Distribute records round robin to all subtasks."""
-        return self._repartitioned(partitioners.RebalancePartitioner())
+        return self._repartition(partitioners.RebalancePartitioner())
 
     def forward(self) -> DataStream[T_co]:
         """Send records to the subtask with the same index. Both ends need the same parallelism."""
-        return self._repartitioned(partitioners.ForwardPartitioner())
+        return self._repartition(partitioners.ForwardPartitioner())
 
     @overload
     def broadcast(self, broadcast_state_descriptor: None = None) -> DataStream[T_co]: ...
@@ -534,7 +534,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         Raises:
             TypeError: A descriptor is not a ``MapStateDescriptor``.
         """
-        everywhere = self._repartitioned(partitioners.BroadcastPartitioner())
+        everywhere = self._repartition(partitioners.BroadcastPartitioner())
         if broadcast_state_descriptor is None:
             return everywhere
         from flintstream.datastream._streams.broadcast import BroadcastStream
@@ -554,8 +554,8 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         else:
             raise TypeError(f"Parameter partitioner should be a callable or a Partitioner, but got {partitioner!r}")
         name = "partition_custom"
-        selector = frozen(name, as_selector(key_selector, name))
-        return self._repartitioned(partitioners.CustomPartitioner(frozen(name, partition), selector))
+        selector = freeze(name, as_selector(key_selector, name))
+        return self._repartition(partitioners.CustomPartitioner(freeze(name, partition), selector))
 
     # -- ends --------------------------------------------------------------------------------------------------------
 
@@ -627,7 +627,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """
         if limit is not None and limit < 1:
             raise ValueError(f"The limit of execute_and_collect() must be greater than 0, but got {limit}")
-        sink = collect_into(self._collected)
+        sink = collect_into(self._add_collect_sink)
         client = self._env.execute_async(job_execution_name or "DataStream Collect")
         iterator: CloseableIterator[T_co] = CloseableIterator(sink, client)
         if limit is None:
@@ -637,7 +637,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
 
     # -- construction ------------------------------------------------------------------------------------------------
 
-    def _then(
+    def _add_operator(
         self, name: str, operator: Operator, output_type: TypeInformation | None, *, kind: str = "PROCESS"
     ) -> DataStream:
         transformation = OperatorTransformation(
@@ -646,12 +646,12 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         self._env._register(transformation)
         return DataStream(self._env, transformation)
 
-    def _partitioned(self, partitioner: partitioners.Partitioner, name: str) -> PartitionTransformation:
+    def _partition(self, partitioner: partitioners.Partitioner, name: str) -> PartitionTransformation:
         origin = self._values_transformation()
         return PartitionTransformation(name, (origin,), origin.output_type, partitioner=partitioner)
 
-    def _repartitioned(self, partitioner: partitioners.Partitioner) -> DataStream[T_co]:
-        return DataStream(self._env, self._partitioned(partitioner, "Partition"))
+    def _repartition(self, partitioner: partitioners.Partitioner) -> DataStream[T_co]:
+        return DataStream(self._env, self._partition(partitioner, "Partition"))
 
     def _sink_transformed(self, name: str, sink: Sink) -> SinkTransformation:
         origin = self._values_transformation()
@@ -660,7 +660,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         self._env._register(transformation)
         return transformation
 
-    def _collected(self, name: str, sink: Sink) -> SinkTransformation:
+    def _add_collect_sink(self, name: str, sink: Sink) -> SinkTransformation:
         transformation = self._sink_transformed(name, sink)
         transformation.follows_input = True
         return transformation

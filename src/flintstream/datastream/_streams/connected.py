@@ -115,7 +115,7 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
                 f"map() on ConnectedStreams: the input function must be a CoMapFunction, but got {func!r} "
                 f"of type {type(func).__name__}",
             )
-        return self._then("Co-Map", CoMap(func), output_type)
+        return self._add_operator("Co-Map", CoMap(func), output_type)
 
     @overload
     def flat_map(self, func: CoFlatMapFunction[A_co, B_co], output_type: TypeInformation[V]) -> DataStream[V]: ...
@@ -147,7 +147,7 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
                 f"flat_map() on ConnectedStreams: the input function must be a CoFlatMapFunction, but got {func!r} "
                 f"of type {type(func).__name__}",
             )
-        return self._then("Co-Flat Map", CoFlatMap(func), output_type)
+        return self._add_operator("Co-Flat Map", CoFlatMap(func), output_type)
 
     @overload
     def process(
@@ -207,12 +207,12 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
                 "call key_by(selector1, selector2) on the connected streams first",
             )
         name = "Keyed Co-Process" if self._is_keyed_stream() else "Co-Process"
-        return self._then(name, CoProcess(func) if isinstance(func, CoProcessFunction) else func, output_type)
+        return self._add_operator(name, CoProcess(func) if isinstance(func, CoProcessFunction) else func, output_type)
 
     def _is_keyed_stream(self) -> bool:
         return isinstance(self.stream1, KeyedStream) and isinstance(self.stream2, KeyedStream)
 
-    def _then(self, name: str, function: Any, output_type: TypeInformation | None) -> DataStream:
+    def _add_operator(self, name: str, function: Any, output_type: TypeInformation | None) -> DataStream:
         first, second = self.stream1, self.stream2
         keyed = False
         operator: Operator = CoProcessOperator(function)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
 from flintstream.datastream.functions import KeySelector
 from flintstream.errors import UnpicklableError
-from flintstream.graph.frozen import frozen
+from flintstream.graph.frozen import freeze
 from flintstream.runtime.operators.adapters import PlainFunction
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def as_assigner(assigner: Any, source_name: str) -> Any:
         _warn_of(source_name, f"{assigner!r} is not a TimestampAssigner")
         return None
     try:
-        frozen(source_name, usable)
+        freeze(source_name, usable)
     except UnpicklableError as error:
         _warn_of(source_name, str(error))
         return None

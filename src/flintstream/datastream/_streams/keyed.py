@@ -86,7 +86,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     ) -> DataStream:
         """Apply a function to each record. Its ``open`` may create keyed state."""
         adapter = KeyedMap(as_function(func, MapFunction, "map", "map"))
-        return self._keyed("Map", KeyedProcessOperator(adapter, self._selector), output_type)
+        return self._add_keyed_operator("Map", KeyedProcessOperator(adapter, self._selector), output_type)
 
     @overload
     def flat_map(
@@ -107,12 +107,14 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     ) -> DataStream:
         """Apply a function that returns any number of records. Its ``open`` may create keyed state."""
         adapter = KeyedFlatMap(as_function(func, FlatMapFunction, "flat_map", "flat_map"))
-        return self._keyed("FlatMap", KeyedProcessOperator(adapter, self._selector), output_type)
+        return self._add_keyed_operator("FlatMap", KeyedProcessOperator(adapter, self._selector), output_type)
 
     def filter(self, func: Callable[[T_co], object] | FilterFunction[T_co]) -> DataStream[T_co]:
         """Keep the records for which the function returns true. Its ``open`` may create keyed state."""
         adapter = KeyedFilter(as_function(func, FilterFunction, "filter", "filter"))
-        return self._keyed("Filter", KeyedProcessOperator(adapter, self._selector), self._transformation.output_type)
+        return self._add_keyed_operator(
+            "Filter", KeyedProcessOperator(adapter, self._selector), self._transformation.output_type
+        )
 
     @overload
     def reduce(self, func: Callable[[T_co, T_co], T_co] | ReduceFunction[T_co]) -> DataStream[T_co]: ...
@@ -125,7 +127,9 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def reduce(self, func: Callable[[T_co, T_co], Any] | ReduceFunction) -> DataStream:
         """Combine each record with the key's running value and emit the result; in BATCH mode only the last one."""
         function = as_function(func, ReduceFunction, "reduce", "reduce")
-        return self._keyed("Reduce", ReduceOperator(function, self._selector), self._transformation.output_type)
+        return self._add_keyed_operator(
+            "Reduce", ReduceOperator(function, self._selector), self._transformation.output_type
+        )
 
     def sum(self, position_to_sum: int | str = 0) -> DataStream[T_co]:
         """Emit a rolling sum of a field."""
@@ -167,7 +171,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
                 f"{aggregation.value}() needs the position of a field, a number or a field name, but got {position!r}",
             )
         operator = ReduceOperator(FieldAggregation(aggregation, position), self._selector)
-        return self._keyed("Reduce", operator, self._transformation.output_type)
+        return self._add_keyed_operator("Reduce", operator, self._transformation.output_type)
 
     @overload  # type: ignore[override]  # a plain ProcessFunction is refused
     def process(
@@ -187,7 +191,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
             raise TypeError(
                 f"KeyedProcessFunction is required for KeyedStream.process(), but got {type(func).__name__}",
             )
-        return self._keyed("KEYED PROCESS", KeyedProcessOperator(func, self._selector), output_type)
+        return self._add_keyed_operator("KEYED PROCESS", KeyedProcessOperator(func, self._selector), output_type)
 
     @overload
     def key_by(
@@ -234,7 +238,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         )
         return WindowedStream(self, assigner)
 
-    def _keyed(
+    def _add_keyed_operator(
         self, name: str, operator: Operator, output_type: TypeInformation | None, *, kind: str = "KEYED"
     ) -> DataStream:
         transformation = OperatorTransformation(

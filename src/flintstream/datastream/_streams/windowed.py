@@ -151,7 +151,9 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
         descriptor = ReducingStateDescriptor(WINDOW_STATE_NAME, function.reduce, self.get_input_type())
         if window_function is None:
             output_type = self.get_input_type()
-        return self._windowed(descriptor, self._checked(window_function, "reduce"), output_type, function)
+        return self._add_window_operator(
+            descriptor, self._check_function(window_function, "reduce"), output_type, function
+        )
 
     def _aggregate(
         self,
@@ -163,7 +165,9 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
         if not isinstance(function, AggregateFunction):
             raise TypeError(f"aggregate() needs an AggregateFunction, but got {type(function).__name__}")
         descriptor = AggregatingStateDescriptor(WINDOW_STATE_NAME, function, accumulator_type)
-        return self._windowed(descriptor, self._checked(window_function, "aggregate"), output_type, function)
+        return self._add_window_operator(
+            descriptor, self._check_function(window_function, "aggregate"), output_type, function
+        )
 
     def _whole(self, function: Any, output_type: TypeInformation | None, operation: str, wanted: type) -> DataStream:
         if not isinstance(function, wanted):
@@ -178,9 +182,9 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
                     stacklevel=3,
                 )
         descriptor = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
-        return self._windowed(descriptor, function, output_type, None, wanted)
+        return self._add_window_operator(descriptor, function, output_type, None, wanted)
 
-    def _checked(self, function: Any, operation: str) -> Any:
+    def _check_function(self, function: Any, operation: str) -> Any:
         if function is not None and not isinstance(function, self._window_functions):
             names = " or ".join(wanted.__name__ for wanted in self._window_functions)
             raise TypeError(
@@ -188,7 +192,7 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
             )
         return function
 
-    def _windowed(
+    def _add_window_operator(
         self,
         descriptor: StateDescriptor,
         function: Any,
@@ -210,7 +214,7 @@ class _Windowed(Drawn, Generic[K_co, T_co, W_co]):
             kind,
         )
         name = type(assigner).__name__
-        return self._keyed_stream._keyed(name, operator, output_type, kind="WINDOW")
+        return self._keyed_stream._add_keyed_operator(name, operator, output_type, kind="WINDOW")
 
 
 class WindowedStream(_Windowed[K_co, T_co, W_co]):

@@ -228,7 +228,7 @@ class RMQConnectionConfig:
             return RMQConnectionConfig(self._values)
 
 
-def _checked(config: object, queue_name: object) -> RabbitServer:
+def _check_config(config: object, queue_name: object) -> RabbitServer:
     if not isinstance(config, RMQConnectionConfig):
         raise TypeError(f"expected an RMQConnectionConfig, got {config!r}")
     if not isinstance(queue_name, str) or not queue_name:
@@ -270,7 +270,7 @@ class RMQSource(Source[T_co]):
         Raises:
             MissingDependencyError: pika is not installed.
         """
-        self._server = _checked(connection_config, queue_name)
+        self._server = _check_config(connection_config, queue_name)
         self._queue = queue_name
         self._with_ids = check_bool(use_correlation_id, "use_correlation_id")
         if not isinstance(deserialization_schema, DeserializationSchema):
@@ -344,7 +344,7 @@ class RMQSink(Sink[T_contra]):
         Raises:
             MissingDependencyError: pika is not installed.
         """
-        self._server = _checked(connection_config, queue_name)
+        self._server = _check_config(connection_config, queue_name)
         self._queue = queue_name
         if not isinstance(serialization_schema, SerializationSchema):
             raise TypeError(f"expected a SerializationSchema, got {serialization_schema!r}")

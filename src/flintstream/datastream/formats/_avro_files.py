@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import SourceReader
 
 
-def checked(schema: AvroSchema, purpose: str) -> AvroSchema:
+def check_schema(schema: AvroSchema, purpose: str) -> AvroSchema:
     """Return ``schema`` if it is an ``AvroSchema``.
 
     Raises:
@@ -71,7 +71,7 @@ class AvroFileFormat(StreamFormat):
     splittable = True
 
     def __init__(self, schema: AvroSchema) -> None:
-        self._schema = checked(schema, "AvroFileFormat")
+        self._schema = check_schema(schema, "AvroFileFormat")
 
     def create_reader(self) -> SourceReader:
         """Return a reader of blocks."""
@@ -165,4 +165,4 @@ class AvroBulkWriters:
             TypeError: ``schema`` is not an ``AvroSchema``.
             MissingDependencyError: fastavro is not installed.
         """
-        return AvroRecords(str(checked(schema, "AvroBulkWriters")))
+        return AvroRecords(str(check_schema(schema, "AvroBulkWriters")))

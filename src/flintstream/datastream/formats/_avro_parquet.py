@@ -11,7 +11,7 @@ from flintstream.connectors.files.columnar import RowGroupReader
 from flintstream.connectors.files.parquet import ColumnarWriter, parquet_writer
 from flintstream.datastream.connectors._file_source import StreamFormat
 from flintstream.datastream.formats._avro_arrow import AvroColumns
-from flintstream.datastream.formats._avro_files import checked
+from flintstream.datastream.formats._avro_files import check_schema
 from flintstream.datastream.formats._avro_schema import GenericRecordAvroTypeInfo
 from flintstream.datastream.formats._columnar_files import Columns
 from flintstream.datastream.formats._columns import pyarrow
@@ -97,7 +97,7 @@ class AvroParquetWriters:
 class _AvroParquet(StreamFormat):
     def __init__(self, schema: AvroSchema) -> None:
         pyarrow("parquet", "reading Parquet files")
-        self._schema = checked(schema, "AvroParquetReaders")
+        self._schema = check_schema(schema, "AvroParquetReaders")
         AvroColumns(str(schema))  # fail early for unsupported schemas
 
     def create_reader(self) -> SourceReader:
@@ -123,7 +123,7 @@ class _AvroParquetRows(BulkWriterFactory):
 
     def __init__(self, schema: AvroSchema) -> None:
         pyarrow("parquet", "writing Parquet files")
-        self._schema = str(checked(schema, "AvroParquetWriters"))
+        self._schema = str(check_schema(schema, "AvroParquetWriters"))
         AvroColumns(self._schema)  # fail early for unsupported schemas
 
     def create(self, stream: BinaryIO) -> BulkWriter:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flintstream.common.typeinfo import TypeInformation
-from flintstream.connectors.formats.avro_schema import parsed
+from flintstream.connectors.formats.avro_schema import parse_schema
 
 
 class AvroSchema:
@@ -38,7 +38,7 @@ class AvroSchema:
         content = json.dumps(schema) if isinstance(schema, (dict, list)) else schema
         if not isinstance(content, str):
             raise TypeError(f"an Avro schema must be JSON text, but got {schema!r}")
-        parsed(content)
+        parse_schema(content)
         self._text = json.dumps(json.loads(content), separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
@@ -54,7 +54,7 @@ class AvroSchema:
     @property
     def parsed(self) -> Any:
         """The schema in fastavro's parsed form; parsed once per process."""
-        return parsed(self._text)
+        return parse_schema(self._text)
 
     def __str__(self) -> str:
         return self._text

@@ -30,7 +30,7 @@ _PLAIN_NUMBERS = re.compile(r"[0-9.+\-eE,]*").fullmatch
 _BITS: dict[type[t.DataType], int] = {t.TinyIntType: 8, t.SmallIntType: 16, t.IntType: 32, t.BigIntType: 64}
 
 
-def _checked(schema: CsvSchema, purpose: str) -> RowTypeInfo:
+def _check_schema(schema: CsvSchema, purpose: str) -> RowTypeInfo:
     if not isinstance(schema, CsvSchema):
         raise TypeError(f"{purpose} needs a CsvSchema from CsvSchema.builder(), but got {schema!r}")
     if not schema.columns:
@@ -92,7 +92,7 @@ class CsvReaderFormat(RecordFormat):
     """
 
     def __init__(self, schema: CsvSchema) -> None:
-        row_type = _checked(schema, "CsvReaderFormat")
+        row_type = _check_schema(schema, "CsvReaderFormat")
         self._type_info = TableRowTypeInfo(row_type.get_field_types(), row_type.get_field_names())
         self._schema = schema
 
@@ -213,7 +213,7 @@ class CsvBulkWriters:
             TypeError: ``schema`` is not a ``CsvSchema``.
             PlanError: It has no columns, or a column of an unsupported type.
         """
-        return _CsvRows(schema, _checked(schema, "CsvBulkWriters"))
+        return _CsvRows(schema, _check_schema(schema, "CsvBulkWriters"))
 
 
 class _CsvRows(RowDataBulkWriterFactory):

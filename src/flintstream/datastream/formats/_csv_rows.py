@@ -58,7 +58,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
     """
 
     def __init__(self, type_info: RowTypeInfo, dialect: CsvDialect, *, ignore_parse_errors: bool = False) -> None:
-        super().__init__(_checked(type_info, type(self).__name__))
+        super().__init__(_check_row_type(type_info, type(self).__name__))
         self._dialect = dialect
         self._ignores_errors = ignore_parse_errors
 
@@ -75,7 +75,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
 
         def __init__(self, type_info: TypeInformation) -> None:
             super().__init__()
-            self._type_info = _checked(type_info, "CsvRowDeserializationSchema")
+            self._type_info = _check_row_type(type_info, "CsvRowDeserializationSchema")
             self._ignore_parse_errors = False
 
         def set_field_delimiter(self, delimiter: str) -> Self:
@@ -116,7 +116,7 @@ class CsvRowSerializationSchema(RowSerializationSchema):
     """
 
     def __init__(self, type_info: RowTypeInfo, dialect: CsvDialect) -> None:
-        self._type_info = _checked(type_info, type(self).__name__)
+        self._type_info = _check_row_type(type_info, type(self).__name__)
         self._dialect = dialect
 
     def _compile(self) -> Callable[[Any], bytes]:
@@ -132,7 +132,7 @@ class CsvRowSerializationSchema(RowSerializationSchema):
 
         def __init__(self, type_info: TypeInformation) -> None:
             super().__init__()
-            self._type_info = _checked(type_info, "CsvRowSerializationSchema")
+            self._type_info = _check_row_type(type_info, "CsvRowSerializationSchema")
 
         def set_field_delimiter(self, c: str) -> Self:
             """Set the separator of columns, a single character; ``,`` by default."""
@@ -165,7 +165,7 @@ class CsvRowSerializationSchema(RowSerializationSchema):
             return CsvRowSerializationSchema(self._type_info, self._dialect)
 
 
-def _checked(type_info: Any, schema: str) -> RowTypeInfo:
+def _check_row_type(type_info: Any, schema: str) -> RowTypeInfo:
     checked = checked_row_type(type_info, schema)
     check_columns(checked, schema)
     return checked

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common.serialization import DeserializationSchema, SerializationSchema
 from flintstream.common.typeinfo import RowTypeInfo
-from flintstream.connectors.formats.composed import unsupported
+from flintstream.connectors.formats.composed import find_unsupported
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def checked_row_type(type_info: Any, schema: str) -> RowTypeInfo:
         raise TypeError(f"{schema} needs a row type, such as Types.ROW_NAMED(['id'], [Types.INT()])")
     if not isinstance(type_info, RowTypeInfo):
         raise PlanError(f"{schema} needs a row type (Types.ROW_NAMED or Types.ROW), but got {type_info!r}")
-    odd = unsupported(type_info)
+    odd = find_unsupported(type_info)
     if odd is not None:
         raise PlanError(f"{schema} cannot read or write values of type {odd!r}")
     return type_info

@@ -31,7 +31,7 @@ def refuse_connect(configuration: Mapping[str, str], session: Any = None) -> Non
     Raises:
         FlintstreamError: The program has a Spark Connect session, or its settings ask for one.
     """
-    found = _found(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
+    found = _find_connect(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
     if found is not None:
         raise FlintstreamError(
             f"the program is set to use Spark Connect ({found}), which has neither the RDDs nor the driver's JVM that "
@@ -40,7 +40,7 @@ def refuse_connect(configuration: Mapping[str, str], session: Any = None) -> Non
         )
 
 
-def _found(configuration: Mapping[str, str]) -> str | None:
+def _find_connect(configuration: Mapping[str, str]) -> str | None:
     """Return what asks for Spark Connect. A classic context that is active, or a classic master, comes first."""
     classic = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     if getattr(classic, "_active_spark_context", None) is not None:

@@ -127,7 +127,7 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
     # Without reuse, Spark is configured to use a new process for every task.
     slot = _slot_of(task) if "SPARK_REUSE_WORKER" in os.environ else None
     if slot is not None:
-        with _locked(slot) as mine:
+        with _lock_slot(slot) as mine:
             if mine:
                 with contextlib.suppress(_NoKeeperError, OSError):
                     return _pass_on(sock, slot, number)
@@ -208,7 +208,7 @@ def _path(slot: str) -> str:
 
 
 @contextlib.contextmanager
-def _locked(slot: str) -> Iterator[bool]:
+def _lock_slot(slot: str) -> Iterator[bool]:
     """Hold the lock of a slot, if it becomes free in time; the lock is released if its holder dies."""
     with open(f"{_path(slot)}.lock", "w") as file:  # noqa: PTH123
         deadline = time.monotonic() + BUSY_SECONDS
@@ -314,7 +314,7 @@ def _keep(asked: socket.socket, slot: str) -> NoReturn:
                     os._exit(0)
                 worker.close_ended_jobs()
                 if time.monotonic() - idle_since > IDLE_SECONDS:
-                    with _locked(slot) as unwanted:
+                    with _lock_slot(slot) as unwanted:
                         if unwanted:
                             os.unlink(_path(slot))  # noqa: PTH108
                             os._exit(0)

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.engine.spark.executors import has_executors, prepared
+from flintstream.engine.spark.executors import has_executors, prepare_context
 from flintstream.engine.spark.jvm.context import try_to_unpack
 from flintstream.engine.spark.packing import shipping_directory
 from flintstream.engine.spark.slots import variant
@@ -55,14 +55,14 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
         environment[UNPACKED] = ",".join(target for _, target in archives)
     if requirements := PYTHON_REQUIREMENTS.read(configuration):
         file, _, cache = requirements.partition("#")
-        archive = _installed(file, cache)
+        archive = _install(file, cache)
         _ship_archive(context, str(archive), archive.stem)
         environment[PACKAGES] = archive.stem
     executable = PYTHON_EXECUTABLE.read(configuration) or context.pythonExec
     if environment or executable != context.pythonExec:
-        located = _located(executable, [target for _, target in archives], context)
+        located = _locate(executable, [target for _, target in archives], context)
         context = variant(context, environment={**context.environment, **environment}, pythonExec=located)
-    return prepared(context)
+    return prepare_context(context)
 
 
 def enter() -> None:
@@ -129,7 +129,7 @@ def _unpackable(path: str) -> str:
     return shutil.copyfile(path, directory / f"{Path(path).name}{suffix}").as_posix()
 
 
-def _installed(file: str, cache: str) -> Path:
+def _install(file: str, cache: str) -> Path:
     """Install packages and return an archive of them; the same requirements are installed only once."""
     names = sorted(os.listdir(cache)) if cache else []  # noqa: PTH208
     digest = hashlib.sha256("\n".join([Path(file).read_text(encoding="utf-8"), *names]).encode()).hexdigest()[:12]
@@ -149,7 +149,7 @@ def _installed(file: str, cache: str) -> Path:
     return archive
 
 
-def _located(executable: str, targets: list[str], context: Any) -> str:
+def _locate(executable: str, targets: list[str], context: Any) -> str:
     """Return the location of an interpreter, which may be in an archive."""
     if os.path.isabs(executable) or not any(executable.startswith(f"{target}/") for target in targets):  # noqa: PTH117
         return executable

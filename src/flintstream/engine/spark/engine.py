@@ -103,7 +103,7 @@ class SparkEngine:
         self.plan = plan
         self.groups = (plan.job_id, f"{plan.job_id}-log", f"{plan.job_id}-resident")
         with self._errors(()):
-            self.context = self._connected(plan.job_id, plan.job_name)
+            self.context = self._connect(plan.job_id, plan.job_name)
         here = one_machine(self.context.master)
         self.log = self._open_log(plan, here=here)
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
@@ -150,7 +150,7 @@ class SparkEngine:
         with plainly(exit_code=self._exit_code):
             self.context.parallelize(range(count), count).mapPartitionsWithIndex(task).collect()
 
-    def _connected(self, group: str, description: str) -> Any:
+    def _connect(self, group: str, description: str) -> Any:
         """Return the Spark context, with the program's dependencies and, for keepers, a separate pool of workers."""
         context = self.context = spark_context(self.configuration)
         context.setJobGroup(group, description, interruptOnCancel=True)
@@ -215,9 +215,9 @@ class SparkEngine:
         context.setJobGroup(plan.job_id, description, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
         with self._errors(items):
-            places = self.homes.places(self.executors.known(), time.monotonic())
+            places = self.homes.places(self.executors.by_name(), time.monotonic())
             results = [Item(*item) for item in self.chain.run(seeds, places)]
-        return self._checked(results)
+        return self._take_receipts(results)
 
     @contextlib.contextmanager
     def _errors(self, items: Sequence[Item]) -> Iterator[None]:
@@ -241,7 +241,7 @@ class SparkEngine:
     def _exit_code(self, task: FailedTask) -> int | None:
         return None if self.reports is None else exit_code_in(self.reports, task.number)
 
-    def _checked(self, results: list[Item]) -> list[Item]:
+    def _take_receipts(self, results: list[Item]) -> list[Item]:
         """Return the results of an epoch without the receipts, which show that the epoch counts."""
         receipts = [Receipt(*pickle.loads(item.payload)) for item in results if item.edge == RECEIPT]
         found = difference(receipts, self.partitions)
@@ -275,7 +275,7 @@ class SparkEngine:
         self._make_room()
         with plainly():
             if self.context is None or not is_alive(self.context):
-                self.context = self._connected(self.tasks_group, "tasks")
+                self.context = self._connect(self.tasks_group, "tasks")
             # Not in the group of the epochs: what has begun to commit must not be cancelled with them.
             self.context.setJobGroup(self.tasks_group, "tasks", interruptOnCancel=False)
             self.context.setLocalProperty(SLOT_OF, self.slots)  # free between epochs, and they may keep connections

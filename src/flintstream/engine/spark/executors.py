@@ -17,7 +17,7 @@ from flintstream.errors import ExecutorError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["has_executors", "misfit", "prepared"]
+__all__ = ["has_executors", "misfit", "prepare_context"]
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def has_executors(master: str) -> bool:
     return not master.startswith("local") or master.startswith("local-cluster")
 
 
-def prepared(context: Any) -> Any:
+def prepare_context(context: Any) -> Any:
     """Return a Spark context whose tasks find flintstream and the program's own modules.
 
     Raises:

@@ -61,7 +61,7 @@ def own_modules() -> dict[str, Path]:
     names = {name.partition(".")[0] for name in list(sys.modules)}
     script = getattr(sys.modules["__main__"], "__file__", None)
     if script and str(script).endswith(".py") and Path(script).is_file():
-        names |= _imported(Path(script))
+        names |= _find_imports(Path(script))
     waiting = list(names - _SENT_SEPARATELY)
     while waiting:
         name = waiting.pop()
@@ -69,7 +69,7 @@ def own_modules() -> dict[str, Path]:
             continue
         found[name] = path
         for source in _members(path):
-            waiting += _imported(source) if source.suffix == ".py" else ()
+            waiting += _find_imports(source) if source.suffix == ".py" else ()
     return found
 
 
@@ -97,7 +97,7 @@ def _path_of(name: str, roots: Collection[Path]) -> Path | None:
     return None
 
 
-def _imported(source: Path) -> set[str]:
+def _find_imports(source: Path) -> set[str]:
     """Return the top-level names in the import statements of a file, and perhaps others."""
     found = set()
     for match in _IMPORT.finditer(source.read_text(encoding="utf-8", errors="replace")):

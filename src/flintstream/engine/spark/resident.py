@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.channels.channel import connect, new_key
 from flintstream.channels.listener import Listener
-from flintstream.engine.spark.worker import runtime_of, shown
+from flintstream.engine.spark.worker import flush_output, runtime_of
 from flintstream.runtime.exchange.receiving import Item
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _run(runtime: JobRuntime, partition: int, level: int, items: list[tuple[Any,
     """Run a partition of a superstep. If the engine cannot reach its files, try again, as Spark does with tasks."""
     for failed in range(RETRIES + 1):
         try:
-            return list(map(tuple, shown(runtime.run_stage(level, partition, map(Item._make, items)))))
+            return list(map(tuple, flush_output(runtime.run_stage(level, partition, map(Item._make, items)))))
         except OSError:
             if failed == RETRIES:
                 raise

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.secrets import SECRET_KEYS, SECRETS_OF_URLS, shown
+from flintstream.common._text.secrets import SECRET_KEYS, SECRETS_OF_URLS, hide_secrets
 from flintstream.engine.spark import early_daemon
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show
@@ -140,7 +140,7 @@ def set_aside(configuration: Mapping[str, str]) -> None:
     """
     with _starting:
         context = _active_context()
-        _prepared[:] = [(context, hide(context), _wanted(configuration))]
+        _prepared[:] = [(context, hide(context), _wanted_settings(configuration))]
 
 
 def _take_prepared(configuration: Mapping[str, str]) -> SparkContext | None:
@@ -149,7 +149,7 @@ def _take_prepared(configuration: Mapping[str, str]) -> SparkContext | None:
         return None
     context, gateway, made_for = _prepared.pop()
     show(context, gateway)
-    if _wanted(configuration) != made_for or not is_alive(context):
+    if _wanted_settings(configuration) != made_for or not is_alive(context):
         forget(context)
         return None
     give_up()  # the command may have asked for another one than the job
@@ -157,9 +157,9 @@ def _take_prepared(configuration: Mapping[str, str]) -> SparkContext | None:
     return context  # type: ignore[no-any-return]
 
 
-def _wanted(configuration: Mapping[str, str]) -> dict[str, str]:
+def _wanted_settings(configuration: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of the context that a job would start. The name does not matter where nothing shows it."""
-    conf = resolved(*_settings(configuration, _outside(configuration)))
+    conf = resolve_settings(*_settings(configuration, _outside(configuration)))
     if "true" not in {conf["spark.ui.enabled"], conf.get("spark.eventLog.enabled")}:
         del conf["spark.app.name"]
     return conf
@@ -176,7 +176,7 @@ def master_of(configuration: Mapping[str, str]) -> str:
     """Return the master that a job will run on, if possible without starting a context."""
     active = _active_context()
     if active is None and GATEWAY_PORT not in os.environ:
-        return resolved(*_settings(configuration, _outside(configuration)))["spark.master"]
+        return resolve_settings(*_settings(configuration, _outside(configuration)))["spark.master"]
     return str(spark_context(configuration).master)
 
 
@@ -188,7 +188,7 @@ def default_parallelism(configuration: Mapping[str, str], *, start: bool = True)
     """
     active = _active_context()
     if active is None and GATEWAY_PORT not in os.environ:
-        conf = resolved(*_settings(configuration, _outside(configuration)))
+        conf = resolve_settings(*_settings(configuration, _outside(configuration)))
         if "spark.default.parallelism" in conf:
             return int(conf["spark.default.parallelism"])
         local = _LOCAL.fullmatch(conf["spark.master"])
@@ -232,7 +232,7 @@ def _start_context(configuration: Mapping[str, str]) -> SparkContext:
         outside = _outside(configuration)
     own, outside, sticky, name = _settings(configuration, outside)
     warn_of_unused(own, outside)
-    conf = with_private_files(with_private_sockets(resolved(own, outside, sticky, name)))
+    conf = with_private_files(with_private_sockets(resolve_settings(own, outside, sticky, name)))
     os.environ.update(_pythons(conf))
     if is_own(conf["spark.master"]) and conf.get("spark.python.daemon.module") == DAEMON:
         # Now, because the processor has less to do while the JVM starts than while it makes the context.
@@ -254,10 +254,10 @@ def start_early(configuration: Mapping[str, str]) -> None:
     """
     if GATEWAY_PORT in os.environ:
         return
-    if _prepared and _prepared[0][-1] == _wanted(configuration):
+    if _prepared and _prepared[0][-1] == _wanted_settings(configuration):
         return
     own, outside, sticky, name = _settings(configuration, _outside(configuration))
-    conf = resolved(own, outside, sticky, name)
+    conf = resolve_settings(own, outside, sticky, name)
     if not (is_own(conf["spark.master"]) and _LOCAL.fullmatch(conf["spark.master"]) and _is_plain(own, outside)):
         return
     conf = with_private_files(conf)
@@ -297,7 +297,7 @@ def _outside(configuration: Mapping[str, str]) -> dict[str, str]:
 def _settings(
     configuration: Mapping[str, str], outside: dict[str, str]
 ) -> tuple[dict[str, str], dict[str, str], bool | None, str | None]:
-    """Return the arguments of :func:`resolved`."""
+    """Return the arguments of :func:`resolve_settings`."""
     own = {key: value for key, value in configuration.items() if key.startswith("spark.")}
     if MASTER.key in configuration:
         own["spark.master"] = configuration[MASTER.key]
@@ -329,11 +329,11 @@ def warn_of_unused(own: Mapping[str, str], outside: Mapping[str, str]) -> None:
         if own[key] != outside[key]:
             _log.warning(
                 "%s=%s of the job is not used: Spark was started with %s",
-                key, shown(own)[key], shown(outside)[key],
+                key, hide_secrets(own)[key], hide_secrets(outside)[key],
             )  # fmt: skip
 
 
-def resolved(
+def resolve_settings(
     own: Mapping[str, str], outside: Mapping[str, str], sticky: bool | None = None, name: str | None = None
 ) -> dict[str, str]:
     """Return the settings of a new context.

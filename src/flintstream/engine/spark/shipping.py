@@ -108,14 +108,14 @@ def ship(context: Any, job_id: str, data: bytes, *, sticky: bool, one_machine: b
         sticky: whether keepers run the tasks.
         one_machine: whether all workers share this machine's directories.
     """
-    plan, release = _placed(context, data, sticky=sticky, one_machine=one_machine)
+    plan, release = _ship(context, data, sticky=sticky, one_machine=one_machine)
     start = next(_starts)
     running = frozenset(_running)
     _running.add(start)
     return Shipment(ShippedJob(job_id, start, running, plan), release)
 
 
-def _placed(context: Any, data: bytes, *, sticky: bool, one_machine: bool) -> tuple[_Plan, Callable[[], object]]:
+def _ship(context: Any, data: bytes, *, sticky: bool, one_machine: bool) -> tuple[_Plan, Callable[[], object]]:
     if sticky and one_machine:
         # The fastest way: a task has a few hundred bytes. Keepers also notice at once when the job has ended.
         directory = tempfile.mkdtemp(prefix=f"flintstream-plan-{os.getpid()}-")

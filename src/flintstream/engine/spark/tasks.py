@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._user_code import by_value
 from flintstream.common._user_code.forks import only_one_returns
 from flintstream.engine.spark import dependencies
-from flintstream.engine.spark.columns.types import mapped
+from flintstream.engine.spark.columns.types import to_spark_type
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.executors import prepared
+from flintstream.engine.spark.executors import prepare_context
 from flintstream.engine.spark.failures import plainly
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import variant
@@ -46,7 +46,7 @@ def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSessio
     """Return the rows that functions yield, each function in its own task."""
     if not tasks:
         return spark.createDataFrame([], schema)
-    rows = _prepared(spark).parallelize(_packed(tasks), len(tasks)).flatMap(_called)
+    rows = _prepare(spark).parallelize(_pack(tasks), len(tasks)).flatMap(_call)
     return spark.createDataFrame(rows, schema, verifySchema=False)
 
 
@@ -54,13 +54,13 @@ def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str
     """Return Spark's schema for columns of our types (None for a string), followed by columns of long integers."""
     from pyspark.sql.types import LongType, StructField, StructType
 
-    fields = [StructField(column, mapped(kind)[0]) for column, kind in columns.items()]
+    fields = [StructField(column, to_spark_type(kind)[0]) for column, kind in columns.items()]
     return StructType([*fields, *(StructField(column, LongType()) for column in longs)])
 
 
 def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
     """Run functions in parallel and return their results in order."""
-    return _collected(_prepared(spark).parallelize(_packed(tasks), max(len(tasks), 1)).map(_called))
+    return _collect(_prepare(spark).parallelize(_pack(tasks), max(len(tasks), 1)).map(_call))
 
 
 def results_of(tasks: Sequence[Callable[[], Any]], context: Any) -> list[Any]:
@@ -69,7 +69,7 @@ def results_of(tasks: Sequence[Callable[[], Any]], context: Any) -> list[Any]:
     Raises:
         Exception: A function raised it; Spark does not run such a function again.
     """
-    found = context.parallelize(_packed(tasks), len(tasks)).map(_attempted).collect() if tasks else []
+    found = context.parallelize(_pack(tasks), len(tasks)).map(_attempt).collect() if tasks else []
     for _, error in found:
         if error is not None:
             raise error
@@ -83,37 +83,37 @@ def write_dealt(
     write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
 ) -> list[Any]:
     """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
-    rows = variant(data.rdd, ctx=_prepared(data.sparkSession))
+    rows = variant(data.rdd, ctx=_prepare(data.sparkSession))
     dealt = rows.flatMap(to_pairs).partitionBy(parallelism, own_partition)
-    return _collected(dealt.mapPartitionsWithIndex(write))
+    return _collect(dealt.mapPartitionsWithIndex(write))
 
 
-def _prepared(spark: SparkSession) -> Any:
+def _prepare(spark: SparkSession) -> Any:
     with plainly():
-        return prepared(spark.sparkContext)
+        return prepare_context(spark.sparkContext)
 
 
-def _packed(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
+def _pack(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
     setup = pickle.dumps(ProcessSetup.here().with_main(), 5)
     return [(setup, by_value.dumps(task)) for task in tasks]
 
 
-def _called(packed: tuple[bytes, bytes]) -> Any:
+def _call(packed: tuple[bytes, bytes]) -> Any:
     setup, task = packed
     pickle.loads(setup).enter()
     with only_one_returns():
         return pickle.loads(task)()
 
 
-def _attempted(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:
+def _attempt(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:
     dependencies.enter()
     try:
-        return _called(packed), None
+        return _call(packed), None
     except Exception as error:  # noqa: BLE001 - raised again in the driver
         return None, error
 
 
-def _collected(rdd: Any) -> list[Any]:
+def _collect(rdd: Any) -> list[Any]:
     """Run a Spark job; raise flintstream's own errors without Spark's stack traces."""
     try:
         with plainly():

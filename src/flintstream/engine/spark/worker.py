@@ -112,7 +112,7 @@ def _write_whole_lines(output: str | None) -> None:
         _streams.append(own)
 
 
-def shown(items: Iterator[Item]) -> Iterator[Item]:
+def flush_output(items: Iterator[Item]) -> Iterator[Item]:
     """Flush output without a line end when a task ends."""
     try:
         yield from items
@@ -138,45 +138,45 @@ class StageTask:
             items: Iterator[Item] = map(Item._make, chain.from_iterable(elements))
             if not self.following:
                 return self._results(partition, runtime, items, set())
-            return self._sorted(partition, runtime, items, set())
+            return self._route(partition, runtime, items, set())
         runs: set[int] = set()
-        items = _opened(elements, runs)
+        items = _open_packets(elements, runs)
         if self.following:
-            return self._sorted(partition, runtime, items, runs)
+            return self._route(partition, runtime, items, runs)
         return self._results(partition, runtime, items, runs)
 
     def _results(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[Any]:
-        yield from map(tuple, shown(runtime.run_stage(self.level, partition, items)))
+        yield from map(tuple, flush_output(runtime.run_stage(self.level, partition, items)))
         receipt = Receipt(self.level, partition, new_run(), 0, total(runs), own_executor())
         yield self._receipt(receipt, self.level + 1)
 
-    def _sorted(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[bytes]:
+    def _route(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[bytes]:
         """Yield each item for its partition of the next stage, in small groups if items are large."""
         following, next_level = self.following, self.level + 1
         run = new_run()
         waiting: dict[int, list[Any]] = {}
         targets = size = 0
-        for item in shown(runtime.run_stage(self.level, partition, items)):
+        for item in flush_output(runtime.run_stage(self.level, partition, items)):
             target = item.subtask if item.level == next_level else item.subtask % following
             waiting.setdefault(target, []).append(tuple(item))
             size += len(item.payload)
             if size >= FLUSH_BYTES:
                 targets |= _bits(waiting)
-                yield from _packed(waiting, run)
+                yield from _pack(waiting, run)
                 size = 0
         home = partition % following
         targets |= _bits(waiting) | 1 << home
         receipt = Receipt(self.level, partition, run, targets, total(runs), own_executor())
         waiting.setdefault(home, []).append(self._receipt(receipt, len(runtime.plan.supersteps)))
-        yield from _packed(waiting, run)
+        yield from _pack(waiting, run)
 
     @staticmethod
     def _receipt(receipt: Receipt, level: int) -> tuple[Any, ...]:
         return tuple(Item(level, 0, RECEIPT, 0, 0, 0, pickle.dumps(tuple(receipt), 5)))
 
 
-def _opened(elements: Iterator[Any], runs: set[int]) -> Iterator[Item]:
-    """Yield the items in what :func:`_packed` made, and note which runs they are from."""
+def _open_packets(elements: Iterator[Any], runs: set[int]) -> Iterator[Item]:
+    """Yield the items in what :func:`_pack` made, and note which runs they are from."""
     for element in elements:
         if type(element) is int:
             runs.add(element)
@@ -191,7 +191,7 @@ def _bits(targets: Iterable[int]) -> int:
     return bits
 
 
-def _packed(waiting: dict[int, list[Any]], run: int) -> Iterator[bytes]:
+def _pack(waiting: dict[int, list[Any]], run: int) -> Iterator[bytes]:
     for target, items in waiting.items():
         items.append(run)
         yield struct.pack("!q", target)

@@ -11,7 +11,7 @@ from flintstream.compiled import load
 from flintstream.runtime.exchange.output import Buffer, ExchangeOutput
 from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.frozen import thawed
+from flintstream.runtime.frozen import thaw_function
 from flintstream.runtime.keys import (
     PLAIN_KEYS,
     freeze_key,
@@ -52,7 +52,7 @@ class KeyedOutput(ExchangeOutput):
         """See :class:`ExchangeOutput`; in BATCH mode every subtask has several buckets."""
         super().__init__(edge, channel, outbox, name)
         assert isinstance(edge.partitioner, KeyGroupPartitioner)  # noqa: S101
-        self.selector = thawed(edge.partitioner.selector)
+        self.selector = thaw_function(edge.partitioner.selector)
         self.convert = edge.partitioner.key_converter
         self.buckets = BATCH_BUCKETS if batch else 1
         self.buffers = [Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]

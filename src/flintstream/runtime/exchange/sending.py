@@ -18,7 +18,7 @@ from flintstream.runtime.exchange.partitioners import (
     ShufflePartitioner,
 )
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.frozen import thawed
+from flintstream.runtime.frozen import thaw_function
 
 if TYPE_CHECKING:
     from flintstream.runtime.exchange.receiving import Item
@@ -103,8 +103,8 @@ class CustomOutput(ExchangeOutput):
         """See :class:`ExchangeOutput`."""
         super().__init__(edge, channel, outbox, name)
         assert isinstance(edge.partitioner, CustomPartitioner)  # noqa: S101
-        self.partition = thawed(edge.partitioner.partition)
-        self.selector = thawed(edge.partitioner.selector)
+        self.partition = thaw_function(edge.partitioner.partition)
+        self.selector = thaw_function(edge.partitioner.selector)
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Call the partitioner for each record."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._user_code.forks import only_one_returns
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.block_size import next_size
-from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.copies import ATOMS, copy_mutable
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.functions import CollectingOperator
 from flintstream.runtime.plan import RECORDS_PER_LARGE_BLOCK
@@ -244,7 +244,7 @@ class AsyncOperator(CollectingOperator):
                     return
                 try:
                     with only_one_returns():
-                        produced = self._checked(await self._record(value))
+                        produced = self._check_results(await self._record(value))
                 except BaseException as error:
                     # another record's failure, or the end
                     if self._is_cancelled(task) or not self.events.loop.is_running():
@@ -278,11 +278,11 @@ class AsyncOperator(CollectingOperator):
             await asyncio.sleep(strategy.get_backoff_time_millis(attempt) / 1000)
             attempt += 1
 
-    def _checked(self, produced: Any) -> list[Any]:
+    def _check_results(self, produced: Any) -> list[Any]:
         if not isinstance(produced, Iterable):
             raise RuntimeError(  # noqa: TRY004 - as in PyFlink
                 f"The result of AsyncFunction must be a list, but got {produced!r}: please check the methods "
                 f"'async_invoke' and 'timeout' of class '{type(self.function).__name__}'. "
                 "To emit nothing, return an empty list",
             )
-        return [result if type(result) in ATOMS else copied(result) for result in produced]
+        return [result if type(result) in ATOMS else copy_mutable(result) for result in produced]

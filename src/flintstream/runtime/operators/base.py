@@ -8,7 +8,7 @@ Two rules keep blocks as safe as record-at-a-time processing:
 
 * an operator never mutates the lists it receives, and
 * an operator emits copies of objects that may still change (user state, a generator's buffer)
-  (:func:`flintstream.runtime.copies.copied`).
+  (:func:`flintstream.runtime.copies.copy_mutable`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.compiled import load
 from flintstream.contracts.output_tag import OutputTag
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
 from flintstream.runtime.operators.contexts import ProcessContext
@@ -93,7 +93,7 @@ class MapOperator(FunctionOperator):
         self.cursor = self.watch.cursor = cursor = iter(values)
         try:
             if self.keeps_results:
-                results = [r if type(r := call(value)) in frozen else copied(r) for value in cursor]
+                results = [r if type(r := call(value)) in frozen else copy_mutable(r) for value in cursor]
             else:
                 results = [call(value) for value in cursor]
         except BaseException as error:
@@ -166,13 +166,13 @@ class CollectingOperator(FunctionOperator):
                 ctx._timestamp = MIN_TIMESTAMP
             if compiled_call_each is not None:
                 stamps = None if timestamps is None else []
-                compiled_call_each(call, ctx, None, None, -1, cursor, timestamps, frozen, copied, results, stamps)
+                compiled_call_each(call, ctx, None, None, -1, cursor, timestamps, frozen, copy_mutable, results, stamps)
             elif timestamps is None:
                 for value in cursor:
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else copied(result))
+                            append(result if type(result) in frozen else copy_mutable(result))
             else:
                 stamps = []
                 push = stamps.append
@@ -181,7 +181,7 @@ class CollectingOperator(FunctionOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else copied(result))
+                            append(result if type(result) in frozen else copy_mutable(result))
                             push(timestamp)
         except BaseException as error:
             raise self.failure(error, values) from error
@@ -192,7 +192,7 @@ class CollectingOperator(FunctionOperator):
         before = len(into)
         append, frozen = into.append, self.frozen
         for result in produced:
-            append(result if type(result) in frozen else copied(result))
+            append(result if type(result) in frozen else copy_mutable(result))
         return len(into) - before
 
 
@@ -212,7 +212,7 @@ class FlatMapOperator(CollectingOperator):
             if timestamps is None:
                 for value in cursor:
                     for result in call(value):
-                        append(result if type(result) in frozen else copied(result))
+                        append(result if type(result) in frozen else copy_mutable(result))
             else:
                 stamps = []
                 for value, timestamp in zip(cursor, timestamps, strict=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
@@ -134,14 +134,16 @@ class KeyedProcessOperator(TimerOperator):
                 field = field_of(key)
                 if field >= 0 and self.large_dicts is not None and (large := self.large_dicts()):
                     compiled_look_ahead(large, values, field)
-                self.fast_call_each(call, ctx, state, key, field, cursor, timestamps, frozen, copied, results, stamps)
+                self.fast_call_each(
+                    call, ctx, state, key, field, cursor, timestamps, frozen, copy_mutable, results, stamps
+                )
             elif timestamps is None:
                 for value in cursor:
                     state.key = key(value)
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else copied(result))
+                            append(result if type(result) in frozen else copy_mutable(result))
             else:
                 stamps = []
                 push = stamps.append
@@ -151,7 +153,7 @@ class KeyedProcessOperator(TimerOperator):
                     produced = call(value, ctx)
                     if produced:
                         for result in produced:
-                            append(result if type(result) in frozen else copied(result))
+                            append(result if type(result) in frozen else copy_mutable(result))
                             push(timestamp)
         except BaseException as error:
             raise self.failure(error, values) from error

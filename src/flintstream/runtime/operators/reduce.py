@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.contracts.state import ValueStateDescriptor
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.functions import compiled_can_use
 from flintstream.runtime.operators.keyed import KeyedOperator
@@ -80,7 +80,7 @@ class ReduceOperator(KeyedOperator):
             if compiled_can_use(state):
                 _compiled.reduce_each(
                     call, formula_of(call, 2), state, key, field_of(key), cursor, running, dirty, tracking,
-                    frozen, copied, results,
+                    frozen, copy_mutable, results,
                 )  # fmt: skip
             for value in cursor:  # all of them, without the compiled loop
                 state.key = current = key(value)
@@ -92,7 +92,7 @@ class ReduceOperator(KeyedOperator):
                     running[current] = after
                 if tracking:
                     dirty[current] = 0
-                append(after if type(after) in frozen else copied(after))
+                append(after if type(after) in frozen else copy_mutable(after))
         except BaseException as error:
             raise self.failure(error, values) from error
         if not self.context.batch:

@@ -234,7 +234,7 @@ class SourceOperator(InputOperator):
             if isinstance(records, SourceWatermark):
                 self._advance(split.split_id, self._watermark_of(records))
             else:
-                yield from self._emit(split.split_id, *self._converted(records), over, most)
+                yield from self._emit(split.split_id, *self._convert(records), over, most)
             if over():
                 self.more = True
                 break
@@ -275,7 +275,7 @@ class SourceOperator(InputOperator):
         except BaseException as error:
             raise self._failure(error) from error
 
-    def _converted(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
+    def _convert(self, records: list[Any] | Timestamped) -> tuple[list[Any], list[int] | None]:
         """Return the reader's records, converted to the declared type, and their timestamps."""
         values: list[Any]
         timestamps: list[int] | None

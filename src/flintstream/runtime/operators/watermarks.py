@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import steady_clock, wall_clock
-from flintstream.common._user_code.formulas import field_taken, taken
+from flintstream.common._user_code.formulas import field_taken, take_fields
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.compiled import load
 from flintstream.errors import is_interrupt
@@ -191,7 +191,7 @@ class TimestampsAndWatermarksOperator(Operator):
         """Assign timestamps, update the watermark, and forward the block."""
         highest = MIN_TIMESTAMP
         if self.assign is not None:
-            timestamps, highest = self._assigned(self.assign, values, timestamps)
+            timestamps, highest = self._assign(self.assign, values, timestamps)
         elif timestamps is not None:
             highest = max(timestamps)
         if self.context.batch:
@@ -219,7 +219,7 @@ class TimestampsAndWatermarksOperator(Operator):
         """Return whether the next function may leave the rest of a block: a user's generator has seen all of it."""
         return self.silent or self.bounded_delay is not None
 
-    def _assigned(
+    def _assign(
         self, assign: Callable[[Any, int], int], values: list[Any], timestamps: list[int] | None
     ) -> tuple[list[int] | None, int]:
         """Return the assigner's timestamps and the highest of them."""
@@ -229,7 +229,7 @@ class TimestampsAndWatermarksOperator(Operator):
                 return found  # type: ignore[no-any-return]
         cursor, assigned = iter(values), list[Any]()
         try:
-            if (fields := taken(assign, values, cursor)) is not None:
+            if (fields := take_fields(assign, values, cursor)) is not None:
                 assigned = fields
             elif timestamps is None:
                 assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]

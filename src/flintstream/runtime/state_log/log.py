@@ -43,7 +43,7 @@ class StateLog(Protocol):
     def storing(self, name: str) -> AbstractContextManager[str]:
         """Yield a directory to write a backend's files to. On exit they are in the log, beside the blob ``name``."""
 
-    def stored(self, name: str) -> AbstractContextManager[str]:
+    def open_files(self, name: str) -> AbstractContextManager[str]:
         """Yield a directory with the files beside a blob, for reading only."""
 
     def piece(self, handle: StateHandle) -> StatePiece:
@@ -78,9 +78,9 @@ class MemoryStateLog(StateLog):
         """Yield a new directory for files, which :meth:`close` removes."""
         if self._directory is None:
             self._directory = tempfile.mkdtemp(prefix="flintstream-state-")
-        return self.stored(name)
+        return self.open_files(name)
 
-    def stored(self, name: str) -> AbstractContextManager[str]:
+    def open_files(self, name: str) -> AbstractContextManager[str]:
         """Yield the directory of the files."""
         return contextlib.nullcontext(self._path(name))
 
@@ -139,9 +139,9 @@ class DirectoryStateLog(StateLog):
 
     def storing(self, name: str) -> AbstractContextManager[str]:
         """Yield a new directory of the log."""
-        return self.stored(name)
+        return self.open_files(name)
 
-    def stored(self, name: str) -> AbstractContextManager[str]:
+    def open_files(self, name: str) -> AbstractContextManager[str]:
         """Yield the directory of the files."""
         return contextlib.nullcontext(self._files(name))
 
@@ -182,7 +182,7 @@ class StoreStateLog(StateLog):
             self._transfer(lambda path: self.store.put(str(path), self._file(name, path.relative_to(directory))), files)
 
     @contextlib.contextmanager
-    def stored(self, name: str) -> Iterator[str]:
+    def open_files(self, name: str) -> Iterator[str]:
         """Yield a temporary directory with downloaded files."""
         with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
             files = [Path(directory, path) for path in self.store.list(f"{name}.files")]
@@ -253,7 +253,7 @@ class DurableStateLog(StateLog):
         """Raise TypeError, because a changelog has the same format for every backend."""
         raise TypeError(f"{name}: a changelog does not store backend files")
 
-    def stored(self, name: str) -> AbstractContextManager[str]:
+    def open_files(self, name: str) -> AbstractContextManager[str]:
         """Raise TypeError, because a changelog has the same format for every backend."""
         raise TypeError(f"{name}: a changelog does not store backend files")
 

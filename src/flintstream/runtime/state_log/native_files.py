@@ -49,7 +49,7 @@ def write_to_log(log: StateLog, name: str, keyed: Iterable[tuple[str, Any, Any]]
 
 def restore_from_log(log: StateLog, name: str, keyed: Iterable[tuple[str, Any, Any]]) -> None:
     """Replace the state of backends by the files beside a blob of a log."""
-    with log.stored(name) as directory:
+    with log.open_files(name) as directory:
         for uid, state, _ in keyed:
             state.restore_native(_place(directory, uid))
 

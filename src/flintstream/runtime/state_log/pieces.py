@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import StateHandle
     from flintstream.runtime.state_log.log import DurableStateLog, StateLog
 
-__all__ = ["checkpointed", "epochs_of", "inline_bytes", "open_handle", "read", "store", "to_merge", "without_known"]
+__all__ = [
+    "epochs_of",
+    "inline_bytes",
+    "open_handle",
+    "read",
+    "store",
+    "to_checkpoint_piece",
+    "to_merge",
+    "without_known",
+]
 
 INLINE_BYTES = 4 << 10
 """The largest piece that is not a blob."""
@@ -90,7 +99,7 @@ def open_handle(log: DurableStateLog, handle: StateHandle) -> BinaryIO:
     return log.open(handle.name) if handle.inline is None else io.BytesIO(handle.inline)
 
 
-def checkpointed(log: StateLog, handle: StateHandle) -> StatePiece:
+def to_checkpoint_piece(log: StateLog, handle: StateHandle) -> StatePiece:
     """Return what a checkpoint has to store of a piece of a changelog."""
     if handle.inline is None:
         return log.piece(handle)

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from flintstream.checkpoint.changes import check_form
 from flintstream.checkpoint.checked_file import checked_file, usable
 from flintstream.checkpoint.metadata import StatePiece
-from flintstream.checkpoint.pickles import refused
+from flintstream.checkpoint.pickles import refuses_pickle
 from flintstream.checkpoint.state_file import StateFile, StateFileWriter
 from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import CheckpointError, CorruptCheckpointError
@@ -84,7 +84,7 @@ class SubtaskState:
         self.state_log = state_log
         self.labels = channel_labels(job, chain, index)
 
-    def keyed(self) -> Iterator[tuple[str, Any, Any]]:
+    def keyed_operators(self) -> Iterator[tuple[str, Any, Any]]:
         """Yield uid, state and timers of every keyed operator."""
         for number, operator in self.operators.items():
             if operator.context.state is not None:
@@ -94,7 +94,7 @@ class SubtaskState:
 
     def log(self, instruction: Instruction, version: str) -> tuple[StateHandle, ...]:
         """Write this epoch's changes of the keyed state, or all keyed state if many changes have piled up."""
-        keyed = list(self.keyed())
+        keyed = list(self.keyed_operators())
         if not keyed:
             return ()
         log = self.state_log
@@ -156,7 +156,7 @@ class SubtaskState:
             missing = missing[versions.index(version) + 1 :]
         with ExitStack() as bulk:
             if any(handle.full and not handle.native for handle in missing):
-                for _, state, _ in self.keyed():
+                for _, state, _ in self.keyed_operators():
                     bulk.enter_context(loading(state))
             for handle in missing:
                 self._catch_up_with(handle)
@@ -172,8 +172,8 @@ class SubtaskState:
     def _catch_up_with(self, handle: StateHandle) -> None:
         file = StateFile(log_pieces.read(self.state_log, handle), handle.name)
         if handle.native:
-            restore_from_log(self.state_log, handle.name, self.keyed())
-        for uid, state, timers in self.keyed():
+            restore_from_log(self.state_log, handle.name, self.keyed_operators())
+        for uid, state, timers in self.keyed_operators():
             if handle.full:
                 timers.clear_all()
                 if not handle.native:
@@ -211,7 +211,7 @@ class SubtaskState:
         with buffer:
             writer = StateFileWriter(buffer)  # type: ignore[arg-type]
             kept = set()
-            for uid, state, timers in self.keyed():
+            for uid, state, timers in self.keyed_operators():
                 if request.form == "log":
                     continue
                 if request.form == "native" and is_native(state):
@@ -222,7 +222,7 @@ class SubtaskState:
                 if _write(writer, uid, timers.take_snapshot(), deadline):
                     kept.add(uid)
             if request.form == "log":
-                yield from (log_pieces.checkpointed(self.state_log, handle) for handle in handles)
+                yield from (log_pieces.to_checkpoint_piece(self.state_log, handle) for handle in handles)
             for number, operator in self.operators.items():
                 uid, values = self.nodes[number].uid, self._values(number)
                 for title, value in values.items():
@@ -311,7 +311,7 @@ class SubtaskState:
                 with tempfile.TemporaryDirectory(prefix="flintstream-restore-") as directory:
                     assert store is not None  # noqa: S101 - native files are never in the metadata
                     download(store, own, directory, restore.transfer_threads)
-                    if keep is None and is_native(state) and not refused():
+                    if keep is None and is_native(state) and not refuses_pickle():
                         state.restore_native(directory)  # type: ignore[attr-defined]
                     else:
                         native = open_native(self.settings, directory, uid)
@@ -401,16 +401,16 @@ def _check_deadline(deadline: float | None) -> None:
 def _apply(changes: Iterable[Change], state: Any, timers: Any, keep: Any = None) -> None:
     for change in changes:
         check_form(change)
-        mine = change if keep is None else _chosen(change, keep)
+        mine = change if keep is None else _filter_keys(change, keep)
         (timers if change.table.kind == "timers" else state).apply((mine,))
 
 
-def _chosen(change: Change, keep: Any) -> Change:
+def _filter_keys(change: Change, keep: Any) -> Change:
     """Return the part of a change whose keys pass the filter ``keep``."""
     table = change.table
     depth = (table.kind == "map") + table.namespaced
 
-    def chosen(key: Any) -> bool:
+    def keeps(key: Any) -> bool:
         if table.kind == "timers":
             return bool(keep(key[1]))
         for _ in range(depth):
@@ -418,13 +418,13 @@ def _chosen(change: Change, keep: Any) -> Change:
         return bool(keep(key))
 
     if table.kind == "timers":
-        return change._replace(keys=list(filter(chosen, change.keys)), deleted=list(filter(chosen, change.deleted)))
-    rows = [(key, value) for key, value in zip(change.keys, change.values, strict=True) if chosen(key)]
+        return change._replace(keys=list(filter(keeps, change.keys)), deleted=list(filter(keeps, change.deleted)))
+    rows = [(key, value) for key, value in zip(change.keys, change.values, strict=True) if keeps(key)]
     return change._replace(
         keys=[key for key, _ in rows],
         values=[value for _, value in rows],
-        deleted=list(filter(chosen, change.deleted)),
-        appended=[pair for pair in change.appended if chosen(pair[0])],
+        deleted=list(filter(keeps, change.deleted)),
+        appended=[pair for pair in change.appended if keeps(pair[0])],
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
-from flintstream.runtime.frozen import thawed
+from flintstream.runtime.frozen import thaw_function
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.task.key_order import SORTED_BYTES, merged, sorted_keys
+from flintstream.runtime.task.key_order import SORTED_BYTES, merge_positions, sorted_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ class BatchInput:
         for item in gate.batch(priority, by_bucket=not few):
             edge = edges[item.edge]
             target = self._inputs[edge.target, edge.input]
-            block = target.unpacked(item)
+            block = target.unpack(item)
             target.records += len(block.values)
             if not block.plain_keys:
                 target.operator.freeze_keys()
@@ -72,7 +72,7 @@ class BatchInput:
         selector = self._selectors.get(edge.id)
         if selector is None:
             assert isinstance(edge.partitioner, KeyGroupPartitioner)  # noqa: S101
-            selector = self._selectors[edge.id] = thawed(edge.partitioner.selector)
+            selector = self._selectors[edge.id] = thaw_function(edge.partitioner.selector)
         stamps = block.timestamps or [MIN_TIMESTAMP] * len(block.values)
         for value, timestamp in zip(block.values, stamps, strict=True):
             key = selector(value) if block.plain_keys else freeze_key(selector(value))
@@ -93,7 +93,7 @@ class BatchInput:
         for key in sorted_keys(keyed, typed=typed) if few else keyed:
             stamps, values, numbers = keyed[key]
             if any(number != numbers[0] for number in numbers) or stamps != sorted(stamps):
-                order = merged(stamps, numbers, self._last_input)
+                order = merge_positions(stamps, numbers, self._last_input)
                 stamps = [stamps[i] for i in order]
                 values = [values[i] for i in order]
                 numbers = [numbers[i] for i in order]

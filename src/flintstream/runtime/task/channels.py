@@ -31,7 +31,7 @@ class NodeInput:
         self.watch = Watch()
         """Watches the function that processes the blocks from exchanges."""
 
-    def unpacked(self, item: Item) -> Block:
+    def unpack(self, item: Item) -> Block:
         """Return the block in an item for this input."""
         try:
             return unpack(item.payload, as_columns=self.operator.takes_columns)
@@ -53,7 +53,7 @@ class NodeInput:
             if position > start:
                 self.process(values[start:position], None if timestamps is None else timestamps[start:position])
                 if self.watch.rest:
-                    return self._processed(position, len(values))
+                    return self._count_processed(position, len(values))
                 start = position
             if mark > ACTIVE and mark != IDLE:
                 self.valve.watermark(channel, mark)
@@ -63,9 +63,9 @@ class NodeInput:
             self.process(values, timestamps)
         elif start < len(values):
             self.process(values[start:], None if timestamps is None else timestamps[start:])
-        return self._processed(len(values), len(values)) if self.watch.rest else len(values)
+        return self._count_processed(len(values), len(values)) if self.watch.rest else len(values)
 
-    def _processed(self, given: int, records: int) -> int:
+    def _count_processed(self, given: int, records: int) -> int:
         """Return how many records of a block were processed, of the first ``given`` that the node received."""
         done = given - self.watch.taken()
         self.records -= records - done

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.errors import shorten
-from flintstream.runtime.copies import ATOMS, copied
+from flintstream.runtime.copies import ATOMS, copy_mutable
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.functions import FILTER, FLAT_MAP, MAP
 
@@ -40,7 +40,7 @@ class PlainLoop:
         """The function that was called last."""
         self.record: Any = None
         """What it was called with."""
-        self._methods, self._settled, self._copy = methods, settled, copy
+        self._methods, self._classes_without_copy, self._copy = methods, settled, copy
 
     def run(
         self,
@@ -85,7 +85,7 @@ class PlainLoop:
 
     def _settler(self, stage: int) -> Callable[[Any], Any]:
         """Return a function that returns a result in a form that the stage's function cannot change any more."""
-        settled, copy = self._settled[stage], self._copy
+        settled, copy = self._classes_without_copy[stage], self._copy
 
         def settle(result: Any) -> Any:
             kind = type(result)
@@ -114,10 +114,10 @@ class FusedLoop:
         self.output = last.output
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.methods = tuple(operator.method for operator in operators)
-        settled = [self._settled(stage) if stage in keepers else None for stage in range(len(operators))]
-        self.loop = (PlainLoop if _compiled is None else _compiled.Loop)(self.methods, settled, copied)
+        settled = [self._classes_without_copy(stage) if stage in keepers else None for stage in range(len(operators))]
+        self.loop = (PlainLoop if _compiled is None else _compiled.Loop)(self.methods, settled, copy_mutable)
 
-    def _settled(self, stage: int) -> frozenset[type]:
+    def _classes_without_copy(self, stage: int) -> frozenset[type]:
         """Return the classes of results that are passed on without a copy."""
         return self.operators[-1].frozen if set(self.methods[stage + 1 :]) <= {FILTER} else ATOMS
 

@@ -37,14 +37,14 @@ def sorted_keys(keys: Iterable[Any], *, typed: bool) -> list[Any]:
     kept = list(keys)
     if len(kept) > SORTED_KEYS:
         return kept
-    serialize = _serialized if typed else _pickled
+    serialize = _serialize if typed else _pickle
     try:
         return sorted(kept, key=lambda key: serialize(key).translate(_SIGNED))
     except Exception:  # noqa: BLE001 - a key cannot be pickled: any order will do
         return kept
 
 
-def merged(stamps: list[int], numbers: list[int], last: int) -> list[int]:
+def merge_positions(stamps: list[int], numbers: list[int], last: int) -> list[int]:
     """Return the positions of a key's records ordered by timestamp; at equal timestamps, two inputs take turns.
 
     Args:
@@ -52,7 +52,7 @@ def merged(stamps: list[int], numbers: list[int], last: int) -> list[int]:
         numbers: which input it comes from, 0 or 1.
         last: the input that was read last.
 
-    >>> merged([5, 5, 5, 5], [0, 0, 0, 1], 1)
+    >>> merge_positions([5, 5, 5, 5], [0, 0, 0, 1], 1)
     [0, 3, 1, 2]
     """
     first, second = (
@@ -71,12 +71,12 @@ def merged(stamps: list[int], numbers: list[int], last: int) -> list[int]:
     return order + first[taken[0] :] + second[taken[1] :]
 
 
-def _pickled(key: Any) -> bytes:
+def _pickle(key: Any) -> bytes:
     data = pickle.dumps(thaw_key(key), 4)
     return len(data).to_bytes(4, "big") + data
 
 
-def _serialized(key: Any) -> bytes:
+def _serialize(key: Any) -> bytes:
     cls = type(key)
     if cls is int and -(1 << 63) <= key < 1 << 63:
         return key.to_bytes(8, "big", signed=True)  # type: ignore[no-any-return]
@@ -85,8 +85,8 @@ def _serialized(key: Any) -> bytes:
     if cls is float:
         return struct.pack(">d", key)
     if cls is tuple:
-        return b"".join(map(_serialized, key))
-    return _pickled(key)
+        return b"".join(map(_serialize, key))
+    return _pickle(key)
 
 
 def _text(text: str) -> bytes:

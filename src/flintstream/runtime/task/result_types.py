@@ -34,10 +34,10 @@ class ConvertingOutput:
             values = convert_block(self.converter, values, cursor)
         except BaseException as error:
             record = current_record(values, cursor)
-            raise OperatorFailure(self.context.name, self.context.subtask, self._explained(error), record) from error
+            raise OperatorFailure(self.context.name, self.context.subtask, self._explain(error), record) from error
         self.output.emit(values, timestamps)
 
-    def _explained(self, error: BaseException) -> BaseException:
+    def _explain(self, error: BaseException) -> BaseException:
         text = f"{error} (declared output type: {self.text})"
         try:
             return type(error)(text)
@@ -49,10 +49,10 @@ def converting_outputs(
     node: NodePlan, context: OperatorContext, main: Output, sides: dict[str, Output]
 ) -> tuple[Output, dict[str, Output]]:
     """Wrap those outputs of an operator that have a declared type."""
-    main = _typed(main, node.output_type, context)
-    return main, {tag: _typed(output, node.side_types.get(tag), context) for tag, output in sides.items()}
+    main = _with_converter(main, node.output_type, context)
+    return main, {tag: _with_converter(output, node.side_types.get(tag), context) for tag, output in sides.items()}
 
 
-def _typed(output: Output, declared: TypeInformation | None, context: OperatorContext) -> Output:
+def _with_converter(output: Output, declared: TypeInformation | None, context: OperatorContext) -> Output:
     converter = declared.converter() if declared is not None else None
     return output if converter is None else ConvertingOutput(output, converter, context, str(declared))

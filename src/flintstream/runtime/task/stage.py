@@ -74,7 +74,7 @@ class JobRuntime:
             subtask = self._take(chain, instruction)
         except BaseException as error:  # noqa: BLE001 - reported or re-raised
             leave_if_forked(owner, _cause(error))
-            yield self._failed(error, chain, instruction)
+            yield self._report_failure(error, chain, instruction)
             return
         run = subtask.run(instruction, gate)
         while True:
@@ -83,7 +83,7 @@ class JobRuntime:
             except BaseException as error:  # noqa: BLE001 - reported or re-raised
                 leave_if_forked(owner, _cause(error))
                 subtask.release()
-                yield self._failed(error, chain, instruction)
+                yield self._report_failure(error, chain, instruction)
                 return
             if produced is None:
                 break
@@ -110,7 +110,7 @@ class JobRuntime:
             subtask.release()
         return Subtask(self.plan, chain, instruction.subtask, self.log)
 
-    def _failed(self, error: BaseException, chain: ChainPlan, instruction: Instruction) -> Item:
+    def _report_failure(self, error: BaseException, chain: ChainPlan, instruction: Instruction) -> Item:
         """Report why a subtask failed; re-raise interrupts and I/O errors of the engine, which retry the task."""
         cause = _cause(error)
         if is_interrupt(cause):

@@ -54,7 +54,7 @@ class StreamingInput:
         broadcast = frozenset(edge.id for edge in self._edges if edge.priority == 0)
         items = gate.streaming(watermarks, broadcast)
         for item in items:
-            whole: Block | None = targets[item.edge].unpacked(item)
+            whole: Block | None = targets[item.edge].unpack(item)
             channel = (item.edge, item.channel)
             while whole is not None:
                 block, rest = whole.cut(self.block_size)

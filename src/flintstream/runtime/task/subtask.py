@@ -147,7 +147,7 @@ class Subtask:
             chain=self.chain.id,
             subtask=self.index,
             version=version,
-            nodes=self.wiring.completed(told),
+            nodes=self.wiring.complete_reports(told),
             memo=memo,
             handles=without_known(handles, instruction.handles),
             finished=self.finished,

@@ -43,7 +43,7 @@ class Wiring:
         """
         self.chain = chain
         self.index = index
-        self.operators: dict[int, Operator] = {node.id: self._loaded(node) for node in chain.nodes}
+        self.operators: dict[int, Operator] = {node.id: self._load(node) for node in chain.nodes}
         """Operators by node, in the order in which records go through them."""
         self.inputs: dict[tuple[int, int], NodeInput] = {}
         """Inputs by node and input number."""
@@ -65,7 +65,7 @@ class Wiring:
             self._watch_blocks()
         self._join()
 
-    def _loaded(self, node: NodePlan) -> Operator:
+    def _load(self, node: NodePlan) -> Operator:
         try:
             operator: Operator = thaw_operator(node.operator)
         except BaseException as error:
@@ -174,7 +174,7 @@ class Wiring:
         for node_input in self.inputs.values():
             node_input.records = 0
 
-    def completed(self, reports: Iterable[NodeReport]) -> tuple[NodeReport, ...]:
+    def complete_reports(self, reports: Iterable[NodeReport]) -> tuple[NodeReport, ...]:
         """Add record counts, metrics and warnings to the reports of operators."""
         received = dict.fromkeys(self.operators, 0)
         for (node, _), node_input in self.inputs.items():

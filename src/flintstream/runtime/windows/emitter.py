@@ -10,7 +10,7 @@ from flintstream.contracts.functions import (
     ProcessWindowFunction,
     WindowFunction,
 )
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.keys import thaw_key
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Emitter:
     def emit(self, result: Any, timestamp: int) -> None:
         """Emit a result, unless it is None, with a timestamp in ms."""
         if result is not None:
-            self.results.append(result if type(result) in self._frozen else copied(result))
+            self.results.append(result if type(result) in self._frozen else copy_mutable(result))
             self.stamps.append(timestamp)
 
     def fire(self, key: Any, window: Any, contents: Any, timestamp: int) -> None:
@@ -108,7 +108,7 @@ class Emitter:
             results, frozen = self.results, self._frozen
             before = len(results)
             for result in produced:
-                results.append(result if type(result) in frozen else copied(result))
+                results.append(result if type(result) in frozen else copy_mutable(result))
             self.stamps += [timestamp] * (len(results) - before)
 
     def drop(self, key: Any, window: Any) -> None:

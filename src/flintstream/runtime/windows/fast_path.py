@@ -24,7 +24,7 @@ from flintstream.contracts.window import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.selectors import field_of
 
@@ -103,7 +103,7 @@ class AlignedWindows(FastPath):
         self.slide = slide
         self.offset = offset
         self.compiled = compiled_for(size, slide, offset)
-        self.copied = copied if slide < size else None
+        self.copied = copy_mutable if slide < size else None
         """Copies a record for each of its windows, because a reduce function may change a window's first record."""
         self.windows: dict[int, tuple[TimeWindow, ...]] = {}
         """Maps the start of a record's newest window to all its windows, newest first."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.state import ListStateDescriptor, ReducingStateDescriptor
 from flintstream.contracts.window import MergingWindowAssigner, TriggerResult
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.keyed import TimerOperator
 from flintstream.runtime.windows.contexts import AssignerContext, WindowContext, WindowTriggerContext
@@ -175,7 +175,7 @@ class WindowOperator(TimerOperator):
             if added is None:
                 continue
             lost = False
-            self.contents.add(copied(value) if shared else value)
+            self.contents.add(copy_mutable(value) if shared else value)
             self._act(self.trigger.on_element(value, timestamp, added, self.trigger_ctx), timestamp)
             self._register_cleanup(added)
         if lost and self.event_time and timestamp + self.lateness <= self.timers.current_watermark:

@@ -117,7 +117,7 @@ class RocksDBStateBackend(TableBackend):
             while some := list(islice(rows, _CONVERTED_AT_ONCE)):
                 batch = self._store.batch()
                 for row, value in some:
-                    batch.put(row, table.layout.converted(value, ttl=info.ttl, now=now))
+                    batch.put(row, table.layout.convert_times(value, ttl=info.ttl, now=now))
                 self._store.write(batch)
         table.become(info)
 
@@ -310,7 +310,7 @@ class RocksDBStateBackend(TableBackend):
 
         RocksDB cannot call Python during a compaction, so the rows are checked here.
         """
-        for place, state, _ in self._cleaned():
+        for place, state, _ in self._items_to_clean():
             table = self.tables[place]
             layout = table.layout
             limit = now - state._ttl

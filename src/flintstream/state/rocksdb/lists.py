@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.errors import PickleRefusedError
-from flintstream.state.rocksdb.rows import ATOMS, after, number_of_row, packed, unpacked
+from flintstream.state.rocksdb.rows import ATOMS, after, number_of_row, pack, unpack
 
 if TYPE_CHECKING:
     from flintstream.state.rocksdb.room import Room
@@ -99,8 +99,8 @@ class Lists:
 
     def _fresh(self, elements: list[Any]) -> list[Any]:
         if self.ttl:
-            return [(unpacked(value), time) for value, time in elements]
-        return [unpacked(value) for value in elements]
+            return [(unpack(value), time) for value, time in elements]
+        return [unpack(value) for value in elements]
 
     def _elements(self, key: Any) -> list[Any]:
         known = self.lists.get(key)
@@ -128,12 +128,12 @@ class Lists:
             batch = self.store.batch()
             for row, _ in rows[:-1]:
                 batch.delete(row)
-            batch.put(rows[-1][0], self.layout.joined([data for _, data in rows]))
+            batch.put(rows[-1][0], self.layout.join([data for _, data in rows]))
             self.store.write(batch)
 
     def _pack(self, element: Any) -> Any:
         try:
-            return (packed(element[0]), element[1]) if self.ttl else packed(element)
+            return (pack(element[0]), element[1]) if self.ttl else pack(element)
         except PickleRefusedError as error:
             raise error.within(f"state '{self.layout.info.name}'") from None
 

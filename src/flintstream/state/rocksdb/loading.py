@@ -102,7 +102,7 @@ class Loader:
             if replaces and prefix < highest:
                 rows.update((row, None) for row, _ in store.rows(prefix, after(prefix)))
             if values:
-                rows[prefix + number_of_row(self._numbers.next())] = Layout.joined(values)
+                rows[prefix + number_of_row(self._numbers.next())] = Layout.join(values)
         order = sorted(rows)
         changes = ((row, value) for row in order if (value := rows[row]) is not None or row <= highest)
         if self._size > SMALL_BYTES:

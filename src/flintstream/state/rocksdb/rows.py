@@ -77,12 +77,12 @@ def is_fixed(value: Any) -> bool:
     return cls is tuple and (_all_atoms(map(type, value)) or all(map(is_fixed, value)))
 
 
-def packed(value: Any) -> Any:
+def pack(value: Any) -> Any:
     """Return an immutable value itself, and any other value as :class:`Packed`."""
     return value if type(value) in ATOMS or is_fixed(value) else Packed(encode_one(value))
 
 
-def unpacked(value: Any) -> Any:
+def unpack(value: Any) -> Any:
     """Return the value itself, or a fresh copy of a :class:`Packed` one."""
     return decode_one(value.data) if type(value) is Packed else value
 
@@ -119,7 +119,7 @@ class Layout:
                 return made, None
         if self.info.namespaced:
             return self._row(key, _parts(key), last_open=True)
-        code, own = _encoded(key)
+        code, own = _encode_key(key)
         row = _HEAD.pack(self._key_group(key), self.number) + code
         return row, None if own is None else _LENGTH.pack(len(own)) + own
 
@@ -137,13 +137,13 @@ class Layout:
 
     def prefix(self, key: Any) -> tuple[bytes, bytes | None]:
         """Return the prefix of a key in a state with several rows per key, and the parts as :meth:`single` does."""
-        return self._row(key, _parts(key) if self.info.namespaced else [_encoded(key)], last_open=False)
+        return self._row(key, _parts(key) if self.info.namespaced else [_encode_key(key)], last_open=False)
 
     def entry(self, pair: tuple[Any, Any]) -> tuple[bytes, bytes | None]:
         """Return the row of a map entry, where ``pair`` is key and map key, and the parts as :meth:`single` does."""
         key, map_key = pair
-        parts = _parts(key) if self.info.namespaced else [_encoded(key)]
-        return self._row(key, [*parts, _encoded(map_key)], last_open=True)
+        parts = _parts(key) if self.info.namespaced else [_encode_key(key)]
+        return self._row(key, [*parts, _encode_key(map_key)], last_open=True)
 
     def _row(self, key: Any, parts: list[tuple[bytes, bytes | None]], *, last_open: bool) -> tuple[bytes, bytes | None]:
         group = self._key_group(key[0] if self.info.namespaced else key)
@@ -210,7 +210,7 @@ class Layout:
         if places is None:
             place = self.entry if info.kind == "map" else self.single
             return ((row, write(own, value)) for (row, own), value in zip(map(place, keys), values, strict=True))
-        coded = (write(None, value) for value in values) if info.ttl else map(_unstamped, map(to_bytes, values))
+        coded = (write(None, value) for value in values) if info.ttl else map(_without_stamp, map(to_bytes, values))
         return zip(places, coded, strict=True)
 
     def _plain_places(self, keys: list[Any]) -> Iterable[bytes] | None:
@@ -274,7 +274,7 @@ class Layout:
             at += length
 
     @staticmethod
-    def joined(values: list[bytes]) -> bytes:
+    def join(values: list[bytes]) -> bytes:
         """Return the value of a row with the elements of several rows of a list."""
         return values[0] + b"".join([value[_body(value, 1) :] for value in values[1:]])
 
@@ -296,7 +296,7 @@ class Layout:
             at += 12 + length
         return False
 
-    def converted(self, value: bytes, *, ttl: bool, now: int) -> bytes:
+    def convert_times(self, value: bytes, *, ttl: bool, now: int) -> bytes:
         """Return the value of a row with times added (``now``) or removed."""
         if self.info.kind == "list":
             elements = self.read_list(value)
@@ -328,7 +328,7 @@ def first_of(group: int, number: int) -> bytes:
     return _HEAD.pack(group + (number >> 16), number & 0xFFFF)
 
 
-def _encoded(key: Any) -> tuple[bytes, bytes | None]:
+def _encode_key(key: Any) -> tuple[bytes, bytes | None]:
     code = encode_key(key)
     if type(key) is str:
         return code, None
@@ -337,13 +337,13 @@ def _encoded(key: Any) -> tuple[bytes, bytes | None]:
 
 
 def _parts(key: Any) -> list[tuple[bytes, bytes | None]]:
-    return [_encoded(key[0]), _encoded_namespace(key[1])]
+    return [_encode_key(key[0]), _encoded_namespace(key[1])]
 
 
 @lru_cache(4096)
 def _encoded_namespace(namespace: Any) -> tuple[bytes, bytes | None]:
-    """Do the same as :func:`_encoded`, with more effort, since many keys share a window."""
-    code, own = _encoded(namespace)
+    """Do the same as :func:`_encode_key`, with more effort, since many keys share a window."""
+    code, own = _encode_key(namespace)
     if own is not None and encode_one(decode_one(code)) == own:
         return code, None
     return code, own
@@ -362,7 +362,7 @@ def _lead(stamp: bytes, own: bytes | None) -> bytes:
     return b"\0" + stamp if own is None else b"".join((b"\1", stamp, _LENGTH.pack(len(own)), own))
 
 
-def _unstamped(code: bytes) -> bytes:
+def _without_stamp(code: bytes) -> bytes:
     return b"\0" + code
 
 

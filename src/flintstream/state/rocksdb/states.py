@@ -78,7 +78,7 @@ class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
     def _entries(self, key: Any) -> list[tuple[Any, int]]:
         return self._values.get(key) or []
 
-    def _held(self, entries: list[tuple[Any, int]]) -> list[Any]:
+    def _to_stored(self, entries: list[tuple[Any, int]]) -> list[Any]:
         return entries
 
     def add(self, value: Any) -> None:
@@ -163,7 +163,7 @@ class RocksMapState(HeapMapState):
         for source in sources:
             moved = list(self._values.of_map(source))
             if moved and next(self._values.of_map(target), None) is not None:
-                self._merged(None, None)
+                self._merge_values(None, None)
             for item, value in moved:
                 self._delete((source, item))
                 self._values[target, item] = value

@@ -90,7 +90,7 @@ class Store:
         options = rocksdict.ReadOptions()
         options.set_iterate_upper_bound(end)
         found: Any = self.db.items(from_key=start, read_opt=options)
-        return _held(found, options)
+        return _iterate(found, options)
 
     def rows_of(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Return the rows of one state from ``start`` on, and skip those of other states."""
@@ -145,7 +145,7 @@ class Store:
 
     def restore(self, directory: str) -> None:
         """Replace the database by the files of :meth:`checkpoint`, which do not change."""
-        self._shut()
+        self._delete_files()
         self._opened += 1
         target = self.directory / f"db-{self._opened}"
         target.mkdir()
@@ -157,17 +157,17 @@ class Store:
         self._open()
         self.empty = False
 
-    def _shut(self) -> None:
+    def _delete_files(self) -> None:
         self.db.close()
         shutil.rmtree(self._path, ignore_errors=True)
 
     def close(self) -> None:
         """Close the database and remove its directory."""
-        self._shut()
+        self._delete_files()
         remove_directory(str(self.directory))
 
 
-def _held(found: Iterator[tuple[bytes, bytes]], options: Any) -> Iterator[tuple[bytes, bytes]]:  # noqa: ARG001
+def _iterate(found: Iterator[tuple[bytes, bytes]], options: Any) -> Iterator[tuple[bytes, bytes]]:  # noqa: ARG001
     """Iterate over rows, and keep a reference to the options: rocksdict's iterator needs them but does not hold one."""
     yield from found
 

@@ -15,7 +15,7 @@ from flintstream.errors import PickleRefusedError
 from flintstream.state.backend import PIECE, Change
 from flintstream.state.rocksdb.lists import ADDED_TO, Lists
 from flintstream.state.rocksdb.room import Room
-from flintstream.state.rocksdb.rows import ATOMS, Packed, after, is_fixed, packed, unpacked
+from flintstream.state.rocksdb.rows import ATOMS, Packed, after, is_fixed, pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,9 +61,9 @@ class Entries:
         if value is self:
             value = self._miss(key)
         if value.__class__ is Packed:
-            return default if value is ABSENT else unpacked(value)
+            return default if value is ABSENT else unpack(value)
         if self.ttl and value[0].__class__ is Packed:
-            return unpacked(value[0]), value[1]
+            return unpack(value[0]), value[1]
         return value
 
     def _miss(self, key: Any) -> Any:
@@ -96,7 +96,7 @@ class Entries:
         if value.__class__ not in ATOMS and not self.live:
             try:
                 if self.ttl:
-                    value = value if value[0].__class__ in ATOMS else (packed(value[0]), value[1])
+                    value = value if value[0].__class__ in ATOMS else (pack(value[0]), value[1])
                 elif not is_fixed(value):
                     value = Packed(encode_one(value))
             except PickleRefusedError as error:
@@ -130,8 +130,8 @@ class Entries:
     def fresh(self, value: Any) -> Any:
         """Return what the program may have of a value in memory, or ``ABSENT``."""
         if value is ABSENT or not self.ttl:
-            return value if value is ABSENT else unpacked(value)
-        return unpacked(value[0]), value[1]
+            return value if value is ABSENT else unpack(value)
+        return unpack(value[0]), value[1]
 
     def turn(self) -> None:
         """Write the young generation, and make it the old one."""
@@ -192,7 +192,7 @@ class Entries:
     def value_of(self, data: bytes) -> Any:
         """Return the value of a row, fresh."""
         value = self.layout.read(data)
-        return (unpacked(value[0]), value[1]) if self.ttl else unpacked(value)
+        return (unpack(value[0]), value[1]) if self.ttl else unpack(value)
 
     def flush(self) -> None:
         """Write all changes."""

@@ -11,7 +11,7 @@ from flintstream.common._text.leaving import write_whole
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.avro import AvroRecords
-from flintstream.connectors.formats.avro_schema import library, parsed
+from flintstream.connectors.formats.avro_schema import library, parse_schema
 from flintstream.table._connectors.formats import Decoder, Encoder
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.helpers import named_row
@@ -134,12 +134,12 @@ class AvroMessages(Decoder, Encoder):
 
     def decode(self) -> Decode:
         """Return the function that reads a message."""
-        schema, read, record = parsed(self.schema), library().schemaless_reader, tuple_of(self.names, self.types)
+        schema, read, record = parse_schema(self.schema), library().schemaless_reader, tuple_of(self.names, self.types)
         return lambda message: record(read(io.BytesIO(message), schema, None))
 
     def encode(self) -> Encode:
         """Return the function that writes a row."""
-        schema, write, record = parsed(self.schema), library().schemaless_writer, dict_of(self.names, self.types)
+        schema, write, record = parse_schema(self.schema), library().schemaless_writer, dict_of(self.names, self.types)
 
         def encode(value: object) -> bytes:
             stream = io.BytesIO()

@@ -39,7 +39,7 @@ class RegistryMessages(Decoder, Encoder):
         topic = options.text("topic")
         self.subject = options.text(f"{prefix}subject") or (None if topic is None else f"{topic}-{part}")
         self.table = options.table
-        parsed(self.written)
+        parse_schema(self.written)
         AvroMessages(names, types)
 
     def decode(self) -> Decode:
@@ -72,7 +72,7 @@ class RegistryMessages(Decoder, Encoder):
             raise SqlError(f"table '{self.table}': the option 'avro-confluent.subject' is missing")
         number = self.registry.register(self.subject, self.written)
         head = _MAGIC + number.to_bytes(4, "big")
-        schema, write, record = parsed(self.written), library().schemaless_writer, dict_of(self.names, self.types)
+        schema, write, record = parse_schema(self.written), library().schemaless_writer, dict_of(self.names, self.types)
 
         def encode(value: object) -> bytes:
             stream = io.BytesIO()

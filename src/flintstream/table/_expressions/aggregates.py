@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.common._types.data_types import to_type_info
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.table._errors import SqlError, at
 from flintstream.table._functions.user_defined import FunctionContext
 from flintstream.table._types.rules import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
@@ -242,7 +242,7 @@ class OwnResult:
     def __call__(self, value: object) -> Any:
         if value is None:
             return None
-        return copied(value if self.convert is None else self.convert(value))
+        return copy_mutable(value if self.convert is None else self.convert(value))
 
 
 def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:

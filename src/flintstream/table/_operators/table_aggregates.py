@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.functions import KeyedProcessFunction
-from flintstream.runtime.copies import copied
+from flintstream.runtime.copies import copy_mutable
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.opening import close_all, open_all
 from flintstream.table._operators.rows import BEFORE, DELETE, INSERT, value_state
@@ -70,7 +70,7 @@ class TableAggregate(KeyedProcessFunction):
         """Yield the rows of a group."""
         end = () if self.batch else (kind,)
         for row in self.rows(self.function.emit_value(accumulator)):
-            yield (*key, *copied(row), *end)
+            yield (*key, *copy_mutable(row), *end)
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
         """Emit the rows of a complete group."""

@@ -180,7 +180,7 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         else:
             copies = any(has_lists(column.type) for column in node.columns)
             operator = ChangesOfRows(grouped, keyed._selector, copies=copies)
-        changes = keyed._keyed("GroupAggregate", operator, None)
+        changes = keyed._add_keyed_operator("GroupAggregate", operator, None)
     if not node.keys:
         changes = changes.force_non_parallel()
     if node.changelog:

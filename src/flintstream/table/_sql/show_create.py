@@ -43,7 +43,7 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         lines.append(f"COMMENT {_text(table.comment)}")
     if table.partitions:
         lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
-    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in shown(table.options).items())
+    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
     return "\n".join([*lines, "WITH (", _indented(options), ")", ""])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.secrets import shown
+from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.table._catalog.catalog import DeclaredTable, View
 from flintstream.table._deep_stack import deep
@@ -355,7 +355,7 @@ class Statements:
     def _set(self, tokens: Tokens) -> Answer:
         configuration = self.session.env._configuration
         if tokens.ended:
-            rows = tuple(sorted(shown(configuration.to_dict()).items()))
+            rows = tuple(sorted(hide_secrets(configuration.to_dict()).items()))
             return Answer((Column("key", t.DataTypes.STRING()), Column("value", t.DataTypes.STRING())), rows)
         key = tokens.text()
         tokens.expect("=")

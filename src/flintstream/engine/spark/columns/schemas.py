@@ -84,7 +84,7 @@ def row_type(schema: StructType, where: str = "") -> RowTypeInfo:
     names = schema.fieldNames()
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise PlanError(f"{_named(where)} has several columns '{twice[0]}': rename them")
+        raise PlanError(f"{_describe_place(where)} has several columns '{twice[0]}': rename them")
     return Types.ROW_NAMED(names, [type_of(field.dataType, _path(where, field.name)) for field in schema.fields])
 
 
@@ -98,13 +98,15 @@ def type_of(kind: DataType, where: str) -> TypeInformation:
         return Types.OBJECT_ARRAY(type_of(kind.elementType, f"{where}[]"))
     if isinstance(kind, spark.MapType):
         if holds(kind.keyType, "ArrayType", "MapType"):
-            raise PlanError(f"{_named(where)} is of type {kind.simpleString()}: arrays and maps cannot be dict keys")
+            raise PlanError(
+                f"{_describe_place(where)} is of type {kind.simpleString()}: arrays and maps cannot be dict keys"
+            )
         return Types.MAP(type_of(kind.keyType, f"{where}.key"), type_of(kind.valueType, f"{where}.value"))
     found = _SIMPLE.get(type(kind).__name__)
     if found is None:
         raise PlanError(
-            f"{_named(where)} is of type {kind.simpleString()}, which is not supported: cast it, for instance to a "
-            f"string"
+            f"{_describe_place(where)} is of type {kind.simpleString()}, which is not supported: cast it, for instance "
+            f"to a string"
         )
     return found
 
@@ -120,7 +122,7 @@ def _path(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _named(where: str) -> str:
+def _describe_place(where: str) -> str:
     return f"column '{where}'" if where else "the DataFrame"
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _EXACT = Context(prec=DIGITS + SCALE, rounding=ROUND_DOWN)
 
 
-def mapped(type_info: TypeInformation | None) -> tuple[DataType, Callable[[Any], Any]]:
+def to_spark_type(type_info: TypeInformation | None) -> tuple[DataType, Callable[[Any], Any]]:
     """Return the Spark type for a type, and a function that converts values to it.
 
     Unsupported types become JSON strings. Dates and times without a time zone stay that way; rows and tuples become
@@ -71,10 +71,10 @@ def nullable(convert: Callable[[Any], Any], value: Any) -> Any:
     return None if value is None else convert(value)
 
 
-def inferred(values: Sequence[Any]) -> TypeInformation | None:
+def infer_type(values: Sequence[Any]) -> TypeInformation | None:
     """Return the common type of all values; None if there is none that Spark supports.
 
-    >>> inferred([1, 2]), inferred([("a", 1)]), inferred([1, "a"])
+    >>> infer_type([1, 2]), infer_type([("a", 1)]), infer_type([1, "a"])
     (Long, TupleTypeInfo(String, Long), None)
     """
     kinds = set(map(type, values))
@@ -84,7 +84,7 @@ def inferred(values: Sequence[Any]) -> TypeInformation | None:
     if kind is tuple:
         if len(set(map(len, values))) != 1 or not values[0]:
             return None
-        parts = [inferred(part) for part in zip(*values, strict=True)]
+        parts = [infer_type(part) for part in zip(*values, strict=True)]
         known = [part for part in parts if part is not None]
         return Types.TUPLE(known) if len(known) == len(parts) else None
     if kind is int and all(-(1 << 63) <= value < 1 << 63 for value in values):

@@ -168,7 +168,7 @@ class DataFrameSource(Source):
             self.store = file_store(new_directory(self.parent(), self.frame.sparkSession)[0])
         return self.store
 
-    def finished(self) -> None:
+    def release(self) -> None:
         """Delete the data after the job has read all of them."""
         store, self.store = self.store, None
         if store is not None:
@@ -186,9 +186,9 @@ class BatchSource(DataFrameSource):
         """Return an enumerator that computes the DataFrame and deals its parts."""
         return _Parts(self, parallelism)
 
-    def finished(self) -> None:
+    def release(self) -> None:
         """Delete the data; another run of the program computes the DataFrame again."""
-        super().finished()
+        super().release()
         self.staged = None
 
 

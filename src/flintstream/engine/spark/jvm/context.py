@@ -102,7 +102,7 @@ class Executors:
         self._registered = ""
         self._looked = float("-inf")
 
-    def known(self) -> dict[str, Executor]:
+    def by_name(self) -> dict[str, Executor]:
         """Return them by name; asks Spark once a second at most."""
         if self._local or time.monotonic() - self._looked < EXECUTORS_SECONDS:
             return self._known

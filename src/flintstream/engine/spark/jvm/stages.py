@@ -117,7 +117,7 @@ class StageChain:
             setting(context, "spark.eventLog.enabled"),
         }
         """Whether Spark's page, or its history server, shows the stages."""
-        self._names = [_shortened(name) for name in names] if self.explains else []
+        self._names = [_shorten(name) for name in names] if self.explains else []
 
     def _without_kryo(self) -> Any:
         """Return a serializer for the first run; None if there are too many partitions for it.
@@ -186,7 +186,7 @@ LONGEST_NAME = 200
 """Most characters of the name of a stage on Spark's page."""
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.common._text.secrets import shown
+from flintstream.common._text.secrets import hide_secrets
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.jvm.converters import spare_numpy
 from flintstream.engine.spark.sockets import is_private
@@ -122,7 +122,7 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
 
         give_up()
         # Secrets stay off the command line. The context gets them with all other settings, except options of this JVM.
-        visible = [(k, v) for k, v in conf.items() if k == _JAVA_OPTIONS or shown({k: v})[k] == v]
+        visible = [(k, v) for k, v in conf.items() if k == _JAVA_OPTIONS or hide_secrets({k: v})[k] == v]
         spark_conf = SparkConf(loadDefaults=False).setAll(visible)
         os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
         with _quiet():
