@@ -29,7 +29,7 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
     """Run the job; return the share of catch-ups (%), and medians of times (ms)."""
     from benchmarks.latency import Count, Metronome
     from flintstream.common import WatermarkStrategy
-    from flintstream.coordinator.monitoring.tally import Tally
+    from flintstream.coordinator.monitoring.job_statistics import JobStatistics
     from flintstream.coordinator.subtasks import Subtasks
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.engine.spark.engine import SparkEngine
@@ -54,13 +54,13 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
 
     timed(SparkEngine, "run_epoch", spark)
     timed(Subtasks, "run_epoch", whole)
-    add = Tally.add
+    add = JobStatistics.add
 
-    def counted(self: Tally, reports: Sequence[Report]) -> None:
+    def counted(self: JobStatistics, reports: Sequence[Report]) -> None:
         caught_up.append((sum(report.caught_up for report in reports), len(reports)))
         add(self, reports)
 
-    Tally.add = counted  # type: ignore[method-assign,assignment]
+    JobStatistics.add = counted  # type: ignore[method-assign,assignment]
     with tempfile.TemporaryDirectory(prefix="homes-") as directory:
         configuration = {
             "flintstream.master": settings["master"],

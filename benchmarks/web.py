@@ -144,7 +144,7 @@ def once(what: str, options: argparse.Namespace, *, watched: bool) -> dict[str, 
         if what == "latency":
             running = client._handle._job
             while not ended.wait(1) and not running.finished.is_set():
-                latency.append(running.coordinator.tally.load.latency())
+                latency.append(running.coordinator.statistics.load.latency())
         client.get_job_execution_result().result()
         if what == "latency":
             known = [item for item in latency if item]
@@ -187,7 +187,7 @@ def main() -> None:
     if options.direct:
         direct(options.polls)
     elif options.watch:
-        watch(options.watch)
+        watch(options.interrupter)
     elif options.once:
         print(json.dumps(once(options.once, options, watched=options.watched)))
     else:

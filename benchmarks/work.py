@@ -28,8 +28,8 @@ from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.coordinator import pace
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.runtime import block_size
+from flintstream.runtime.block_interrupter import BlockInterrupter
 from flintstream.runtime.operators import source as source_operator
-from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def instructions(workload: Workload, records: int) -> int:
         with (
             patch.object(block_size, "FAST_SECONDS", math.inf),
             patch.object(block_size, "SLOW_RECORDS_PER_SECOND", 0),
-            patch.object(Watch, "begin", lambda _: None),
+            patch.object(BlockInterrupter, "begin", lambda _: None),
             patch.object(pace, "FIRST_RECORDS", None),
             patch.object(source_operator, "POLL_SECONDS", 0),
             counting() as counter,

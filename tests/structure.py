@@ -48,7 +48,7 @@ LAYERS = (
 # The same within packages, by module or subpackage.
 ROOMS = {
     "coordinator": (
-        "program", "registry", "asking", "signals", "restart", "job", "engine", "pace", "orders", "monitoring",
+        "program", "registry", "asking", "signals", "restart", "job", "engine", "pace", "requests", "monitoring",
         "checkpointing", "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt", "coordinator",
         "control", "descriptors", "client",
     ),

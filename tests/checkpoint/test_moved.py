@@ -19,7 +19,7 @@ from flintstream.connectors.files.compaction import HeldFile, HeldFiles
 from flintstream.connectors.files.input_formats import InputPart
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.files.recoverable import OpenFile, PreparedFile
-from flintstream.connectors.files.sink import LastOf, WriterState
+from flintstream.connectors.files.sink import EndOfWriter, WriterState
 from flintstream.datastream import window
 from flintstream.datastream.window import CountWindow, TimeWindow, TriggerResult
 from flintstream.storage import custom
@@ -37,7 +37,7 @@ from flintstream.storage.remote import FsspecFileStore
         ("flintstream.connectors.places", "PreparedFile", PreparedFile),
         ("flintstream.connectors.places", "OpenFile", OpenFile),
         ("flintstream.connectors.files.places", "OpenFile", OpenFile),
-        ("flintstream.connectors.part_files", "LastOf", LastOf),
+        ("flintstream.connectors.part_files", "LastOf", EndOfWriter),
         ("flintstream.connectors.part_files", "WriterState", WriterState),
         ("flintstream.connectors.compaction", "HeldFile", HeldFile),
         ("flintstream.connectors.compaction", "HeldFiles", HeldFiles),

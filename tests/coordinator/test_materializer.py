@@ -17,7 +17,7 @@ class Slow:
     def __init__(self):
         self.future: Future[StateHandle] = Future()
 
-    def materialize(self, folding):
+    def materialize(self, materialization):
         return self.future
 
 
@@ -34,15 +34,15 @@ def test_only_what_is_being_folded_has_to_stay_as_it_is():
     materializer = Materializer(engine, 10, 0, 0, lambda _: False)
     log = [handle("base", full=True), handle("1"), handle("2")]
     subtasks = {(0, 0): progress(*log)}
-    assert materializer.folding(0, 0) == 0
+    assert materializer.materializing(0, 0) == 0
     assert list(materializer.poll(subtasks, 20)) == []
-    assert materializer.folding(0, 0) == 3
-    assert materializer.folding(0, 1) == materializer.folding(1, 0) == 0
+    assert materializer.materializing(0, 0) == 3
+    assert materializer.materializing(0, 1) == materializer.materializing(1, 0) == 0
     subtasks[0, 0] = progress(*log, handle("3"))
     engine.future.set_result(handle("new base", full=True))
     assert list(materializer.poll(subtasks, 25)) == ["base", "1", "2"]
     assert [piece.name for piece in subtasks[0, 0].report.handles] == ["new base", "3"]
-    assert materializer.folding(0, 0) == 0
+    assert materializer.materializing(0, 0) == 0
 
 
 def test_a_base_of_pieces_that_were_merged_meanwhile_is_not_taken():
@@ -70,7 +70,7 @@ def test_a_log_whose_files_are_gone_does_not_count_as_a_failure():
         list(materializer.poll(subtasks, 40))
 
 
-def test_a_folding_that_fails_after_a_new_log_has_started_does_not_count():
+def test_a_materialization_that_fails_after_a_new_log_has_started_does_not_count():
     engine: Any = Slow()
     materializer = Materializer(engine, 10, 0, 0, lambda _: False)
     subtasks = {(0, 0): progress(handle("base", full=True), handle("1"))}

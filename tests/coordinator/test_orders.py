@@ -10,14 +10,14 @@ from unittest.mock import Mock
 import pytest
 
 from flintstream.coordinator.job import Clock
-from flintstream.coordinator.orders import Orders, SavepointRequest
+from flintstream.coordinator.requests import JobRequests, SavepointRequest
 from flintstream.errors import CheckpointError
 from flintstream.storage.memory import MemoryFileStore
 
 
 @pytest.fixture
 def orders():
-    return Orders(Mock(), Clock())
+    return JobRequests(Mock(), Clock())
 
 
 def request():
@@ -26,15 +26,15 @@ def request():
 
 def test_savepoints_are_taken_in_the_order_in_which_they_were_asked_for(orders):
     first, second = request(), request()
-    orders.ask_for(first)
-    orders.ask_for(second)
+    orders.add_savepoint(first)
+    orders.add_savepoint(second)
     assert [orders.next_savepoint(), orders.next_savepoint(), orders.next_savepoint()] == [first, second, None]
 
 
 def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(orders):
     asked = [request(), request()]
     for item in asked:
-        orders.ask_for(item)
+        orders.add_savepoint(item)
     orders.refuse(OSError("the disk is full"))
     assert not orders.waiting
     for item in asked:
@@ -44,7 +44,7 @@ def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(orders):
 
 def test_a_cancellation_ends_a_wait_and_what_the_engine_does():
     engine: Any = Mock()
-    orders = Orders(engine, Clock())
+    orders = JobRequests(engine, Clock())
     threading.Timer(0.05, orders.cancel).start()
     assert not orders.wait(100_000)
     engine.cancel.assert_called_once_with()

@@ -126,7 +126,7 @@ def test_a_value_that_is_nested_deeply_takes_no_reply_down(server, job, monkeypa
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
-    metrics = job._handle._job.coordinator.tally.metrics
+    metrics = job._handle._job.coordinator.statistics.metrics
     (told, *others) = metrics.by_subtask()
     monkeypatch.setattr(metrics, "by_subtask", lambda: [replace(told, values={"deep": deep}), *others])
     (shown,) = read_strictly(server.get("/flintstream/jobs").content)

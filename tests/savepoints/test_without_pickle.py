@@ -33,7 +33,7 @@ from flintstream.connectors.files.compaction import HeldFile, HeldFiles
 from flintstream.connectors.files.input_formats import InputPart
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.files.recoverable import OpenFile, PreparedFile
-from flintstream.connectors.files.sink import LastOf, WriterState
+from flintstream.connectors.files.sink import EndOfWriter, WriterState
 from flintstream.connectors.function_source import FunctionSplit
 from flintstream.connectors.hybrid import HybridSplit
 from flintstream.connectors.kafka.dynamic import DynamicSplit, RemovedSplit
@@ -267,7 +267,7 @@ RECORDS = [
     PART,
     OpenFile("b", "/out/.c", "/out/c", 5, 1, 2, ((("/out/.c.1", 5),), b"rest")),
     WriterState("uid", 3, (), False, HeldFiles((HeldFile("b", PART),), (("b", 1),))),
-    LastOf("uid"),
+    EndOfWriter("uid"),
     Prepared("id-0", "run", 1, "t", 2, 3, 4, b"data", "", ""),
     file_store("/data"),
 ]

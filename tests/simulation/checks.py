@@ -74,11 +74,11 @@ def check_files(checkpoints: Checkpoints, world: SimWorld) -> None:
 
 def check_orphans(attempt: Attempt, world: SimWorld) -> None:
     """Files do not accumulate: every file of the job serves a checkpoint or the next epoch."""
-    if attempt.checkpoints.stopped or not HARMLESS.issuperset(world.happened):
+    if attempt.context.checkpoints.stopped or not HARMLESS.issuperset(world.happened):
         return
     root = f"checkpoints/{attempt.plan.job_id}/"
-    wanted = {path for item in attempt.checkpoints.completed for path in item.metadata.paths()}
-    wanted |= {f"{item.directory}/{METADATA}" for item in attempt.checkpoints.completed}
+    wanted = {path for item in attempt.context.checkpoints.completed for path in item.metadata.paths()}
+    wanted |= {f"{item.directory}/{METADATA}" for item in attempt.context.checkpoints.completed}
     reports = [state.report for state in attempt.subtasks.states.values() if state.report is not None]
     wanted |= {f"{SHARED}/{handle.name}" for report in reports for handle in report.handles}
     wanted |= {f"{SHARED}/{name}" for name in attempt.subtasks.obsolete}
@@ -103,7 +103,7 @@ def check_restorable(attempt: Attempt, world: SimWorld) -> None:
     world.calm = True
     now = world.now
     try:
-        for completed in attempt.checkpoints.completed:
+        for completed in attempt.context.checkpoints.completed:
             if not completed.metadata.finished:
                 _check_restored(attempt.plan, completed, world)
     finally:

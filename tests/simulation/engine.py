@@ -30,7 +30,7 @@ class SimEngine:
         self.world = world
         self.zombies: list[Callable[[], Any]] = []
         """Remaining work of abandoned attempts."""
-        self.foldings: list[tuple[Materialization, Future[StateHandle]]] = []
+        self.materializations: list[tuple[Materialization, Future[StateHandle]]] = []
         self.moving = world.rng.random() < 0.5
 
     def check(self, plan: JobPlan) -> None:
@@ -89,8 +89,8 @@ class SimEngine:
         world = self.world
         if self.zombies and world.rng.random() < 0.1:
             self._run_elsewhere(self.zombies.pop(world.rng.randrange(len(self.zombies))))
-        if self.foldings and world.rng.random() < 0.3:
-            self._fold(*self.foldings.pop())
+        if self.materializations and world.rng.random() < 0.3:
+            self._materialize(*self.materializations.pop())
 
     def _run_elsewhere(self, rest: Callable[[], Any]) -> None:
         world = self.world
@@ -117,27 +117,27 @@ class SimEngine:
             self._others()
         return results
 
-    def materialize(self, folding: Materialization) -> Future[StateHandle]:
+    def materialize(self, task: Materialization) -> Future[StateHandle]:
         future: Future[StateHandle] = Future()
-        self.foldings.append((folding, future))
+        self.materializations.append((task, future))
         if self.world.rng.random() < 0.3:
-            self._fold(*self.foldings.pop())
+            self._materialize(*self.materializations.pop())
         return future
 
-    def _fold(self, folding: Materialization, future: Future[StateHandle]) -> None:
+    def _materialize(self, task: Materialization, future: Future[StateHandle]) -> None:
         world = self.world
         try:
             world.interrupt("fold")
-            handle = self.workers[0].materialize(folding.chain, folding.subtask, folding.handles)
+            handle = self.workers[0].materialize(task.chain, task.subtask, task.handles)
         except Exception as error:  # noqa: BLE001 - it is the coordinator's to judge
             world.log(f"a fold failed: {error!r}")
             future.set_exception(error)
         else:
-            world.log(f"folded {[handle.name for handle in folding.handles]} to {handle.name}")
+            world.log(f"folded {[handle.name for handle in task.handles]} to {handle.name}")
             future.set_result(handle)
 
-    def _fold_late(self, folding: Materialization, worker: JobRuntime) -> None:
-        worker.materialize(folding.chain, folding.subtask, folding.handles)
+    def _fold_late(self, task: Materialization, worker: JobRuntime) -> None:
+        worker.materialize(task.chain, task.subtask, task.handles)
         self.world.happened.append("zombie")  # the base is there, and there is no job any more that would delete it
 
     def forget(self, names: Sequence[str]) -> None:
@@ -148,10 +148,10 @@ class SimEngine:
         """Do nothing: no work runs in the background."""
 
     def stop(self) -> None:
-        for folding, _ in self.foldings:
+        for task, _ in self.materializations:
             worker = self.workers[0]
-            self.zombies.append(lambda f=folding, w=worker: self._fold_late(f, w))  # type: ignore[misc]
-        self.foldings.clear()
+            self.zombies.append(lambda f=task, w=worker: self._fold_late(f, w))  # type: ignore[misc]
+        self.materializations.clear()
         for worker in self.workers:
             worker.close()
         self.log.close()

@@ -26,12 +26,12 @@ from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator.attempt import Attempt
 from flintstream.coordinator.checkpointing import recovery
 from flintstream.coordinator.coordinator import Coordinator
-from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
+from flintstream.coordinator.requests import RescaleRequest, SavepointRequest
 from flintstream.coordinator.rescaling import plan_rescaled
 from flintstream.coordinator.restart import FixedDelay, NoRestart
+from flintstream.runtime.block_interrupter import BlockInterrupter
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.state_log import pieces as log_pieces
-from flintstream.runtime.watch import Watch
 from flintstream.state.settings import StateSettings
 
 if TYPE_CHECKING:
@@ -148,38 +148,38 @@ class SimAttempt(Attempt):
     def _run_epoch(self, splits: Any) -> None:
         world = self.scenario.world
         world.step("an epoch begins")
-        if self.tally.progress.epochs > MOST_EPOCHS:
+        if self.context.statistics.progress.epochs > MOST_EPOCHS:
             raise Violation(f"the job does not end within {MOST_EPOCHS} epochs")
         self._order()
         super()._run_epoch(splits)
         world.step("an epoch has ended")
-        check_files(self.checkpoints, world)
+        check_files(self.context.checkpoints, world)
         check_orphans(self, world)
 
     def _order(self) -> None:
         """Make a request that occurs once in a run."""
-        scenario, epochs = self.scenario, self.tally.progress.epochs
+        scenario, epochs = self.scenario, self.context.statistics.progress.epochs
         if scenario.savepoint_at is not None and epochs >= scenario.savepoint_at:
             scenario.savepoint_at = None
             scenario.world.log(f"a savepoint is asked for{', to stop' if scenario.stop else ''}")
-            self.orders.ask_for(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
+            self.context.requests.add_savepoint(SavepointRequest(SimStore("savepoints"), scenario.stop))  # type: ignore[arg-type]
         if scenario.rescale_at is not None and epochs >= scenario.rescale_at:
             parallelism = scenario.rescale_at % 4 + 1
             scenario.rescale_at = None
             scenario.world.log(f"parallelism {parallelism} is asked for")
-            self.orders.ask_for_plan(RescaleRequest(plan_rescaled(self.job, parallelism)))
+            self.context.requests.add_rescaling(RescaleRequest(plan_rescaled(self.job, parallelism)))
         if scenario.cancel_at is not None and epochs >= scenario.cancel_at:
             scenario.cancel_at = None
             scenario.world.log("the job is cancelled")
-            self.orders.cancel()
+            self.context.requests.cancel()
 
     def _complete_checkpoint(self, request: Any, reports: Any, *, optional: bool = False) -> None:
-        before = self.tally.progress.checkpoints
+        before = self.context.statistics.progress.checkpoints
         super()._complete_checkpoint(request, reports, optional=optional)
         world = self.scenario.world
-        if self.tally.progress.checkpoints > before:
+        if self.context.statistics.progress.checkpoints > before:
             world.log(f"checkpoint {request.number} is complete")
-            check_files(self.checkpoints, world)
+            check_files(self.context.checkpoints, world)
             if world.rng.random() < 0.1:
                 check_restorable(self, world)
 
@@ -215,7 +215,7 @@ class SimCoordinator(Coordinator):
         self.checkpoints.end = last_step  # type: ignore[method-assign]
 
     def _attempt(self, plan: JobPlan) -> Attempt:
-        return SimAttempt(self.scenario, self.lasting, plan, self.tally.progress.restarts)
+        return SimAttempt(self.scenario, self.context, plan, self.statistics.progress.restarts)
 
     def _restart(self, error: Exception, delay_ms: int) -> None:
         self.scenario.world.log(f"the job restarts: {error!r}")
@@ -351,7 +351,7 @@ def prepare() -> None:
     # Otherwise it would be loaded later, with the time of this machine
     import_module("flintstream.runtime.state_log.materialize")
     make_virtual()
-    watch: Any = Watch
+    watch: Any = BlockInterrupter
     watch.begin = lambda _: None  # the time of its thread is that of the machine
     vars(recovery)["file_store"] = store_of
     logging.getLogger("flintstream").setLevel(logging.CRITICAL)

@@ -65,7 +65,7 @@ class CheckpointSettings:
     """Whether a backend's own files are shared between checkpoints."""
     transfer_threads: int = TRANSFER_THREADS.default
     materialize_interval_ms: int | None = MATERIALIZE_INTERVAL.default
-    """Interval at which the changelog is folded into a new base; None for never."""
+    """Interval at which the changelog is materialized into a new base; None for never."""
     materialize_failures: int = MATERIALIZE_FAILURES.default
     """Number of materializations in a row that may fail before the job fails."""
     savepoint_directory: str | None = None

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from flintstream.coordinator.checkpointing.materializer import Materializer
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock, Job
-    from flintstream.coordinator.monitoring.tally import Tally
-    from flintstream.coordinator.orders import Orders, SavepointRequest
+    from flintstream.coordinator.monitoring.job_statistics import JobStatistics
     from flintstream.coordinator.pace import Pace
+    from flintstream.coordinator.requests import JobRequests, SavepointRequest
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report, SnapshotRequest
 
@@ -42,16 +42,16 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Lasting:
+class JobContext:
     """The parts of a job that outlive an attempt."""
 
     job: Job
     engine: Engine
     clock: Clock
-    orders: Orders
+    requests: JobRequests
     checkpoints: Checkpoints
     commits: Commits
-    tally: Tally
+    statistics: JobStatistics
     pace: Pace
     materializer: Materializer | None
     """None if the changelog is off."""
@@ -64,7 +64,7 @@ class Lasting:
 class Attempt:
     """One run of a job: from its latest checkpoint, or the beginning, until all input has ended or the run fails."""
 
-    def __init__(self, lasting: Lasting, plan: JobPlan, number: int) -> None:
+    def __init__(self, context: JobContext, plan: JobPlan, number: int) -> None:
         """Prepare to run ``plan``. ``number`` is how often the job has restarted.
 
         Raises:
@@ -72,15 +72,8 @@ class Attempt:
             Exception: An enumerator raised it.
         """
         self.plan = plan
-        self.settings = lasting.job.checkpoints
-        self.engine = lasting.engine
-        self.clock = lasting.clock
-        self.orders = lasting.orders
-        self.checkpoints = lasting.checkpoints
-        self.commits = lasting.commits
-        self.tally = lasting.tally
-        self.begun = lasting.begun
-        self.confirm = lasting.confirm
+        self.context = context
+        settings = context.job.checkpoints
         self.epochs = 0
         """Number of epochs that count."""
         self.unsaved = False
@@ -89,22 +82,22 @@ class Attempt:
         """Whether the attempt has ended because the job continues with another plan, from the latest checkpoint."""
         self.timer_due: int | None = None
         """When the next processing-time timer is due, on the clock for durations; None without timers."""
-        latest = self.checkpoints.latest
+        latest = context.checkpoints.latest
         self.start = None if latest is None else latest.metadata
-        restore = None if latest is None else restore_plan(latest, plan, self.settings)
+        restore = None if latest is None else restore_plan(latest, plan, settings)
         # This attempt starts new logs. Only the checkpoints that refer to the old logs still need those.
-        logged = self.checkpoints.needed_files() if lasting.materializer is not None else set()
+        logged = context.checkpoints.needed_files() if context.materializer is not None else set()
         self.subtasks = Subtasks(
             plan,
-            self.engine,
+            context.engine,
             restore,
             attempt=number,
             run=uuid.uuid4().hex[:12],
-            materializer=lasting.materializer,
+            materializer=context.materializer,
             obsolete={path.removeprefix(f"{SHARED}/") for path in logged if path.startswith(f"{SHARED}/")},
         )
-        with refusing(self.settings.refuse_pickle):
-            self.sources = Sources(lasting.job, plan, lasting.pace, self.start)
+        with refusing(settings.refuse_pickle):
+            self.sources = Sources(context.job, plan, context.pace, self.start)
 
     def run(self) -> None:
         """Run until all input has ended and its output is committed, or the job stops with a savepoint or rescales.
@@ -114,37 +107,38 @@ class Attempt:
             Exception: User code raised it, or the attempt failed for another reason.
         """
         with contextlib.closing(self.sources):
-            with refusing(self.settings.refuse_pickle):
-                self.commits.recover(self.start, allow_non_restored=self.settings.allow_non_restored)
-            if not self.checkpoints.stopped and (self.start is None or not self.start.finished):
-                self.sources.start(checkpoints=self.checkpoints.enabled, batch=self.plan.batch)
+            settings = self.context.job.checkpoints
+            with refusing(settings.refuse_pickle):
+                self.context.commits.recover(self.start, allow_non_restored=settings.allow_non_restored)
+            if not self.context.checkpoints.stopped and (self.start is None or not self.start.finished):
+                self.sources.start(checkpoints=self.context.checkpoints.enabled, batch=self.plan.batch)
                 with contextlib.ExitStack() as stack:
-                    stack.callback(self.engine.stop)
-                    self.engine.start(self.plan)
-                    self.begun.set()
+                    stack.callback(self.context.engine.stop)
+                    self.context.engine.start(self.plan)
+                    self.context.begun.set()
                     self._run_epochs()
-        if not self.checkpoints.stopped and not self.rescales:
+        if not self.context.checkpoints.stopped and not self.rescales:
             self._note_end()
 
     def _run_epochs(self) -> None:
-        while not self.checkpoints.stopped and not self.subtasks.finished and not self.rescales:
-            if self.orders.cancelled:
+        while not self.context.checkpoints.stopped and not self.subtasks.finished and not self.rescales:
+            if self.context.requests.cancelled:
                 raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
             splits = self._discover()
-            if self.epochs and not self.orders.waiting and not any(splits.values()):
+            if self.epochs and not self.context.requests.waiting and not any(splits.values()):
                 wait = self._seconds_to_wait()
                 if wait > 0:
-                    self.clock.sleep(wait)
+                    self.context.clock.sleep(wait)
                     continue
             self._run_epoch(splits)
-        if not self.checkpoints.stopped and not self.rescales:
+        if not self.context.checkpoints.stopped and not self.rescales:
             self._finish()
 
     def _discover(self) -> dict[int, list[object]]:
         """Ask the enumerators for splits. BATCH mode has a single epoch, so it waits until all splits are known."""
         splits = self.sources.discover()
-        while self.plan.batch and not self.sources.all_finished and not self.orders.cancelled:
-            self.clock.sleep(POLL_SECONDS)
+        while self.plan.batch and not self.sources.all_finished and not self.context.requests.cancelled:
+            self.context.clock.sleep(POLL_SECONDS)
             for node, found in self.sources.discover().items():
                 splits[node] += found
         return splits
@@ -153,8 +147,8 @@ class Attempt:
         """Return how long the job is idle: until a timer is due, or it is time to ask the enumerators again."""
         if self.subtasks.busy or self.sources.all_finished:
             return 0
-        now = self.clock.now_ms()
-        checkpoint = self.checkpoints.due_in(now) if self.unsaved else None
+        now = self.context.clock.now_ms()
+        checkpoint = self.context.checkpoints.due_in(now) if self.unsaved else None
         due = MAX_TIMESTAMP if self.timer_due is None else self.timer_due - now
         if checkpoint is not None:
             due = min(due, checkpoint)
@@ -164,15 +158,15 @@ class Attempt:
 
     def _finish(self) -> None:
         """Commit the rest of the output after the end of all input, once a last checkpoint contains it."""
-        if self.commits.pending and self.checkpoints.enabled:
+        if self.context.commits.pending and self.context.checkpoints.enabled:
             self._last_checkpoint()
-        self.commits.commit(self.checkpoints.number)
-        if self.checkpoints.enabled:
+        self.context.commits.commit(self.context.checkpoints.number)
+        if self.context.checkpoints.enabled:
             self.sources.checkpoint_completed()
 
     def _note_end(self) -> None:
         """Write a checkpoint that says that only commits are left, if the end of the job must be remembered."""
-        if program.remembers() and self.checkpoints.enabled:
+        if program.remembers() and self.context.checkpoints.enabled:
             try:
                 self._last_checkpoint()
             except CheckpointError as error:
@@ -181,21 +175,21 @@ class Attempt:
                 )
 
     def _last_checkpoint(self) -> None:
-        contents = Contents(self.plan.chains, {}, self.commits.by_uid(), finished=True)
-        self.checkpoints.last(contents, self.clock.wall_ms())
+        contents = Contents(self.plan.chains, {}, self.context.commits.by_uid(), finished=True)
+        self.context.checkpoints.last(contents, self.context.clock.wall_ms())
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
     def _run_epoch(self, splits: dict[int, list[object]]) -> None:
         # Leftover input is in flight, and a checkpoint must not leave anything in flight.
-        savepoint = None if self.subtasks.left else self.orders.next_savepoint()
-        rescales = savepoint is None and not self.subtasks.left and self.orders.rescales
+        savepoint = None if self.subtasks.left else self.context.requests.next_savepoint()
+        rescales = savepoint is None and not self.subtasks.left and self.context.requests.rescales
         try:
-            started = self.clock.now_ms()
+            started = self.context.clock.now_ms()
             request, limit = self._snapshot_request(savepoint, rescales=rescales)
             reports = self._reports(splits, request, limit, savepoint)
             if self.epochs:  # the first epoch also starts the workers
-                self.sources.observe(self.clock.now_ms() - started, reports)
+                self.sources.observe(self.context.clock.now_ms() - started, reports)
             self._take_over(reports, started)
             if savepoint is not None and request is not None:
                 self._complete_savepoint(savepoint, request, reports)
@@ -213,18 +207,18 @@ class Attempt:
         self, savepoint: SavepointRequest | None, *, rescales: bool
     ) -> tuple[SnapshotRequest | None, int | None]:
         """Return the snapshot to take at the end of the next epoch, and the longest time (ms) for that epoch."""
-        now, pace = self.clock.now_ms(), self.sources.pace
+        now, pace = self.context.clock.now_ms(), self.sources.pace
         if savepoint is not None:
-            return self.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
+            return self.context.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
         if rescales:
-            return self.checkpoints.request(now), SHORTEST_MS
-        due = self.checkpoints.due_in(now)
+            return self.context.checkpoints.request(now), SHORTEST_MS
+        due = self.context.checkpoints.due_in(now)
         limit = pace.limit_ms
         if due is None or self.subtasks.left:
             return None, limit
         until_due = max(due if limit is None else min(due, limit), pace.least_ms)
         # Take the checkpoint at the end of an epoch that is likely to last until then; a shorter one ends too early.
-        return self.checkpoints.request(now) if due <= pace.last_ms else None, until_due
+        return self.context.checkpoints.request(now) if due <= pace.last_ms else None, until_due
 
     def _reports(
         self,
@@ -236,43 +230,43 @@ class Attempt:
         """Run an epoch and return the reports of all subtasks."""
         instruct = partial(
             Instruction,
-            epoch=self.tally.progress.epochs,
+            epoch=self.context.statistics.progress.epochs,
             snapshot=request,
             savepoint=savepoint is not None,
-            commit=(request is not None and (savepoint is None or savepoint.stop)) or not self.commits.waiting,
+            commit=(request is not None and (savepoint is None or savepoint.stop)) or not self.context.commits.waiting,
             max_epoch_ms=limit,
             max_records=0 if self.subtasks.left else self.sources.pace.limit_records,
             drain=savepoint is not None and savepoint.drain,
             slowest=self.subtasks.slowest(),
             no_more_splits=self.sources.exhausted_sources(),
             keep_state=not self.plan.batch,
-            new_log=self.checkpoints.log_is_lost,
+            new_log=self.context.checkpoints.log_is_lost,
         )
         reports = self.subtasks.run_epoch(instruct, self.sources.deal(splits))
-        self.checkpoints.log_is_lost = False
+        self.context.checkpoints.log_is_lost = False
         return reports
 
     def _take_over(self, reports: list[Report], began_ms: int) -> None:
         """Accept the result of an epoch. Later epochs start from it."""
         self.epochs += 1
         if self.epochs == 1:
-            self.confirm()
+            self.context.confirm()
         self.unsaved = True
-        self.subtasks.take_over(reports, self.clock.now_ms())
+        self.subtasks.take_over(reports, self.context.clock.now_ms())
         timer = self.subtasks.next_processing_time
-        self.timer_due = None if timer is None else self.clock.now_ms() + timer - self.clock.wall_ms()
+        self.timer_due = None if timer is None else self.context.clock.now_ms() + timer - self.context.clock.wall_ms()
         left = bool(self.subtasks.left)
         self.sources.learn(reports, left=left)
         self.sources.epoch_ended(reports)
-        if not self.checkpoints.enabled:
+        if not self.context.checkpoints.enabled:
             self.sources.epoch_counts()
-        self.commits.add(reports, left=left)
-        self.tally.add(reports, began_ms, self.clock.now_ms())
+        self.context.commits.add(reports, left=left)
+        self.context.statistics.add(reports, began_ms, self.context.clock.now_ms())
 
     def _delete_obsolete(self) -> None:
         """Delete the blobs that neither a later epoch nor a checkpoint needs."""
         self.subtasks.delete_obsolete(
-            self.checkpoints.needed_files() if self.plan.settings.changelog is not None else ()
+            self.context.checkpoints.needed_files() if self.plan.settings.changelog is not None else ()
         )
 
     # -- checkpoints -------------------------------------------------------------------------------------------------
@@ -282,30 +276,33 @@ class Attempt:
         try:
             self._complete_checkpoint(request, reports, optional=True)
         except CheckpointError as error:
-            if self.checkpoints.latest is not None and self.checkpoints.latest.metadata.number == request.number:
+            latest = self.context.checkpoints.latest
+            if latest is not None and latest.metadata.number == request.number:
                 raise
-            self.orders.refuse_plan(error)
+            self.context.requests.refuse_plan(error)
         else:
             self.rescales = not self.subtasks.finished
 
     def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report], *, optional: bool = False) -> None:
-        began = self.clock.now_ms()
-        done = self.checkpoints.complete(request, reports, self._contents(), began, optional=optional)
+        checkpoints, clock = self.context.checkpoints, self.context.clock
+        began = clock.now_ms()
+        done = checkpoints.complete(request, reports, self._contents(), began, optional=optional)
         if done is not None:
-            self.checkpoints.add_duration(self.clock.now_ms() - began)
+            checkpoints.add_duration(clock.now_ms() - began)
             _log.info(
                 "checkpoint %d completed in %d ms: %d bytes written, %d in all",
-                request.number, self.checkpoints.duration_ms, self.checkpoints.new_bytes, done.metadata.size(),
+                request.number, checkpoints.duration_ms, checkpoints.new_bytes, done.metadata.size(),
             )  # fmt: skip
             self.unsaved = False
-            self.tally.checkpoint_completed(request.number)
-            self.commits.commit(request.number)
+            self.context.statistics.checkpoint_completed(request.number)
+            self.context.commits.commit(request.number)
             self.sources.checkpoint_completed()
-            self.checkpoints.subsume()
+            checkpoints.subsume()
 
     def _complete_savepoint(self, savepoint: SavepointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
+        checkpoints = self.context.checkpoints
         try:
-            done = self.checkpoints.complete_savepoint(request, reports, self._contents(), self.clock.wall_ms())
+            done = checkpoints.complete_savepoint(request, reports, self._contents(), self.context.clock.wall_ms())
         except CheckpointError as error:
             savepoint.result.set_exception(error)
             if savepoint.drain:  # the input has already ended, so the job cannot continue
@@ -313,11 +310,11 @@ class Attempt:
             return
         if savepoint.stop:
             # If a commit fails, part of it may already be visible, so the job must not go back to an older checkpoint.
-            self.checkpoints.stop_with(done)
+            checkpoints.stop_with(done)
             self._note_end()  # before the commit, which is all that is left to do
-            self.commits.commit(self.checkpoints.number)
+            self.context.commits.commit(checkpoints.number)
             self.sources.checkpoint_completed()
         savepoint.result.set_result(done.where)
 
     def _contents(self) -> Contents:
-        return Contents(self.plan.chains, self.sources.snapshot(), self.commits.by_uid())
+        return Contents(self.plan.chains, self.sources.snapshot(), self.context.commits.by_uid())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.coordinator.orders import RescaleRequest
+from flintstream.coordinator.requests import RescaleRequest
 from flintstream.coordinator.rescaling import default_parallelism, plan_rescaled
 from flintstream.errors import PlanError
 from flintstream.options import autoscaler as options
@@ -196,17 +196,17 @@ def autoscaling(settings: AutoscalerSettings) -> Callable[[RunningJob], Callable
 
 def _look(job: RunningJob, scaler: Autoscaler, progress: Progress) -> None:
     coordinator, plan = job.coordinator, job.job.plan
-    now_ms = coordinator.lasting.clock.now_ms()
-    if not scaler.due(now_ms) or coordinator.orders.rescales:
+    now_ms = coordinator.context.clock.now_ms()
+    if not scaler.due(now_ms) or coordinator.requests.rescales:
         return
     parallelism = default_parallelism(job.job)
     try:
-        waiting = waiting_records(coordinator.tally.metrics.by_subtask())
-        sample = Sample(now_ms, worked_ms(coordinator.tally.load), progress.records_in, waiting)
+        waiting = waiting_records(coordinator.statistics.metrics.by_subtask())
+        sample = Sample(now_ms, worked_ms(coordinator.statistics.load), progress.records_in, waiting)
         wanted = None if parallelism is None else scaler.decide(sample, parallelism)
         if wanted is not None:
             _log.info("changing the parallelism of job '%s' from %d to %d", plan.job_name, parallelism, wanted)
-            coordinator.orders.ask_for_plan(RescaleRequest(plan_rescaled(job.job, wanted)))
+            coordinator.requests.add_rescaling(RescaleRequest(plan_rescaled(job.job, wanted)))
     except PlanError as error:
         _log.warning("job '%s' stays at parallelism %d: %s", plan.job_name, parallelism, error)
         most = parallelism or 1

@@ -14,7 +14,7 @@ from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.descriptors import raise_limit
-from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
+from flintstream.coordinator.requests import RescaleRequest, SavepointRequest
 from flintstream.coordinator.rescaling import parallelisms, plan_rescaled, with_vertices
 from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
@@ -102,7 +102,7 @@ class RunningJob:
         except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
             self._end()
             cancelled = JobCancelledError(f"the job '{self.job.plan.job_name}' was cancelled")
-            self.result.set_exception(cancelled if self.coordinator.orders.cancelled else error)
+            self.result.set_exception(cancelled if self.coordinator.requests.cancelled else error)
         else:
             self._end()
             self.result.set_result(progress)
@@ -122,7 +122,7 @@ class RunningJob:
 
     def listen(self, listener: Callable[[Progress], None]) -> None:
         """Call ``listener`` after each epoch. Not to be called any more once the job has started."""
-        self.coordinator.tally.listen(listener)
+        self.coordinator.statistics.listen(listener)
 
     @property
     def uptime_ms(self) -> int:
@@ -146,11 +146,11 @@ class RunningJob:
             if error is None:
                 return JobStatus.FINISHED
             return JobStatus.CANCELED if isinstance(error, JobCancelledError) else JobStatus.FAILED
-        if self.coordinator.orders.cancelled:
+        if self.coordinator.requests.cancelled:
             return JobStatus.CANCELLING
         if self.coordinator.restarting:
             return JobStatus.RESTARTING
-        return JobStatus.RUNNING if self.coordinator.lasting.begun.is_set() else JobStatus.CREATED
+        return JobStatus.RUNNING if self.coordinator.context.begun.is_set() else JobStatus.CREATED
 
     def wait(self) -> Any:
         """Wait for the job to end. Ctrl-C cancels it, and so do SIGTERM and SIGHUP, which keep its checkpoints.
@@ -205,12 +205,12 @@ class RunningJob:
         job = self.job
         plan = with_vertices(job, vertices) if vertices is not None else plan_rescaled(job, parallelism or 1)
         request = RescaleRequest(plan)
-        if parallelisms(plan) == parallelisms(job.plan) and not self.coordinator.orders.rescales:
+        if parallelisms(plan) == parallelisms(job.plan) and not self.coordinator.requests.rescales:
             request.result.set_result(None)
-        elif not self.coordinator.lasting.begun.is_set():
+        elif not self.coordinator.context.begun.is_set():
             request.result.set_exception(CheckpointError(f"the job '{job.plan.job_name}' has not started yet"))
         else:
-            self.coordinator.orders.ask_for_plan(request)
+            self.coordinator.requests.add_rescaling(request)
             if self.finished.is_set():  # as above
                 self._refuse_requests()
         return request.result

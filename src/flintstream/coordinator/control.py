@@ -107,7 +107,7 @@ class Control:
             "checkpoints": lambda: checkpoints_of(job),
             "metrics": lambda: metrics_of(job),
             "record": lambda: record_of(job),
-            "curves": lambda since=0: job.coordinator.tally.curves.since(since),
+            "curves": lambda since=0: job.coordinator.statistics.curves.since(since),
             "log": recent_log.lines,
             "prometheus": lambda: prometheus_text(families(job)),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),

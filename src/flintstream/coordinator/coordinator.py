@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import program
-from flintstream.coordinator.attempt import Attempt, Lasting
+from flintstream.coordinator.attempt import Attempt, JobContext
 from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
 from flintstream.coordinator.checkpointing.commits import Commits
 from flintstream.coordinator.checkpointing.materializer import Materializer
@@ -23,10 +23,10 @@ from flintstream.coordinator.checkpointing.recovery import (
 )
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.monitoring.error_text import describe
-from flintstream.coordinator.monitoring.tally import Tally
-from flintstream.coordinator.orders import Orders
+from flintstream.coordinator.monitoring.job_statistics import JobStatistics
 from flintstream.coordinator.pace import Pace
-from flintstream.coordinator.restart import Setbacks
+from flintstream.coordinator.requests import JobRequests
+from flintstream.coordinator.restart import SetupFailures
 from flintstream.errors import (
     CheckpointError,
     CorruptCheckpointError,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
-    from flintstream.coordinator.orders import RescaleRequest, SavepointRequest
+    from flintstream.coordinator.requests import RescaleRequest, SavepointRequest
     from flintstream.runtime.plan import JobPlan
 
 KEPT_FAILURES = 16
@@ -67,11 +67,13 @@ class Coordinator:
         clock = clock or Clock()
         settings, now_ms = job.checkpoints, clock.now_ms()
         self.job = job
-        self.orders = Orders(engine, clock)
+        self.requests = JobRequests(engine, clock)
         self.checkpoints = Checkpoints(settings, job.plan, now_ms)
         with_checkpoint = self.checkpoints.enabled and settings.exactly_once
-        self.commits = Commits(job.plan, job.sinks, self.orders.wait, engine.run_tasks, with_checkpoint=with_checkpoint)
-        self.tally = Tally(job, listeners, now_ms)
+        self.commits = Commits(
+            job.plan, job.sinks, self.requests.wait, engine.run_tasks, with_checkpoint=with_checkpoint
+        )
+        self.statistics = JobStatistics(job, listeners, now_ms)
         self.materializer: Materializer | None = None
         if job.plan.settings.changelog is not None:
             self.materializer = Materializer(
@@ -81,14 +83,14 @@ class Coordinator:
                 now_ms,
                 self.checkpoints.notice_loss_of,
             )
-        self.lasting = Lasting(
+        self.context = JobContext(
             job,
             engine,
             clock,
-            self.orders,
+            self.requests,
             self.checkpoints,
             self.commits,
-            self.tally,
+            self.statistics,
             Pace.of(job.plan),
             self.materializer,
             confirm=self._confirm,
@@ -99,7 +101,7 @@ class Coordinator:
         """Whether the job waits before it restarts."""
         self.failures: deque[dict[str, Any]] = deque(maxlen=KEPT_FAILURES)
         """The last errors of attempts, as JSON."""
-        self._setbacks = Setbacks()
+        self._setup_failures = SetupFailures()
         self._attempts = 0
         self._rescaling: RescaleRequest | None = None
         """The change of the plan that no epoch has confirmed yet."""
@@ -115,12 +117,12 @@ class Coordinator:
 
     def cancel(self, *, keep_checkpoints: bool = False) -> None:
         """Stop the job. With ``keep_checkpoints``, its checkpoints outlive it, whatever the configuration says."""
-        self.orders.cancel(keep_checkpoints=keep_checkpoints)
+        self.requests.cancel(keep_checkpoints=keep_checkpoints)
 
     def refuse(self, error: Exception) -> None:
         """Fail all pending requests with the reason ``error``, since the job has ended."""
-        self.orders.refuse(error)
-        self.orders.refuse_plan(error)
+        self.requests.refuse(error)
+        self.requests.refuse_plan(error)
         request, self._rescaling = self._rescaling, None
         if request is not None:
             request.result.set_exception(CheckpointError(f"the job was not rescaled: {error}"))
@@ -130,7 +132,7 @@ class Coordinator:
         if self.job.plan.batch:
             request.result.set_exception(CheckpointError("a job in BATCH mode cannot take savepoints"))
         else:
-            self.orders.ask_for(request)
+            self.requests.add_savepoint(request)
 
     # -- from the thread of the job ----------------------------------------------------------------------------------
 
@@ -160,7 +162,7 @@ class Coordinator:
                 else:
                     if not attempt.rescales:
                         self._end()
-                        return self.tally.progress
+                        return self.statistics.progress
 
     def _plan(self) -> JobPlan:
         """Return the plan with the key groups of the checkpoint to start from.
@@ -184,20 +186,20 @@ class Coordinator:
         """Forget all progress since the latest checkpoint, if this is not the first attempt."""
         if self._attempts or self.resumes:
             latest = self.checkpoints.latest
-            self.tally.go_back_to(None if latest is None else latest.metadata.number)
+            self.statistics.go_back_to(None if latest is None else latest.metadata.number)
             if self.materializer is not None:
                 self.materializer.drop()
             self.checkpoints.sweep()
             self.checkpoints.log_is_lost = False  # the next attempt starts new logs
 
     def _attempt(self, plan: JobPlan) -> Attempt:
-        return Attempt(self.lasting, plan, self.tally.progress.restarts)
+        return Attempt(self.context, plan, self.statistics.progress.restarts)
 
     # -- another parallelism -----------------------------------------------------------------------------------------
 
     def _rescale(self) -> None:
         """Go on with another plan, if one was asked for."""
-        request = self.orders.next_plan()
+        request = self.requests.next_plan()
         if request is not None:
             self._rescaling, self._before = request, self.job.plan
             self._go_on_with(request.plan)
@@ -205,20 +207,20 @@ class Coordinator:
     def _go_on_with(self, plan: JobPlan) -> None:
         self.job.plan = plan
         self.commits.go_on_with(plan)
-        self.tally.go_on_with(plan, self.lasting.clock.now_ms())
-        self.lasting = replace(self.lasting, pace=Pace.of(plan))
+        self.statistics.go_on_with(plan, self.context.clock.now_ms())
+        self.context = replace(self.context, pace=Pace.of(plan))
 
     def _confirm(self) -> None:
         """Note that an epoch has ended with the plan."""
         request, self._rescaling, self._before = self._rescaling, None, None
         if request is not None:
-            self.tally.progress.rescales += 1
+            self.statistics.progress.rescales += 1
             request.result.set_result(None)
 
     def _takes_back(self, error: Exception) -> bool:
         """Return to the previous plan if no epoch has ended with the new one. The job is where it was then."""
         request, before = self._rescaling, self._before
-        if request is None or before is None or self.orders.cancelled or isinstance(error, JobCancelledError):
+        if request is None or before is None or self.requests.cancelled or isinstance(error, JobCancelledError):
             return False
         self._rescaling = self._before = None
         self._go_on_with(before)
@@ -232,7 +234,7 @@ class Coordinator:
 
     def _note(self, error: Exception) -> None:
         if not isinstance(error, JobCancelledError):
-            at_ms = self.lasting.clock.wall_ms()
+            at_ms = self.context.clock.wall_ms()
             cause = error if isinstance(error, UserCodeError) else error.__cause__
             user = cause if isinstance(cause, UserCodeError) else None
             self.failures.append(
@@ -253,16 +255,16 @@ class Coordinator:
         Raises:
             Exception: ``error``, if the job does not restart.
         """
-        self.orders.refuse(error)
+        self.requests.refuse(error)
         latest = self.checkpoints.latest
-        cancelled = self.orders.cancelled or isinstance(error, JobCancelledError)
+        cancelled = self.requests.cancelled or isinstance(error, JobCancelledError)
         if not cancelled and isinstance(error, CorruptCheckpointError) and latest is not None:
             self.checkpoints.end(finished=False, cancelled=False, owed=True)
             raise with_hint(error, latest) from None
-        ends = cancelled or self._setbacks.hopeless(error, self.tally.progress.epochs)
-        delay = None if ends else self.job.restart.delay_ms(self.lasting.clock.now_ms())
+        ends = cancelled or self._setup_failures.exhausted(error, self.statistics.progress.epochs)
+        delay = None if ends else self.job.restart.delay_ms(self.context.clock.now_ms())
         if delay is None:
-            kept = self.commits.owed or self.orders.keeps_checkpoints
+            kept = self.commits.owed or self.requests.keeps_checkpoints
             self.checkpoints.end(finished=False, cancelled=cancelled, owed=kept)
             raise error
         return delay
@@ -276,9 +278,9 @@ class Coordinator:
         )  # fmt: skip
         number = None if latest is None else latest.metadata.number
         self.failures[-1].update(restart_ms=delay_ms, restart_from=number)
-        self.tally.progress.restarts += 1
+        self.statistics.progress.restarts += 1
         self.restarting = True
-        self.orders.wait(delay_ms / 1000)
+        self.requests.wait(delay_ms / 1000)
         self.restarting = False
 
     def _end(self) -> None:

@@ -46,8 +46,8 @@ class Engine(Protocol):
             JobCancelledError: :meth:`cancel` was called.
         """
 
-    def materialize(self, folding: Materialization) -> Future[StateHandle]:
-        """Fold the changelog of a subtask in the background, while epochs run."""
+    def materialize(self, task: Materialization) -> Future[StateHandle]:
+        """Materialize the changelog of a subtask in the background, while epochs run."""
 
     def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
         """Run picklable functions in parallel and return their results in order.

@@ -24,7 +24,7 @@ __all__ = [
     "FixedDelay",
     "NoRestart",
     "RestartStrategy",
-    "Setbacks",
+    "SetupFailures",
     "restart_strategy",
 ]
 
@@ -152,13 +152,13 @@ class ExponentialDelay:
         return round(min(max(backoff + self._chance.uniform(-spread, spread), self._initial), self._maximum))
 
 
-class Setbacks:
+class SetupFailures:
     """Counts the failures that a restart is unlikely to heal, such as a missing package.
 
     Some of them are worth another try: it may run on other executors, or an administrator may have repaired this one.
 
-    >>> setbacks = Setbacks()
-    >>> [setbacks.hopeless(ExecutorError("no Python"), epochs) for epochs in (0, 0, 7, 7, 7)]
+    >>> failures = SetupFailures()
+    >>> [failures.exhausted(ExecutorError("no Python"), epochs) for epochs in (0, 0, 7, 7, 7)]
     [False, False, False, False, True]
     """
 
@@ -167,7 +167,7 @@ class Setbacks:
         self._count = 0
         self._epochs = 0
 
-    def hopeless(self, error: Exception, epochs: int) -> bool:
+    def exhausted(self, error: Exception, epochs: int) -> bool:
         """Count a failure; tell whether the job must end. ``epochs`` is how many have succeeded in all."""
         if not isinstance(error, (ExecutorError, ImportError)):
             self._count = 0

@@ -52,7 +52,7 @@ class Subtasks:
             restore: the checkpoint to start from.
             attempt: how often the job has restarted.
             run: a name that no other attempt has.
-            materializer: folds their changelogs; None if the changelog is off.
+            materializer: materializes their changelogs; None if the changelog is off.
             obsolete: blobs of the state log that they do not need.
         """
         self.plan = plan
@@ -123,6 +123,7 @@ class Subtasks:
         return reports
 
     def _instructions(self, instruct: Callable[..., Instruction], splits: Splits) -> Iterator[Item]:
+        materializer = self.materializer
         for chain in self.plan.chains:
             for subtask in range(chain.parallelism):
                 before = self.states[chain.id, subtask].report
@@ -131,13 +132,17 @@ class Subtasks:
                 elif before.finished:
                     continue
                 else:
-                    start = {"version": before.version, "memo": before.memo, "handles": before.handles}
+                    start = {
+                        "version": before.version,
+                        "operator_state": before.operator_state,
+                        "handles": before.handles,
+                    }
                 instruction = instruct(
                     chain=chain.id,
                     subtask=subtask,
                     attempt=self.attempt,
                     run=self.run,
-                    folding=self.materializer.folding(chain.id, subtask) if self.materializer is not None else 0,
+                    materializing=0 if materializer is None else materializer.materializing(chain.id, subtask),
                     new_splits=splits.get((chain.id, subtask), {}),
                     **start,
                 )
@@ -147,7 +152,7 @@ class Subtasks:
         """Accept the result of an epoch. Later epochs start from it.
 
         Raises:
-            CheckpointError: Folding a changelog failed more often in a row than is tolerated.
+            CheckpointError: Materialization of a changelog failed more often in a row than is tolerated.
         """
         for report in reports:
             state = self.states[report.chain, report.subtask]

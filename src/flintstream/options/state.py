@@ -24,21 +24,21 @@ MATERIALIZE = Option(
     "state.changelog.periodic-materialize.enabled",
     FLAG,
     True,
-    "whether to fold that log into a new base periodically",
+    "whether to materialize that log as a new base periodically",
     ("state.backend.changelog.periodic-materialize.enabled",),
 )
 MATERIALIZE_INTERVAL = Option(
     "state.changelog.periodic-materialize.interval",
     duration(1),
     10 * MINUTE,
-    "how often the log is folded",
+    "how often the log is materialized",
     ("state.backend.changelog.periodic-materialize.interval",),
 )
 MATERIALIZE_FAILURES = Option(
     "state.changelog.max-failures-allowed",
     count(0),
     3,
-    "number of times in a row that folding may fail before the job fails",
+    "number of times in a row that materialization may fail before the job fails",
     ("state.backend.changelog.max-failures-allowed",),
 )
 PICKLE = Option(

@@ -129,7 +129,7 @@ def config(record: Record) -> dict[str, object]:
     """``/jobs/:jobid/checkpoints/config``."""
     told = record["checkpoints"]
     settings = {**DEFAULTS, **told.get("settings", {})}
-    interval_ms, folding_ms = told["interval_ms"], settings["materialize_interval_ms"]
+    interval_ms, materialization_ms = told["interval_ms"], settings["materialize_interval_ms"]
     return {
         "mode": "exactly_once" if settings["exactly_once"] else "at_least_once",
         "interval": NEVER_MS if interval_ms is None else interval_ms,
@@ -149,7 +149,7 @@ def config(record: Record) -> dict[str, object]:
         "aligned_checkpoint_timeout": 0,
         "checkpoints_after_tasks_finish": True,
         "state_changelog_enabled": settings["changelog"],
-        "changelog_periodic_materialization_interval": NEVER_MS if folding_ms is None else folding_ms,
+        "changelog_periodic_materialization_interval": NEVER_MS if materialization_ms is None else materialization_ms,
         "changelog_storage": "filesystem" if settings["changelog"] else "memory",
     }
 

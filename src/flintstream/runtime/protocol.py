@@ -104,10 +104,10 @@ class Instruction:
     """The version to start from; None for the first epoch."""
     run: str = ""
     """Identifies the run; changes with every restart of the job, in any process."""
-    memo: bytes | None = None
+    operator_state: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
-    folding: int = 0
-    """How many of the handles are being folded and must not change."""
+    materializing: int = 0
+    """How many of the handles are being materialized and must not change."""
     new_log: bool = False
     """Whether to write all keyed state at the end of this epoch, because files of the log are gone."""
     restore: Restore | None = None
@@ -169,7 +169,7 @@ class Report:
     version: str
     nodes: tuple[NodeReport, ...] = ()
     """The reports of the operators, in the order of the chain."""
-    memo: bytes | None = None
+    operator_state: bytes | None = None
     handles: tuple[StateHandle, ...] = ()
     finished: bool = False
     """Whether all inputs of the chain have ended."""

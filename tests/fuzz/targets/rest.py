@@ -255,7 +255,7 @@ class Leaving(Target):
         job = cast("Any", self.job)
         node = job.job.plan.chains[0].nodes[0]
         values = gauges if isinstance(gauges, dict) else {"x": gauges}
-        job.coordinator.tally.metrics.by_subtask = lambda: [SubtaskMetrics(node.name, node.id, 0, values)]
+        job.coordinator.statistics.metrics.by_subtask = lambda: [SubtaskMetrics(node.name, node.id, 0, values)]
         job.coordinator.failures.append(
             {"at_ms": 1, "type": "ValueError", "text": told.get("error"), "operator": name, "record": told}
         )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.checkpoint.registry import record
+from flintstream.checkpoint.registry import record, register
 from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
@@ -47,12 +47,16 @@ FILES_PER_TASK = 64
 """More files than this, in an object store, are named by tasks."""
 
 
-@record
 @dataclass(frozen=True)
-class LastOf:
+class EndOfWriter:
     """Tells the committer that the writer ``uid`` will prepare no more files."""
 
     uid: str
+
+
+register("LastOf", EndOfWriter, lambda end: {"uid": end.uid}, lambda plain: EndOfWriter(**plain))  # its name in state
+LastOf = EndOfWriter
+"""The name of the class in pickles of earlier releases."""
 
 
 @record
@@ -180,7 +184,7 @@ class PartFileWriter(SinkWriter):
                 self._roll(bucket)
         prepared: list[object] = [*self._compact(checkpoint=checkpoint, everything=end_of_input)]
         if end_of_input:
-            prepared.append(LastOf(self._uid))
+            prepared.append(EndOfWriter(self._uid))
         return prepared
 
     def _compact(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
@@ -292,7 +296,7 @@ class PartFileCommitter(Committer):
             self.run_tasks([partial(_finish, self._base_path, share) for share in shares])
         else:
             self._storage.finish(prepared)
-        ended = {item.uid for item in committables if isinstance(item, LastOf)}
+        ended = {item.uid for item in committables if isinstance(item, EndOfWriter)}
         if ended:
             self._storage.remove_leftovers(self._names.leftovers_of(ended))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import Report
 
 
-class Dealt:
+class RoundRobinMerger:
     """Records that were dealt to the subtasks of a sink in turn, to be put back into their order."""
 
     def __init__(self, parallelism: int) -> None:
@@ -40,12 +40,12 @@ class Dealt:
     def take_some(self) -> list[object]:
         """Return the records that are known to be in order while subtasks still have input left, and keep the rest.
 
-        >>> dealt = Dealt(2)
-        >>> dealt.parts = [["a", "c", "e"], ["b"]]
-        >>> dealt.take_some()
+        >>> merger = RoundRobinMerger(2)
+        >>> merger.parts = [["a", "c", "e"], ["b"]]
+        >>> merger.take_some()
         ['a', 'b', 'c']
-        >>> dealt.add(1, ["d"])
-        >>> dealt.take()
+        >>> merger.add(1, ["d"])
+        >>> merger.take()
         ['d', 'e']
         """
         turns = [(self.next + turn) % self.parallelism for turn in range(self.parallelism)]
@@ -62,12 +62,12 @@ class Dealt:
     def take(self) -> list[object]:
         """Return all records in their original order.
 
-        >>> dealt = Dealt(2)
-        >>> dealt.parts = [["a", "c", "e"], ["b", "d"]]
-        >>> dealt.take()
+        >>> merger = RoundRobinMerger(2)
+        >>> merger.parts = [["a", "c", "e"], ["b", "d"]]
+        >>> merger.take()
         ['a', 'b', 'c', 'd', 'e']
-        >>> dealt.parts = [["g"], ["f"]]
-        >>> dealt.take()
+        >>> merger.parts = [["g"], ["f"]]
+        >>> merger.take()
         ['f', 'g']
         """
         parts = [*self.parts[self.next :], *self.parts[: self.next]]
@@ -120,8 +120,8 @@ class Commits:
         self.uids = {node.id: node.uid for chain in plan.chains for node in chain.nodes}
         self.names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
         ends = [(node, chain) for chain in plan.chains for node in chain.nodes if node.id in self.sinks]
-        self.dealt = {
-            node.id: Dealt(chain.parallelism)
+        self.mergers = {
+            node.id: RoundRobinMerger(chain.parallelism)
             for node, chain in ends
             if node.dealt and self.sinks[node.id].commits_records
         }
@@ -131,11 +131,11 @@ class Commits:
         """Add the output prepared in an epoch, and commit the part that does not wait for a checkpoint."""
         for report in reports:
             for told in report.nodes:
-                if told.node in self.dealt:
-                    self.dealt[told.node].add(report.subtask, told.committables)
+                if told.node in self.mergers:
+                    self.mergers[told.node].add(report.subtask, told.committables)
                 elif told.committables:
                     self.pending.setdefault(told.node, []).extend(told.committables)
-        for node, dealt in self.dealt.items():
+        for node, dealt in self.mergers.items():
             if any(dealt.parts):
                 self.pending.setdefault(node, []).extend(dealt.take_some() if left else dealt.take())
         for node in sorted((n for n in self.pending if n not in self.waiting), key=self.side_outputs.__getitem__):
@@ -195,7 +195,7 @@ class Commits:
             CheckpointError: The program no longer has a sink with the uid.
         """
         self.pending.clear()
-        for dealt in self.dealt.values():
+        for dealt in self.mergers.values():
             dealt.reset()
         if metadata is None:
             return

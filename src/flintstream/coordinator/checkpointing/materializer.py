@@ -1,4 +1,4 @@
-"""Periodic folding of the changelogs of all subtasks, in the background."""
+"""Periodic materialization of the changelogs of all subtasks, in the background."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Materializer:
-    """Folds one log after the other while epochs run."""
+    """Materializes one log after the other while epochs run."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Materializer:
         self.completed = 0
 
     def poll(self, subtasks: Mapping[tuple[int, int], SubtaskProgress], now_ms: int) -> Iterator[str]:
-        """Use finished foldings, start those that are due, and return the names of blobs that the log no longer needs.
+        """Use finished materializations, start due ones, and return the names of blobs that the log no longer needs.
 
         Raises:
-            CheckpointError: Folding failed more often in a row than is tolerated.
+            CheckpointError: Materialization failed more often in a row than is tolerated.
         """
         if self.running is not None:
             if not self.running[1].done():
@@ -65,25 +65,25 @@ class Materializer:
             report = subtasks[place].report
             if report is None or report.finished or len(report.handles) < 2:
                 continue
-            folding = Materialization(*place, report.handles)
-            self.running = folding, self.engine.materialize(folding)
+            task = Materialization(*place, report.handles)
+            self.running = task, self.engine.materialize(task)
             if self.running[1].done():
                 yield from self._take_over(subtasks)
 
     def _take_over(self, subtasks: Mapping[tuple[int, int], SubtaskProgress]) -> Iterator[str]:
         assert self.running is not None  # noqa: S101
-        folding, future = self.running
+        task, future = self.running
         self.running = None
-        progress = subtasks[folding.chain, folding.subtask]
-        report, folded = progress.report, len(folding.handles)
-        stale = report is None or report.finished or report.handles[:folded] != folding.handles
+        progress = subtasks[task.chain, task.subtask]
+        report, count = progress.report, len(task.handles)
+        stale = report is None or report.finished or report.handles[:count] != task.handles
         error = future.exception()
         if error is not None:
-            if stale or self._is_lost(folding.handles):
+            if stale or self._is_lost(task.handles):
                 self.queue.clear()
                 return
             self.failures += 1
-            what = f"the changelog of subtask {folding.subtask} of chain {folding.chain} could not be materialized"
+            what = f"the changelog of subtask {task.subtask} of chain {task.chain} could not be materialized"
             if self.failures > self.tolerated:
                 raise CheckpointError(f"{what}: {error}") from error
             _log.warning("%s: %s", what, error)
@@ -94,16 +94,16 @@ class Materializer:
         if report is None or stale:
             yield base.name  # a new log has started in the meantime
             return
-        progress.report = replace(report, handles=(base, *report.handles[folded:]))
-        yield from (handle.name for handle in folding.handles if handle.inline is None)
+        progress.report = replace(report, handles=(base, *report.handles[count:]))
+        yield from (handle.name for handle in task.handles if handle.inline is None)
 
-    def folding(self, chain: int, subtask: int) -> int:
-        """Return the number of handles of a subtask's log that are being folded."""
+    def materializing(self, chain: int, subtask: int) -> int:
+        """Return the number of handles of a subtask's log that are being materialized."""
         if self.running is None or (self.running[0].chain, self.running[0].subtask) != (chain, subtask):
             return 0
         return len(self.running[0].handles)
 
     def drop(self) -> None:
-        """Forget the running folding, as the job restarts with new logs."""
+        """Forget the running materialization, as the job restarts with new logs."""
         self.queue.clear()
         self.running = None

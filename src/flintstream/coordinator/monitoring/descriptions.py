@@ -20,7 +20,7 @@ FORMAT = 1
 
 def status_of(job: ObservedJob) -> dict[str, object]:
     """Return the progress of a job, as JSON."""
-    progress = job.coordinator.tally.progress
+    progress = job.coordinator.statistics.progress
     return {
         "state": job.status().name,
         "epochs": progress.epochs,
@@ -40,7 +40,7 @@ def checkpoints_of(job: ObservedJob) -> dict[str, object]:
     settings, latest = checkpoints.settings, checkpoints.latest
     return {
         "interval_ms": settings.interval_ms,
-        "completed": job.coordinator.tally.progress.checkpoints,
+        "completed": job.coordinator.statistics.progress.checkpoints,
         "failed": checkpoints.failed,
         "last_duration_ms": checkpoints.duration_ms,
         "started_from": settings.restore_path,
@@ -87,7 +87,7 @@ def metrics_of(job: ObservedJob) -> dict[str, object]:
         }
         for operator in of_operators(job)
     ]
-    load, clock = job.coordinator.tally.load, job.coordinator.lasting.clock
+    load, clock = job.coordinator.statistics.load, job.coordinator.context.clock
     chains = {chain.id: chain for chain in load.plan.chains}
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
     tasks = []

@@ -95,7 +95,7 @@ def _write(job: ObservedJob, started_ms: int, ended_ms: int | None, *, warns: bo
         "started_ms": started_ms,
         "ended_ms": ended_ms,
         "error": _text_of_error(job) if ended_ms is not None else None,
-        "curves": job.coordinator.tally.curves.since(0),
+        "curves": job.coordinator.statistics.curves.since(0),
         "log": recent_log.lines()[-LAST_LINES:],
     }
     try:

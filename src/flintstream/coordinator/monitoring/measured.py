@@ -25,7 +25,7 @@ WATERMARKS = "Timestamps/Watermarks"
 def of_job(job: ObservedJob) -> dict[str, object]:
     """Return the metrics of the whole job by name; without those of checkpoints before the first one."""
     coordinator = job.coordinator
-    progress, checkpoints = coordinator.tally.progress, coordinator.checkpoints
+    progress, checkpoints = coordinator.statistics.progress, coordinator.checkpoints
     values: dict[str, object] = {
         "numRestarts": progress.restarts,
         "uptime": job.uptime_ms,
@@ -58,10 +58,10 @@ def of_tasks(load: Load, now_ms: int) -> dict[tuple[int, int], dict[str, float]]
 
 def of_operators(job: ObservedJob) -> list[SubtaskMetrics]:
     """Return the metrics of the operators by subtask, with rates and the lag of sources."""
-    clock, tally = job.coordinator.lasting.clock, job.coordinator.tally
-    rates, wall_ms = tally.load.rates(clock.now_ms()), clock.wall_ms()
+    clock, statistics = job.coordinator.context.clock, job.coordinator.statistics
+    rates, wall_ms = statistics.load.rates(clock.now_ms()), clock.wall_ms()
     complete = []
-    for item in tally.metrics.by_subtask():
+    for item in statistics.metrics.by_subtask():
         values = dict(item.values)
         received, sent = rates.get((item.operator_id, item.subtask), (0.0, 0.0))
         if "numRecordsIn" in values:
@@ -82,13 +82,13 @@ def families(job: ObservedJob) -> Families:
     host = {"host": registry.host(), "job_id": plan.job_id, "job_name": plan.job_name}
     for name, value in of_job(job).items():
         found.add(JOB, name, host, value)
-    load = job.coordinator.tally.load
+    load = job.coordinator.statistics.load
     latency = load.latency()
     if latency:
         found.add_summary(JOB, "latency", host, latency, load.epochs_with_latency, load.latency_sum_ms)
     chains = {chain.id: chain for chain in load.plan.chains}  # not those of a plan that a change is just making
-    attempt = str(job.coordinator.tally.progress.restarts)
-    for (chain, subtask), values in of_tasks(load, job.coordinator.lasting.clock.now_ms()).items():
+    attempt = str(job.coordinator.statistics.progress.restarts)
+    for (chain, subtask), values in of_tasks(load, job.coordinator.context.clock.now_ms()).items():
         labels = {**host, **_labels(chains[chain], subtask, attempt)}
         for name, value in values.items():
             found.add(TASK, name, labels, value)

@@ -65,7 +65,7 @@ class JobHandle:
 
     def metrics(self) -> list[SubtaskMetrics]:
         """Return the latest metrics of each subtask of each operator."""
-        return self._job.coordinator.tally.metrics.by_subtask()
+        return self._job.coordinator.statistics.metrics.by_subtask()
 
     def progress(self) -> JobProgress:
         """Return how far the job is."""
@@ -79,7 +79,7 @@ class JobHandle:
 
 def accumulators_of(job: RunningJob) -> dict[str, Any]:
     """Return the engine's own counters and those of the operators, as ``operator.metric``."""
-    progress, checkpoints = job.coordinator.tally.progress, job.coordinator.checkpoints
+    progress, checkpoints = job.coordinator.statistics.progress, job.coordinator.checkpoints
     values: dict[str, Any] = {
         "numEpochs": progress.epochs,
         "numRestarts": progress.restarts,
@@ -93,7 +93,7 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
         values["lastCheckpointDuration"] = checkpoints.duration_ms
         values["lastCheckpointSize"] = checkpoints.new_bytes
         values["lastCheckpointFullSize"] = checkpoints.latest.metadata.size()
-    for operator, metrics in job.coordinator.tally.metrics.values().items():
+    for operator, metrics in job.coordinator.statistics.metrics.values().items():
         values.update({f"{operator}.{name}": value for name, value in metrics.items()})
     return values
 
@@ -101,13 +101,16 @@ def accumulators_of(job: RunningJob) -> dict[str, Any]:
 def result_of(job: RunningJob) -> JobExecutionResult:
     """Return the result of a finished job."""
     return JobExecutionResult(
-        JobID(job.job.plan.job_id), job.runtime_ms, accumulators_of(job), job.coordinator.tally.metrics.by_subtask()
+        JobID(job.job.plan.job_id),
+        job.runtime_ms,
+        accumulators_of(job),
+        job.coordinator.statistics.metrics.by_subtask(),
     )
 
 
 def progress_of(job: RunningJob) -> JobProgress:
     """Return how far a job is."""
-    progress = job.coordinator.tally.progress
+    progress = job.coordinator.statistics.progress
     return JobProgress(
         job.job.plan.job_id,
         job.job.plan.job_name,

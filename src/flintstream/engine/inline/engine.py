@@ -49,11 +49,11 @@ class InlineEngine:
             current = [i for i in current if i.level > level] + following
         return current
 
-    def materialize(self, folding: Materialization) -> Future[StateHandle]:
-        """Fold the changelog of a subtask immediately."""
+    def materialize(self, task: Materialization) -> Future[StateHandle]:
+        """Materialize the changelog of a subtask immediately."""
         future: Future[StateHandle] = Future()
         try:
-            future.set_result(self.runtime.materialize(folding.chain, folding.subtask, folding.handles))
+            future.set_result(self.runtime.materialize(task.chain, task.subtask, task.handles))
         except Exception as error:  # noqa: BLE001 - the coordinator handles it
             future.set_exception(error)
         return future

@@ -252,18 +252,18 @@ class SparkEngine:
         self.homes.ran(receipts, time.monotonic())
         return [item for item in results if item.edge != RECEIPT]
 
-    def materialize(self, folding: Materialization) -> Future[StateHandle]:
-        """Fold the changelog of a subtask in a separate Spark job, which takes one slot."""
+    def materialize(self, task: Materialization) -> Future[StateHandle]:
+        """Materialize the changelog of a subtask in a separate Spark job, which takes one slot."""
         future: Future[StateHandle] = Future()
         assert self.shipment is not None  # noqa: S101 - the job runs
-        task = MaterializeTask(self.shipment.job, folding)
+        call = MaterializeTask(self.shipment.job, task)
         self._make_room()
 
         def run() -> None:
             try:
                 self.context.setJobGroup(f"{self.plan.job_id}-log", "materialization", interruptOnCancel=True)
                 self.context.setLocalProperty(SLOT_OF, None)  # do not occupy a subtask's slot
-                future.set_result(self.context.parallelize([0], 1).map(task).collect()[0])
+                future.set_result(self.context.parallelize([0], 1).map(call).collect()[0])
             except Exception as error:  # noqa: BLE001 - the coordinator handles it
                 future.set_exception(error)
 

@@ -200,17 +200,17 @@ def _pack(waiting: dict[int, list[Any]], run: int) -> Iterator[bytes]:
 
 
 class MaterializeTask:
-    """Folds the changelog of a subtask."""
+    """Materializes the changelog of a subtask."""
 
-    def __init__(self, job: ShippedJob, folding: Materialization) -> None:
-        """Fold a log of a job."""
+    def __init__(self, job: ShippedJob, task: Materialization) -> None:
+        """Materialize a log of a job."""
         self.job = job
-        self.folding = folding
+        self.task = task
 
     def __call__(self, _: int) -> StateHandle:
         """Return the new base."""
-        folding = self.folding
-        return runtime_of(self.job).materialize(folding.chain, folding.subtask, folding.handles)
+        task = self.task
+        return runtime_of(self.job).materialize(task.chain, task.subtask, task.handles)
 
 
 def own_partition(key: int) -> int:

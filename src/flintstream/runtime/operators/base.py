@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from flintstream.metrics.reported import Counted
+from flintstream.runtime.block_interrupter import BlockInterrupter
 from flintstream.runtime.copies import ATOMS, frozen_classes
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.protocol import NodeReport
-from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,10 +178,10 @@ class Operator:
     """Whether it handles the records of a block in groups, such as by key, so that larger blocks cost less."""
 
     gives_blocks: ClassVar[bool] = False
-    """Whether it produces blocks, and emits again the part that the next function left (see :attr:`watch`)."""
+    """Whether it produces blocks, and emits again the part that the next function left (see :attr:`interrupter`)."""
 
     can_be_cut: ClassVar[bool] = False
-    """Whether its loop reports to :attr:`watch`, which can then stop it in the middle of a block."""
+    """Whether its loop reports to :attr:`interrupter`, which can then stop it in the middle of a block."""
 
     finished: bool = True
     """Whether nothing is left to read: False for a source until it has forwarded the end of its input."""
@@ -193,7 +193,7 @@ class Operator:
 
     context: OperatorContext
     output: Output
-    watch: Watch
+    watch: BlockInterrupter
     """Exposes the loop that the operator is in."""
     side_outputs: Mapping[str, Output]
 
@@ -206,14 +206,14 @@ class Operator:
         """Receive the context and the outputs. Called once, before anything else."""
         self.context = context
         self.output = output
-        self.watch = Watch()
+        self.interrupter = BlockInterrupter()
         self.side_outputs = side_outputs
         self.frozen = ATOMS if side_outputs else frozen_classes(self.declared_type)
 
-    def join(self, upstream: Operator, *, directly: bool) -> None:
+    def on_upstream(self, upstream: Operator, *, directly: bool) -> None:
         """Learn that records of ``upstream`` arrive within the chain, ``directly`` or through other operators."""
 
-    def heed(self, generator: Any) -> None:
+    def on_watermark_generator(self, generator: Any) -> None:
         """Learn of a downstream watermark generator, which may make splits of this operator wait for others."""
 
     def passes_blocks(self) -> bool:

@@ -62,12 +62,12 @@ class FunctionOperator(Operator):
         """Wrap an exception with the operator's name and the record at the cursor."""
         if isinstance(error, OperatorFailure):
             return error
-        begun = values[: len(values) - len(self.watch.rest)]
+        begun = values[: len(values) - len(self.interrupter.rest)]
         return OperatorFailure(self.context.name, self.context.subtask, error, current_record(begun, self.cursor))
 
     def emit_each(self, results: list[Any], timestamps: list[int] | None) -> None:
         """Emit one result for each processed record."""
-        if self.watch.rest and timestamps is not None:
+        if self.interrupter.rest and timestamps is not None:
             timestamps = timestamps[: len(results)]
         self.output.emit(results, timestamps)
 
@@ -90,7 +90,7 @@ class MapOperator(FunctionOperator):
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Map a block."""
         call, frozen = self.function.map, self.frozen
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if self.keeps_results:
                 results = [r if type(r := call(value)) in frozen else copy_mutable(r) for value in cursor]
@@ -109,7 +109,7 @@ class FilterOperator(FunctionOperator):
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Filter a block."""
         keep = self.function.filter
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 kept, stamps = [value for value in cursor if keep(value)], None
@@ -160,7 +160,7 @@ class CollectingOperator(FunctionOperator):
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP
@@ -207,7 +207,7 @@ class FlatMapOperator(CollectingOperator):
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 for value in cursor:

@@ -125,7 +125,7 @@ class KeyedProcessOperator(TimerOperator):
         results: list[Any] = []
         append, frozen = results.append, self.frozen
         stamps: list[int] | None = None
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP

@@ -75,7 +75,7 @@ class ReduceOperator(KeyedOperator):
         before_of = running.get
         results: list[Any] = []
         append, frozen = results.append, self.frozen
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if compiled_can_use(state):
                 _compiled.reduce_each(

@@ -54,7 +54,7 @@ class InputOperator(Operator, ABC):
         self.aligned: list[TimestampsAndWatermarksOperator] = []
         """Downstream watermark generators that may make splits wait."""
 
-    def heed(self, generator: TimestampsAndWatermarksOperator) -> None:
+    def on_watermark_generator(self, generator: TimestampsAndWatermarksOperator) -> None:
         """Let ``generator`` make splits wait."""
         self.aligned.append(generator)
 
@@ -322,7 +322,7 @@ class SourceOperator(InputOperator):
             block = values[start:end] if self.reader.gives_away else copied_block(values[start:end])
             began = time.monotonic()
             self.output.emit(block, None if timestamps is None else timestamps[start:end])
-            done = len(block) - self.watch.taken()
+            done = len(block) - self.interrupter.take_unprocessed()
             self.records += done
             yield self.records
             if self.singles > 0:

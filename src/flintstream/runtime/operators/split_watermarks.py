@@ -38,9 +38,9 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         self.idle = False
         self.ended = False
 
-    def join(self, upstream: Operator, *, directly: bool) -> None:
+    def on_upstream(self, upstream: Operator, *, directly: bool) -> None:
         """Remember the source if it is right before this operator."""
-        super().join(upstream, directly=directly)
+        super().on_upstream(upstream, directly=directly)
         if directly and isinstance(upstream, SourceOperator):
             self.source = upstream
 
@@ -68,7 +68,7 @@ class SplitWatermarksOperator(TimestampsAndWatermarksOperator):
         generator = self.generators[name] = TimestampsAndWatermarksOperator(self.strategy, self.source_name)
         self.valve.watermarks[name] = MIN_TIMESTAMP
         generator.setup(self.context, _SplitOutput(self.output, self.valve, name), {})
-        generator.watch = self.watch
+        generator.interrupter = self.interrupter
         return generator
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:

@@ -182,10 +182,10 @@ class TimestampsAndWatermarksOperator(Operator):
         """Number of records after which a watermark comes early, so that finished windows do not pile up."""
         self.last_record = steady_clock()
 
-    def join(self, upstream: Operator, *, directly: bool) -> None:
+    def on_upstream(self, upstream: Operator, *, directly: bool) -> None:
         """Make the upstream source wait for others in its alignment group."""
         if self.strategy.alignment is not None:
-            upstream.heed(self)
+            upstream.on_watermark_generator(self)
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Assign timestamps, update the watermark, and forward the block."""
@@ -206,7 +206,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self._process_custom(values, timestamps)
         else:
             self.output.emit(values, timestamps)
-            passed = len(values) - len(self.watch.rest)
+            passed = len(values) - len(self.interrupter.rest)
             if passed < len(values):
                 highest = MIN_TIMESTAMP if timestamps is None else max(timestamps[:passed], default=MIN_TIMESTAMP)
             self.max_timestamp = max(self.max_timestamp, highest)

@@ -1,8 +1,8 @@
-"""Folding of a changelog: a base and the changes since then become a new base.
+"""Materialization of a changelog: a base and the changes since then become a new base.
 
-Folding runs alongside the epochs, in a separate task that reads only the durable log, and does not involve the
+Materialization runs alongside the epochs, in a separate task that reads only the durable log, and does not involve the
 subtask. It therefore does not delay checkpoints, and a restore reads at most one base and the changes between two
-foldings.
+materializations.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class SubtaskState:
         log = self.state_log
         handles = instruction.handles
         full = self.writes_all(instruction) or (not log.durable and self._piled_up(handles))
-        merged = () if full else log_pieces.to_merge(handles[instruction.folding :])
+        merged = () if full else log_pieces.to_merge(handles[instruction.materializing :])
         old_data = _data_of(log, merged)
         full = full or old_data is None
         native = full and not log.durable and all(is_native(state) for _, state, _ in keyed)
@@ -148,8 +148,8 @@ class SubtaskState:
 
         Return whether all input of the subtask had ended then.
         """
-        assert instruction.memo is not None  # noqa: S101 - a version comes with its memo
-        memo = pickle.loads(instruction.memo)
+        assert instruction.operator_state is not None  # noqa: S101 - a version comes with its operator_state
+        operator_state = pickle.loads(instruction.operator_state)
         versions = [handle.version for handle in instruction.handles]
         missing = list(instruction.handles)
         if version in versions:
@@ -162,12 +162,12 @@ class SubtaskState:
                 self._catch_up_with(handle)
         for number, operator in self.operators.items():
             if operator.context.timers is not None:
-                operator.context.timers.current_watermark = memo["event_time"].get(number, MIN_TIMESTAMP)
-            if number in memo["operators"]:
-                operator.restore(memo["operators"][number])
-        for key, marks in memo["valves"].items():
+                operator.context.timers.current_watermark = operator_state["event_time"].get(number, MIN_TIMESTAMP)
+            if number in operator_state["operators"]:
+                operator.restore(operator_state["operators"][number])
+        for key, marks in operator_state["valves"].items():
             self.valves[key].restore(marks)
-        return bool(memo["finished"])
+        return bool(operator_state["finished"])
 
     def _catch_up_with(self, handle: StateHandle) -> None:
         file = StateFile(log_pieces.read(self.state_log, handle), handle.name)
@@ -181,7 +181,7 @@ class SubtaskState:
             with usable(handle.name):
                 _apply(file.changes(uid), state, timers)
 
-    def memo(self, *, finished: bool) -> bytes:
+    def operator_state(self, *, finished: bool) -> bytes:
         """Return the pickled state other than keyed state, for the next epoch, and whether all input has ended."""
         return dumps(
             {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.exchange.blocks import Block
     from flintstream.runtime.exchange.receiving import InputGate, Item
     from flintstream.runtime.plan import ExchangeEdge
-    from flintstream.runtime.task.wiring import Wiring
+    from flintstream.runtime.task.operator_chain import OperatorChain
 
 Keyed = dict[Any, tuple[list[int], list[Any], list[int]]]
 """Maps a key to the timestamps, values and input numbers of its records."""
@@ -29,11 +29,11 @@ class BatchInput:
     fed = 0
     """Always 0: BATCH mode does not time the blocks that it feeds."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        """Feed the operators of ``wiring``."""
-        self._wiring = wiring
-        self._edges = wiring.chain.inputs
-        self._inputs = wiring.inputs
+    def __init__(self, operator_chain: OperatorChain) -> None:
+        """Feed the operators of ``operator_chain``."""
+        self._operator_chain = operator_chain
+        self._edges = operator_chain.chain.inputs
+        self._inputs = operator_chain.inputs
         self._selectors: dict[int, Callable[[Any], Any]] = {}
         self._last_input: int | None = None
         """The keyed input that was read last."""
@@ -85,7 +85,7 @@ class BatchInput:
 
     def _run_keys(self, node: int, keyed: Keyed, *, few: bool) -> Iterator[None]:
         """Run the keys of one bucket one after the other, the records of each in the order of their timestamps."""
-        operator, outbox = self._wiring.operators[node], self._wiring.outbox
+        operator, outbox = self._operator_chain.operators[node], self._operator_chain.outbox
         typed = any(getattr(e.partitioner, "key_converter", None) for e in self._edges if e.target == node)
         if self._last_input is None:  # the input with fewer records starts, since PyFlink finishes sorting it first
             numbers = [number for entry in keyed.values() for number in entry[2]]
@@ -118,5 +118,5 @@ class BatchInput:
         """Mark the input of every exchange as ended; the sources of this chain announce their own end."""
         for edge in self._edges:
             target = self._inputs[edge.target, edge.input]
-            for channel in self._wiring.channels(edge):
+            for channel in self._operator_chain.channels(edge):
                 target.valve.watermark(channel, MAX_TIMESTAMP)

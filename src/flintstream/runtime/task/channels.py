@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.runtime.block_interrupter import BlockInterrupter
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
-from flintstream.runtime.watch import Watch
 
 if TYPE_CHECKING:
     from flintstream.runtime.exchange.blocks import Block
@@ -28,7 +28,7 @@ class NodeInput:
         self.valve = valve
         self.records = 0
         self.keyed = keyed
-        self.watch = Watch()
+        self.interrupter = BlockInterrupter()
         """Watches the function that processes the blocks from exchanges."""
 
     def unpack(self, item: Item) -> Block:
@@ -52,7 +52,7 @@ class NodeInput:
         for position, mark in marks:
             if position > start:
                 self.process(values[start:position], None if timestamps is None else timestamps[start:position])
-                if self.watch.rest:
+                if self.interrupter.rest:
                     return self._count_processed(position, len(values))
                 start = position
             if mark > ACTIVE and mark != IDLE:
@@ -63,11 +63,11 @@ class NodeInput:
             self.process(values, timestamps)
         elif start < len(values):
             self.process(values[start:], None if timestamps is None else timestamps[start:])
-        return self._count_processed(len(values), len(values)) if self.watch.rest else len(values)
+        return self._count_processed(len(values), len(values)) if self.interrupter.rest else len(values)
 
     def _count_processed(self, given: int, records: int) -> int:
         """Return how many records of a block were processed, of the first ``given`` that the node received."""
-        done = given - self.watch.taken()
+        done = given - self.interrupter.take_unprocessed()
         self.records -= records - done
         return done
 

@@ -109,7 +109,7 @@ class FusedLoop:
         """Process the records of ``operators``, which are already wired up and still handle everything else."""
         self.operators = operators
         self.channels: list[LocalChannel] = [operator.output for operator in operators[:-1]]
-        self.watch = operators[0].watch
+        self.interrupter = operators[0].interrupter
         last = operators[-1]
         self.output = last.output
         keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
@@ -127,7 +127,7 @@ class FusedLoop:
         formulas = [formula_of(call, 1) for call in calls]
         results: list[Any] = []
         stamps: list[int] | None = None if timestamps is None else []
-        self.watch.cursor = cursor = iter(values)
+        self.interrupter.cursor = cursor = iter(values)
         try:
             counts = self.loop.run(cursor, timestamps, calls, formulas, results, stamps)[1:]
         except BaseException as error:

@@ -130,7 +130,7 @@ class JobRuntime:
         self.subtasks.clear()
 
     def materialize(self, chain: int, subtask: int, handles: Sequence[StateHandle]) -> StateHandle:
-        """Fold the changelog of a subtask; see :mod:`flintstream.runtime.state_log.materialize`."""
+        """Materialize the changelog of a subtask; see :mod:`flintstream.runtime.state_log.materialize`."""
         from flintstream.runtime.state_log.materialize import materialize
 
         if not isinstance(self.log, DurableStateLog):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.epoch import Epoch
     from flintstream.runtime.exchange.blocks import Block
     from flintstream.runtime.exchange.receiving import InputGate, Item
-    from flintstream.runtime.task.wiring import Wiring
+    from flintstream.runtime.task.operator_chain import OperatorChain
 
 MOST_LEFT_BYTES = 8 << 20
 """Most bytes that a subtask leaves for the next epoch, because they go through the driver."""
@@ -24,10 +24,10 @@ MOST_LEFT_BYTES = 8 << 20
 class StreamingInput:
     """Feeds a chain with the items from exchanges."""
 
-    def __init__(self, wiring: Wiring, max_epoch_ms: int) -> None:
-        """Feed the operators of ``wiring`` in epochs that should take at most ``max_epoch_ms``."""
-        self._wiring = wiring
-        self._edges = wiring.chain.inputs
+    def __init__(self, operator_chain: OperatorChain, max_epoch_ms: int) -> None:
+        """Feed the operators of ``operator_chain`` in epochs that should take at most ``max_epoch_ms``."""
+        self._operator_chain = operator_chain
+        self._edges = operator_chain.chain.inputs
         self._longest = min(LONGEST_WAIT_MS, max_epoch_ms) / 1000
         self.block_size = 1
         """Records that go through the chain between two looks at the clock."""
@@ -42,12 +42,12 @@ class StreamingInput:
         An epoch with a checkpoint consumes everything, because checkpoints do not contain records in flight.
         """
         self.fed, self.left = 0, []
-        wiring, tick, longest = self._wiring, self._wiring.tick, self._longest
+        operator_chain, tick, longest = self._operator_chain, self._operator_chain.tick, self._longest
         tick()  # timers that became due since the last epoch fire before the records of this one
         may_leave = not epoch.checkpoint and not epoch.drain
         started = time.monotonic()
         watermarks: dict[tuple[int, int], int] = {}
-        targets = {edge.id: wiring.inputs[edge.target, edge.input] for edge in self._edges}
+        targets = {edge.id: operator_chain.inputs[edge.target, edge.input] for edge in self._edges}
         for edge in self._edges:
             valve = targets[edge.id].valve
             watermarks.update({c: w for c, w in valve.watermarks.items() if isinstance(c, tuple) and c[0] == edge.id})

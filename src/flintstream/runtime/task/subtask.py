@@ -17,9 +17,9 @@ from flintstream.runtime.protocol import Report
 from flintstream.runtime.state_log.pieces import without_known
 from flintstream.runtime.state_log.subtask_state import SubtaskState
 from flintstream.runtime.task.batch_input import BatchInput
+from flintstream.runtime.task.operator_chain import OperatorChain
 from flintstream.runtime.task.refused_pickles import with_name_of_operator, without_pickle
 from flintstream.runtime.task.streaming_input import StreamingInput
-from flintstream.runtime.task.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -52,10 +52,14 @@ class Subtask:
         """Whether all input has ended."""
         self.caught_up = False
         """Whether the state of this epoch had to be read again."""
-        self.wiring = Wiring(job, chain, index)
-        self.operators = self.wiring.operators
-        self.input = BatchInput(self.wiring) if job.batch else StreamingInput(self.wiring, job.settings.max_epoch_ms)
-        valves = {place: item.valve for place, item in self.wiring.inputs.items()}
+        self.operator_chain = OperatorChain(job, chain, index)
+        self.operators = self.operator_chain.operators
+        self.input = (
+            BatchInput(self.operator_chain)
+            if job.batch
+            else StreamingInput(self.operator_chain, job.settings.max_epoch_ms)
+        )
+        valves = {place: item.valve for place, item in self.operator_chain.inputs.items()}
         self.state = SubtaskState(job, chain, index, self.operators, valves, log)
 
     def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
@@ -71,13 +75,13 @@ class Subtask:
         epoch = Epoch.of(instruction, self.job.settings, version, tracks_changes=tracks_changes)
         self.version = None  # until the epoch ends, the state in memory belongs to no version
         self._begin(epoch, instruction)
-        began, outbox = time.monotonic(), self.wiring.outbox
+        began, outbox = time.monotonic(), self.operator_chain.outbox
         for _ in self._consume(epoch, gate):
             leave_if_forked(owner)
             yield from outbox
             outbox.clear()
-        self.wiring.tick()
-        if self.wiring.ended:
+        self.operator_chain.tick()
+        if self.operator_chain.ended:
             self.finished = True
             epoch = epoch._replace(end_of_input=True)
         told = [operator.end_epoch(epoch) for operator in self.operators.values()]
@@ -86,7 +90,7 @@ class Subtask:
                 operator.close()
         leave_if_forked(owner)
         spent = time.monotonic() - began
-        for end in self.wiring.exchanges:
+        for end in self.operator_chain.exchanges:
             end.flush()
         yield from outbox
         outbox.clear()
@@ -105,7 +109,7 @@ class Subtask:
             self.finished = self.state.catch_up(instruction, self.version)
 
     def _begin(self, epoch: Epoch, instruction: Instruction) -> None:
-        self.wiring.begin_epoch()
+        self.operator_chain.begin_epoch()
         for node, operator in self.operators.items():
             operator.begin_epoch(epoch, instruction.new_splits.get(node, ()))
         if not self.opened:
@@ -117,7 +121,7 @@ class Subtask:
     def _consume(self, epoch: Epoch, gate: InputGate) -> Iterator[None]:
         """Feed items from exchanges, then read sources in turn; yield whenever items may be ready to send."""
         yield from self.input.feed(epoch, gate)
-        tick, alternates = self.wiring.tick, self.wiring.alternates
+        tick, alternates = self.operator_chain.tick, self.operator_chain.alternates
         records = {run: 0 for operator in self.operators.values() if (run := operator.reads()) is not None}
         while records:
             for run in list(records):
@@ -132,11 +136,11 @@ class Subtask:
                     del records[run]
 
     def _report(self, instruction: Instruction, version: str, told: list[NodeReport], spent: float) -> Report:
-        handles, memo = instruction.handles, None
+        handles, operator_state = instruction.handles, None
         started = time.monotonic()
         if instruction.keep_state and not self.finished:
             handles = self.state.log(instruction, version)
-            memo = self.state.memo(finished=self.finished)
+            operator_state = self.state.operator_state(finished=self.finished)
         elif instruction.snapshot is not None and instruction.snapshot.form == "log":
             handles = self.state.log(instruction, version)  # a final time, because the checkpoint refers to the log
         pieces, snapshot_error = self._snapshot(instruction, handles, version)
@@ -147,11 +151,11 @@ class Subtask:
             chain=self.chain.id,
             subtask=self.index,
             version=version,
-            nodes=self.wiring.complete_reports(told),
-            memo=memo,
+            nodes=self.operator_chain.complete_reports(told),
+            operator_state=operator_state,
             handles=without_known(handles, instruction.handles),
             finished=self.finished,
-            watermark=self.wiring.watermark,
+            watermark=self.operator_chain.watermark,
             pieces=pieces,
             state_ms=state_ms,
             left=tuple(self.input.left),

@@ -156,7 +156,7 @@ class ChangesOfRows(KeyedProcessOperator):
         groups: dict[Any, Any] = {}
         results: list[object] = []
         stamps: list[int] = []
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 run(cursor, groups, self._loading(groups), self.key, results.append)

@@ -151,7 +151,7 @@ class LookupJoinOperator(FunctionOperator):
 
     def process(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Join a block."""
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         results: list[object] = []
         stamps: list[int] | None = None if timestamps is None else []
         try:

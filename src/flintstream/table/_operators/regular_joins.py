@@ -234,7 +234,7 @@ class JoinOfBlocks(KeyedCoProcessOperator):
             results.extend(found)
             stamps.extend(repeat(time, len(found)))
 
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if function.batch:
                 results = function.collect(cursor, key, side, self.timers)

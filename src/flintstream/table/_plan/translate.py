@@ -65,7 +65,7 @@ class GeneratedOperator(FunctionOperator):
             run = self._compiled[stamped] = compiled(self._sources[stamped])
         results: list[Any] = []
         stamps: list[int] = []
-        self.cursor = self.watch.cursor = cursor = iter(values)
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 run(cursor, results.append)

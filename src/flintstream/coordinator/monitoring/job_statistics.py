@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Tally:
+class JobStatistics:
     """The progress and the metrics of a job over all its attempts."""
 
     def __init__(self, job: Job, listeners: Sequence[Callable[[Progress], None]] = (), now_ms: int = 0) -> None:

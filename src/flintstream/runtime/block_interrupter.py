@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.05
 
 _lock = threading.Lock()
-_watches: list[weakref.ref[Watch]] = []
+_interrupters: list[weakref.ref[BlockInterrupter]] = []
 _thread: threading.Thread | None = None
 
 
-class Watch:
+class BlockInterrupter:
     """The progress of one function whose blocks come from an exchange or a source."""
 
     __slots__ = ("__weakref__", "cursor", "path", "rest")
@@ -46,12 +46,12 @@ class Watch:
         if not getattr(sys, "_is_gil_enabled", lambda: True)():
             return
         with _lock:
-            _watches.append(weakref.ref(self))
+            _interrupters.append(weakref.ref(self))
             if _thread is None or not _thread.is_alive():
-                _thread = threading.Thread(target=_look, name="flintstream-watch", daemon=True)
+                _thread = threading.Thread(target=_look, name="flintstream-interrupter", daemon=True)
                 _thread.start()
 
-    def taken(self) -> int:
+    def take_unprocessed(self) -> int:
         """Return how many records at the end of the last block were not processed and must be delivered again."""
         count = len(self.rest)
         if count:
@@ -63,22 +63,22 @@ class Watch:
 
 
 def _look() -> None:
-    """Check all watches until none are left."""
+    """Check all interrupters until none are left."""
     global _thread  # noqa: PLW0603
     running: dict[int, Iterator[Any]] = {}
     while True:
         sleep(LOOK_SECONDS)
         with _lock:
-            _watches[:] = [reference for reference in _watches if reference() is not None]
-            if not _watches:
+            _interrupters[:] = [reference for reference in _interrupters if reference() is not None]
+            if not _interrupters:
                 _thread = None
                 return
-            watches = [watch for reference in _watches if (watch := reference()) is not None]
+            interrupters = [interrupter for reference in _interrupters if (interrupter := reference()) is not None]
         before, running = running, {}
-        for watch in watches:
-            cursor = watch.cursor
+        for interrupter in interrupters:
+            cursor = interrupter.cursor
             if cursor is not None:
-                running[id(watch)] = cursor
-                if before.get(id(watch)) is cursor:
-                    watch.rest.extend(cursor)
-        del watches, watch
+                running[id(interrupter)] = cursor
+                if before.get(id(interrupter)) is cursor:
+                    interrupter.rest.extend(cursor)
+        del interrupters, interrupter

@@ -40,7 +40,7 @@ class RescaleRequest:
     """Done when the first epoch with the plan has ended; or the reason why the job continues without it."""
 
 
-class Orders:
+class JobRequests:
     """Accepts orders from any thread: cancel the job, take a savepoint, or go on with another parallelism.
 
     The job checks them between epochs.
@@ -64,12 +64,12 @@ class Orders:
         self._engine.cancel()
         self._clock.wake()
 
-    def ask_for(self, savepoint: SavepointRequest) -> None:
+    def add_savepoint(self, savepoint: SavepointRequest) -> None:
         """Ask for a savepoint."""
         self._savepoints.put(savepoint)
         self._clock.wake()
 
-    def ask_for_plan(self, rescaling: RescaleRequest) -> None:
+    def add_rescaling(self, rescaling: RescaleRequest) -> None:
         """Ask the job to go on with another plan, instead of one that was asked for before."""
         with self._changing:
             before, self._rescaling = self._rescaling, rescaling

@@ -1,4 +1,4 @@
-"""Wiring of a chain's operators, to each other and to the exchanges."""
+"""OperatorChain of a chain's operators, to each other and to the exchanges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import NodeReport
 
 
-class Wiring:
+class OperatorChain:
     """The operators of a chain in one subtask, and the connections between them."""
 
     def __init__(self, job: JobPlan, chain: ChainPlan, index: int) -> None:
@@ -62,8 +62,8 @@ class Wiring:
         self._set_up(job)
         fuse(chain, self.operators, self.inputs)
         if not job.batch:
-            self._watch_blocks()
-        self._join()
+            self._attach_interrupters()
+        self._connect_upstreams()
 
     def _load(self, node: NodePlan) -> Operator:
         try:
@@ -114,18 +114,18 @@ class Wiring:
             sides = {str(tag): Fan.of(several, several) for tag, several in outputs.items()}
             operator.setup(context, *converting_outputs(node, context, main, sides))
 
-    def _watch_blocks(self) -> None:
+    def _attach_interrupters(self) -> None:
         """Watch the functions that receive blocks from exchanges and sources."""
         local = [self.operators[edge.target] for edge in self.chain.local_edges]
         exchanged = [self.operators[edge.target] for edge in self.chain.inputs]
         for exchange in self.chain.inputs:
             target = self.inputs[exchange.target, exchange.input]
-            watch_block(target, target, [], local)
+            attach_interrupter(target, target, [], local)
         for operator in self.operators.values():
             if operator.gives_blocks:
-                watch_block(operator, operator.output, [], local + exchanged)
+                attach_interrupter(operator, operator.output, [], local + exchanged)
 
-    def _join(self) -> None:
+    def _connect_upstreams(self) -> None:
         """Tell each operator which operators are upstream of it."""
         for number, operator in self.operators.items():
             direct = {edge.target for edge in self._following[number]}
@@ -136,7 +136,7 @@ class Wiring:
                 reached.update(dict.fromkeys(further))
                 waiting += further
             for target in reached:
-                self.operators[target].join(operator, directly=target in direct)
+                self.operators[target].on_upstream(operator, directly=target in direct)
 
     # -- an epoch ----------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Wiring:
         return tuple(completed)
 
 
-def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list[Operator]) -> None:
+def attach_interrupter(entry: Any, output: Any, path: list[LocalChannel], feeders: list[Operator]) -> None:
     """Watch the first function that receives blocks from ``entry``; ``entry`` takes back the records it leaves.
 
     Operators that pass blocks on, such as watermark generators, are fast and are skipped. Functions that also receive
@@ -212,12 +212,12 @@ def watch_block(entry: Any, output: Any, path: list[LocalChannel], feeders: list
     if sum(operator is target.operator for operator in feeders) > (1 if path else 0):
         return
     if processor.passes_blocks():
-        watch_block(entry, processor.output, path, feeders)
-        processor.watch = entry.watch
-    elif processor.can_be_cut and entry.watch is not processor.watch:
-        entry.watch = processor.watch
-        entry.watch.path = path
-        entry.watch.begin()
+        attach_interrupter(entry, processor.output, path, feeders)
+        processor.interrupter = entry.interrupter
+    elif processor.can_be_cut and entry.interrupter is not processor.interrupter:
+        entry.interrupter = processor.interrupter
+        entry.interrupter.path = path
+        entry.interrupter.begin()
 
 
 def _may_have_timers(operator: Operator) -> bool:
