@@ -60,7 +60,8 @@ ROOMS = {
         "_streams", "data_stream", "async_data_stream", "_environment", "stream_execution_environment",
     ),
     "engine.spark": (
-        "packing", "homes", "receipts", "versions", "columns", "sockets", "ends", "worker_lines", "log_place",
+        "packing", "placement", "acknowledgements", "versions", "columns", "sockets", "ends", "worker_lines",
+        "log_place",
         "submitted", "connect", "python_path", "losses", "failures", "shipping", "jvm", "early_daemon", "slots",
         "executors", "dependencies", "worker", "daemon", "early_daemon_process", "resident", "residency", "session",
         "tasks", "engine", "frames", "ahead",

@@ -128,8 +128,8 @@ def test_a_command_waits_for_its_program_when_the_server_is_killed(serving):
 
 @pytest.mark.kills
 def test_a_process_without_a_program_ends_when_the_server_is_killed(serving):
-    keepers = children(serving.process.pid)
-    waiting = [*keepers, *(process for keeper in keepers for process in children(keeper))]
+    supervisors = children(serving.process.pid)
+    waiting = [*supervisors, *(process for supervisor in supervisors for process in children(supervisor))]
     assert len(waiting) == 2
     serving.process.kill()
     wait_for(lambda: not any(map(alive, waiting)))
@@ -140,14 +140,14 @@ def children(process):
 
 
 @pytest.mark.kills
-def test_a_command_whose_server_and_keeper_are_killed_waits_for_the_program_and_says_so(serving):
+def test_a_command_whose_server_and_supervisor_are_killed_waits_for_the_program_and_says_so(serving):
     run = serving.run()
     serving.wait_for_start(run)
     (program,) = serving.starts()
-    keeper = parent(program)
+    supervisor = parent(program)
     serving.process.kill()
-    os.kill(keeper, signal.SIGKILL)
-    wait_for(lambda: parent(program) != keeper)
+    os.kill(supervisor, signal.SIGKILL)
+    wait_for(lambda: parent(program) != supervisor)
     assert run.poll() is None
     serving.go()
     code, out, err = end_of(run)
@@ -276,10 +276,10 @@ def test_a_wrong_message_ends_its_connection_alone(serving):
 
 @pytest.mark.kills
 def test_a_program_runs_even_if_the_process_that_was_ready_has_been_killed(serving):
-    (keeper,) = children(serving.process.pid)
-    (spare,) = children(keeper)
-    os.kill(spare, signal.SIGKILL)
-    wait_for(lambda: not alive(spare))
+    (supervisor,) = children(serving.process.pid)
+    (warm_process,) = children(supervisor)
+    os.kill(warm_process, signal.SIGKILL)
+    wait_for(lambda: not alive(warm_process))
     serving.go()
     assert end_of(serving.run())[:2] == (3, "done\n")
     assert len(serving.starts()) == 1
@@ -346,7 +346,7 @@ def test_no_process_of_serve_has_a_secret_on_its_command_line(serving_with_secre
     run = serving_with_secret.run()
     serving_with_secret.wait_for_start(run)
     lines = command_lines()
-    assert any("flintstream.cli.spare" in line for line in lines)
+    assert any("flintstream.cli.warm_process" in line for line in lines)
     assert not [line for line in lines if MARK in line]
     serving_with_secret.go()
     assert end_of(run)[0] == 3
@@ -360,7 +360,7 @@ def look_as_second_user():
 @two_users
 def test_a_second_user_sees_no_secret_of_serve(serving_with_secret):
     lines = look_as_second_user()
-    assert any("flintstream.cli.spare" in line for line in lines)
+    assert any("flintstream.cli.warm_process" in line for line in lines)
     assert not [line for line in lines if MARK in line]
 
 

@@ -15,7 +15,7 @@ from py4j.protocol import INPUT_CONVERTER
 from flintstream.engine.spark import session, versions
 from flintstream.engine.spark.jvm import start
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
-from flintstream.engine.spark.jvm.converters import Converter, spare_numpy
+from flintstream.engine.spark.jvm.converters import Converter, avoid_numpy
 from flintstream.engine.spark.python_path import prefer_package
 
 COUNTS = """
@@ -113,7 +113,7 @@ def test_workers_import_from_the_archives_of_another_spark(installed, tmp_path):
 def test_the_version_and_the_home_of_pyspark_are_known_without_importing_it():
     code = (
         "import sys; from flintstream.engine.spark import versions as v; "
-        "print(v.version(), v.home(), v.release(), 'pyspark' in sys.modules)"
+        "print(v.version(), v.spark_home(), v.release(), 'pyspark' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     home = Path(pyspark.__file__).parent
@@ -122,8 +122,8 @@ def test_the_version_and_the_home_of_pyspark_are_known_without_importing_it():
 
 def test_values_of_numpy_reach_the_jvm_as_before_and_others_do_not_import_it():
     numpy = pytest.importorskip("numpy")
-    spare_numpy()
-    spare_numpy()  # a second time, it changes nothing
+    avoid_numpy()
+    avoid_numpy()  # a second time, it changes nothing
     ours = [item for item in INPUT_CONVERTER if isinstance(item, Converter)]
     assert len(ours) == 2
     assert not any(own.can_convert(value) for own in ours for value in (1, "a", True, [1], {"a": 1}, None))

@@ -18,7 +18,7 @@ from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ValueStateDescriptor
-from flintstream.engine.spark.slots import release_lane, slot_name, take_lane
+from flintstream.engine.spark.slots import acquire_namespace, release_namespace, slot_name
 
 KEYS = 5
 RECORDS = 150
@@ -157,13 +157,13 @@ def test_stickiness_can_be_switched_off():
 
 
 def test_a_lane_belongs_to_one_job_at_a_time():
-    first, second = take_lane(), take_lane()
-    release_lane(first)
-    third = take_lane()
+    first, second = acquire_namespace(), acquire_namespace()
+    release_namespace(first)
+    third = acquire_namespace()
     assert (first, third) == (third, first)
     assert first != second
-    release_lane(second)
-    release_lane(third)
+    release_namespace(second)
+    release_namespace(third)
 
 
 def test_many_partitions_share_slots():

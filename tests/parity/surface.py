@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from flintstream.compat._faces import MODULE, STAND_IN, TYPE_VARIABLE, module_behind
+from flintstream.compat._module_proxies import MODULE, STAND_IN, TYPE_VARIABLE, module_behind
 
 SURFACE = Path(__file__).with_name("surface.json")
 """Facts only. ``names``: module -> versions -> the names that these versions can import from it; ``table``: names of

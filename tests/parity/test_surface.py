@@ -10,7 +10,7 @@ import pytest
 from tests.parity.surface import TABLE, behind, counts, is_ours, origin, surface, table, table_surface, value_of
 
 from flintstream.compat import pyflink
-from flintstream.compat._faces import MODULE, STAND_IN
+from flintstream.compat._module_proxies import MODULE, STAND_IN
 
 NAMES = [(module, name) for module, of in surface().items() for name in of]
 ALL = 1204

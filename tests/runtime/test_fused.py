@@ -45,10 +45,10 @@ def one_after_the_other(kinds, values):
     st.lists(st.integers(0, 20)),
     st.frozensets(st.integers(0, 5)),
 )
-def test_a_loop_does_what_its_functions_do_one_after_the_other(loop, kinds, values, keepers):
+def test_a_loop_does_what_its_functions_do_one_after_the_other(loop, kinds, values, keeping):
     expected, places, taken = one_after_the_other(kinds, values)
     functions = [FUNCTIONS[kind] for kind in kinds]
-    settled = [ATOMS if stage in keepers else None for stage in range(len(kinds))]
+    settled = [ATOMS if stage in keeping else None for stage in range(len(kinds))]
     for timestamps, stamps, expected_stamps in ((None, None, None), (list(range(len(values))), [], places)):
         results: list[int] = []
         formulas = [formula_of(function, 1) for function in functions]

@@ -3,9 +3,9 @@
 The steps make sure that a program never runs twice, even if a process is killed or stopped between them:
 
 1. The command sends a request. The server confirms it, which shows that the server works.
-2. The server passes the request and the connection to the keeper of a process that is ready, which offers to run it.
+2. The server passes the request and the connection to the supervisor of a ready process, which offers to run it.
 3. The command accepts. Before, it may close the connection and run the program itself; afterwards, it only waits.
-4. The keeper starts the program and sends its exit code, even if the server is gone.
+4. The supervisor starts the program and sends its exit code, even if the server is gone.
 
 This module is imported before all others, so it imports little itself.
 """
@@ -138,7 +138,7 @@ def _agree(server: socket.socket, path: Path, arguments: list[str]) -> int | Non
             return None
         process = int(answer["process"])
         server.settimeout(None)
-        send(server, {"start": True})  # if this fails, the keeper has not received all of it
+        send(server, {"start": True})  # if this fails, the supervisor has not received all of it
     except TimeoutError:
         raise _NoAnswerError(f"'flintstream serve' does not answer within {server.gettimeout():g} s") from None
     except OSError:
@@ -175,7 +175,7 @@ def _wait(server: socket.socket, process: int) -> int:
 
 
 def _wait_without_code(process: int) -> int:
-    """Wait for a program that has lost its keeper. It must not run again, because it has done some of its work."""
+    """Wait for a program that has lost its supervisor. It must not run again, because it has done some of its work."""
     _say(f"the process that reports the end of the program was killed; waiting for the program, process {process}")
     with suppress(ProcessLookupError):
         while True:

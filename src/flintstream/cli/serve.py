@@ -17,8 +17,8 @@ import click
 from flintstream.cli.configuration import config_option, settings_option, settings_with_file
 from flintstream.cli.handing_over import ANSWER_SECONDS, close_all, fits, here, receive, send, server_path
 from flintstream.cli.jobs import SETTINGS
-from flintstream.cli.keeper import END_SECONDS, start_module
 from flintstream.cli.printable import printable
+from flintstream.cli.supervisor import END_SECONDS, start_module
 from flintstream.storage.private import make_private
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ PAUSE_SECONDS = 0.1
 """The time between attempts to accept a connection, if too many files are open."""
 
 
-class Spare:
-    """A process that waits for a program, and its keeper."""
+class WarmProcess:
+    """A process that waits for a program, and its supervisor."""
 
     def __init__(self, settings: Mapping[str, str], master: str | None) -> None:
         """Start it."""
         self.program: int | None = None
         """The id of the process, once it is ready."""
-        self.keeper, self._channel = start_module("flintstream.cli.keeper")
+        self.supervisor, self._channel = start_module("flintstream.cli.supervisor")
         send(self._channel, {"settings": dict(settings), "master": master})
 
     def is_ready(self) -> bool:
@@ -63,13 +63,13 @@ class Spare:
         return True
 
     def end(self) -> None:
-        """End it before it has a program: the keeper notices that the channel has ended."""
+        """End it before it has a program: the supervisor notices that the channel has ended."""
         self._channel.close()
         try:
-            self.keeper.wait(2 * END_SECONDS)
+            self.supervisor.wait(2 * END_SECONDS)
         except (KeyboardInterrupt, subprocess.TimeoutExpired):
-            self.keeper.kill()
-            self.keeper.wait()
+            self.supervisor.kill()
+            self.supervisor.wait()
 
 
 class Server:
@@ -80,14 +80,14 @@ class Server:
         self._settings = settings
         self._master = master
         self._own = here()
-        self._spare: Spare | None = None
+        self._warm_process: WarmProcess | None = None
         self._requests: queue.SimpleQueue[tuple[socket.socket, Message, list[int]]] = queue.SimpleQueue()
-        self._keepers: list[subprocess.Popen[bytes]] = []
+        self._supervisors: list[subprocess.Popen[bytes]] = []
 
     def running(self) -> list[subprocess.Popen[bytes]]:
-        """Return the keepers of the programs that run."""
-        self._keepers = [keeper for keeper in self._keepers if keeper.poll() is None]
-        return self._keepers
+        """Return the supervisors of the programs that run."""
+        self._supervisors = [supervisor for supervisor in self._supervisors if supervisor.poll() is None]
+        return self._supervisors
 
     def prepare(self) -> None:
         """Start a process that waits for the next program.
@@ -95,8 +95,8 @@ class Server:
         Raises:
             click.ClickException: It ends at once.
         """
-        self._spare = Spare(self._settings, self._master)
-        if not self._spare.is_ready():
+        self._warm_process = WarmProcess(self._settings, self._master)
+        if not self._warm_process.is_ready():
             raise click.ClickException("Spark did not start; see above")
 
     def accept(self, listener: socket.socket) -> None:
@@ -141,25 +141,25 @@ class Server:
                     send(connection, {"no": why})
                 _say(f"a program runs in a separate process: {why}")
         close_all(descriptors)
-        if self._spare is None:
+        if self._warm_process is None:
             self.prepare()
 
     def _give(self, connection: socket.socket, request: Message, descriptors: list[int]) -> bool:
         """Give the program to the process that waits, if there is one, with the connection to its command."""
-        spare, self._spare = self._spare, None
-        if spare is None:
+        warm_process, self._warm_process = self._warm_process, None
+        if warm_process is None:
             return False
-        if not spare.give(request, [*descriptors, connection.fileno()]):
-            spare.end()
+        if not warm_process.give(request, [*descriptors, connection.fileno()]):
+            warm_process.end()
             return False
-        _say(f"process {spare.program} runs {' '.join(request['arguments'])}")
-        self._keepers = [*self.running(), spare.keeper]
+        _say(f"process {warm_process.program} runs {' '.join(request['arguments'])}")
+        self._supervisors = [*self.running(), warm_process.supervisor]
         return True
 
     def close(self) -> None:
         """End the process that waits."""
-        if self._spare is not None:
-            self._spare.end()
+        if self._warm_process is not None:
+            self._warm_process.end()
 
 
 def _check(request: Message, descriptors: list[int]) -> None:
@@ -240,11 +240,11 @@ def serve_command(master: str | None, settings: dict[str, str], config: str | No
     finally:
         server_path().unlink(missing_ok=True)
         server.close()
-    if keepers := server.running():
-        _say(f"waiting for {len(keepers)} running programs")
+    if supervisors := server.running():
+        _say(f"waiting for {len(supervisors)} running programs")
         with suppress(KeyboardInterrupt):
-            for keeper in keepers:
-                keeper.wait()
+            for supervisor in supervisors:
+                supervisor.wait()
 
 
 def _interrupt(number: int, frame: Any) -> None:  # noqa: ARG001 - as signal calls it

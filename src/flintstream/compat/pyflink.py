@@ -14,7 +14,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from flintstream.compat._faces import face_spec
+from flintstream.compat._module_proxies import proxy_spec
 from flintstream.compat._stand_ins import advice
 from flintstream.compat.home.version import __version__
 from flintstream.compat.processes import serve_child_processes
@@ -54,7 +54,7 @@ class _PyflinkFinder:
     ) -> ModuleSpec | None:
         if fullname.partition(".")[0] != "pyflink":
             return None
-        spec = face_spec(fullname)
+        spec = proxy_spec(fullname)
         if spec is None:
             raise PyflinkModuleError(f"No module named {fullname!r}: {advice(fullname)}", name=fullname)
         return spec

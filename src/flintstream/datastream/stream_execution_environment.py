@@ -722,7 +722,7 @@ class StreamExecutionEnvironment(StaysInProgram, FaultTolerance, PythonDependenc
             scaling = AutoscalerSettings.of(self._configuration.to_dict())
             reporters += [] if scaling is None else [autoscaling(scaling)]
         if get(CONTROL) and get(HISTORY_JOBS):
-            reporters.append(history.keeper(get(HISTORY_AGE), get(HISTORY_JOBS)))
+            reporters.append(history.history_reporter(get(HISTORY_AGE), get(HISTORY_JOBS)))
         reporters += [partial(begin, listener) for listener in listeners]
         told = self._configuration.to_dict()
         job = RunningJob(planned, engine, control=get(CONTROL), configuration=told, reporters=reporters)

@@ -88,8 +88,8 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # untyped
     def reducer_override(self, obj: object) -> Any:
         """Return the reduced form of an object, or ``NotImplemented`` to leave it to pickle."""
         kind: Any = type(obj)
-        if isinstance(obj, type) and (home := _home_of(obj)) is not None:
-            return _attribute, (home, obj.__qualname__)
+        if isinstance(obj, type) and (owner := _owner_of(obj)) is not None:
+            return _attribute, (owner, obj.__qualname__)
         reduced = super().reducer_override(obj)
         if reduced is not NotImplemented:
             return _with_qualname(obj, reduced) if isinstance(obj, type) else reduced
@@ -130,7 +130,7 @@ def _with_qualname(kind: type, reduced: object) -> Any:
     return reduced
 
 
-def _home_of(kind: type) -> str | None:
+def _owner_of(kind: type) -> str | None:
     """Return the real module of a compiled class that knows only its last part, like ``cimpl.Producer``."""
     module = kind.__module__
     if not isinstance(module, str) or module in sys.modules:

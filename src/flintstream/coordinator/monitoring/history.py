@@ -50,7 +50,7 @@ def directory() -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "flintstream" / "history"
 
 
-def keeper(max_age_ms: int, max_jobs: int) -> Callable[[ObservedJob], Callable[[], None]]:
+def history_reporter(max_age_ms: int, max_jobs: int) -> Callable[[ObservedJob], Callable[[], None]]:
     """Return a function that takes a job which starts, keeps its record, and returns what to call at its end.
 
     Args:

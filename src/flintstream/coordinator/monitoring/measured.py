@@ -92,9 +92,9 @@ def families(job: ObservedJob) -> Families:
         labels = {**host, **_labels(chains[chain], subtask, attempt)}
         for name, value in values.items():
             found.add(TASK, name, labels, value)
-    homes = {node.id: (chain, node) for chain in plan.chains for node in chain.nodes}
+    places = {node.id: (chain, node) for chain in plan.chains for node in chain.nodes}
     for operator in of_operators(job):
-        chain_plan, node = homes[operator.operator_id]
+        chain_plan, node = places[operator.operator_id]
         labels = {
             **host,
             **_labels(chain_plan, operator.subtask, attempt),

@@ -25,7 +25,7 @@ def vertex_id(chain: ChainPlan) -> str:
 
 def describe_plan(plan: JobPlan) -> dict[str, object]:
     """Return the chains of a plan as JSON, under Flink's ids, with their operators and where their input comes from."""
-    homes = {node.id: chain for chain in plan.chains for node in chain.nodes}
+    chains = {node.id: chain for chain in plan.chains for node in chain.nodes}
     return {
         "batch": plan.batch,
         "vertices": [
@@ -37,7 +37,7 @@ def describe_plan(plan: JobPlan) -> dict[str, object]:
                 "superstep": chain.level,
                 "operators": [{"id": flink_id(node.uid), "name": node.name, "uid": node.uid} for node in chain.nodes],
                 "inputs": [
-                    {"id": vertex_id(homes[edge.source]), "ship_strategy": edge.partitioner.name}
+                    {"id": vertex_id(chains[edge.source]), "ship_strategy": edge.partitioner.name}
                     for edge in chain.inputs
                 ],
             }

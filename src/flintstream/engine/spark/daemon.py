@@ -3,12 +3,12 @@
 Spark runs ``python -m <spark.python.daemon.module>`` on every executor. Its own daemon forks a process per connection,
 and assigns a task to the connection that has been idle longest. Here, that process only inspects the head of the task.
 Tasks of flintstream name a **slot** (:mod:`flintstream.engine.spark.slots`), and the process passes the open connection
-to the keeper of that slot:
+to the sticky worker of that slot:
 
-* The daemon forks the keeper of a slot on first use. The keeper runs one task at a time, and ends after some idle time.
+* The daemon forks the sticky worker of a slot on first use. It runs one task at a time, and ends after some idle time.
   It holds the state of the subtasks, and only it needs memory.
 * If a slot is busy or unavailable for any reason, the task runs where Spark put it.
-* Spark kills a task by killing the process that it knows. The keeper watches its connection to that process and dies
+* Spark kills a task by killing the process that it knows. A sticky worker watches its connection to it and dies
   with it, so the next attempt of the task gets a fresh process.
 
 Only time and memory depend on this: the instruction for a subtask contains everything it needs.
@@ -55,7 +55,7 @@ KEEP = -1000
 """Asks a newly forked process to keep a slot; in the position of Spark's own small negative numbers."""
 
 IDLE_SECONDS = 60.0
-"""A keeper ends after this long without a task, like Spark's idle workers."""
+"""A sticky worker ends after this long without a task, like Spark's idle workers."""
 
 BUSY_SECONDS = 0.1
 """How long a task waits for its slot: the previous task may have ended without having reported it."""
@@ -64,7 +64,7 @@ END_SECONDS = 2.0
 """How long the daemon waits for the end of its workers, to remove their databases."""
 
 START_SECONDS = 30.0
-"""Maximum start time of a new keeper."""
+"""Maximum start time of a new sticky worker."""
 
 LARGEST_HEAD = 1 << 16
 
@@ -75,8 +75,8 @@ _run_task: Any = pyspark.daemon.worker
 _directory = ""
 
 
-class _NoKeeperError(Exception):
-    """No process keeps the slot, or its keeper ended before it started the task."""
+class _NoStickyWorkerError(Exception):
+    """No process keeps the slot, or its sticky worker ended before it started the task."""
 
 
 def main() -> None:
@@ -129,7 +129,7 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
     if slot is not None:
         with _lock_slot(slot) as mine:
             if mine:
-                with contextlib.suppress(_NoKeeperError, OSError):
+                with contextlib.suppress(_NoStickyWorkerError, OSError):
                     return _pass_on(sock, slot, number)
     return _run(sock, number)
 
@@ -200,7 +200,7 @@ def _slot_of(task: Task | None) -> str | None:
     return None if task is None or template is None else slot_name(template, task.partition)
 
 
-# -- passing tasks to keepers -----------------------------------------------------------------------------------------
+# -- passing tasks to sticky workers ----------------------------------------------------------------------------------
 
 
 def _path(slot: str) -> str:
@@ -226,42 +226,42 @@ def _lock_slot(slot: str) -> Iterator[bool]:
 
 
 def _pass_on(sock: socket.socket, slot: str, number: int) -> int:
-    """Run the task of a connection in the keeper of a slot, while the slot is locked."""
+    """Run the task of a connection in the sticky worker of a slot, while the slot is locked."""
     try:
         return _ask(sock, slot, number)
-    except (_NoKeeperError, FileNotFoundError, ConnectionError):
-        _start_keeper(sock, slot)
+    except (_NoStickyWorkerError, FileNotFoundError, ConnectionError):
+        _start_sticky_worker(sock, slot)
         return _ask(sock, slot, number)
 
 
 def _ask(sock: socket.socket, slot: str, number: int) -> int:
-    with socket.socket(socket.AF_UNIX) as keeper:
-        keeper.connect(_path(slot))
-        socket.send_fds(keeper, [NUMBER.pack(number)], [sock.fileno()])
-        if not keeper.recv(1):
-            raise _NoKeeperError
-        # From here on, the keeper reads from Spark, so no other process can run this attempt.
+    with socket.socket(socket.AF_UNIX) as worker:
+        worker.connect(_path(slot))
+        socket.send_fds(worker, [NUMBER.pack(number)], [sock.fileno()])
+        if not worker.recv(1):
+            raise _NoStickyWorkerError
+        # From here on, the sticky worker reads from Spark, so no other process can run this attempt.
         try:
-            code = _receive(keeper, 4)
-        except (_NoKeeperError, ConnectionError):
-            os._exit(1)  # the keeper crashed: Spark must see the connection end
+            code = _receive(worker, 4)
+        except (_NoStickyWorkerError, ConnectionError):
+            os._exit(1)  # the sticky worker crashed: Spark must see the connection end
     return int(struct.unpack("!i", code)[0])
 
 
-def _start_keeper(sock: socket.socket, slot: str) -> None:
-    """Make the daemon fork a process, and turn it into the keeper of a slot."""
+def _start_sticky_worker(sock: socket.socket, slot: str) -> None:
+    """Make the daemon fork a process, and turn it into the sticky worker of a slot."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(_path(slot))  # noqa: PTH108 - left behind by a dead keeper
-    with socket.socket(sock.family) as keeper:
-        keeper.settimeout(START_SECONDS)
-        keeper.connect(sock.getsockname())  # the daemon's address
-        _receive(keeper, 4)  # the process id
+        os.unlink(_path(slot))  # noqa: PTH108 - left behind by a dead sticky worker
+    with socket.socket(sock.family) as worker:
+        worker.settimeout(START_SECONDS)
+        worker.connect(sock.getsockname())  # the daemon's address
+        _receive(worker, 4)  # the process id
         if sock.family != socket.AF_UNIX:
-            _send_text(keeper, os.environ["PYTHON_WORKER_FACTORY_SECRET"])
-            _receive(keeper, 6)
-        keeper.sendall(struct.pack("!i", KEEP))
-        _send_text(keeper, slot)
-        _receive(keeper, 1)
+            _send_text(worker, os.environ["PYTHON_WORKER_FACTORY_SECRET"])
+            _receive(worker, 6)
+        worker.sendall(struct.pack("!i", KEEP))
+        _send_text(worker, slot)
+        _receive(worker, 1)
 
 
 def _receive(sock: socket.socket, count: int) -> bytes:
@@ -269,7 +269,7 @@ def _receive(sock: socket.socket, count: int) -> bytes:
     while len(data) < count:
         more = sock.recv(count - len(data))
         if not more:
-            raise _NoKeeperError
+            raise _NoStickyWorkerError
         data += more
     return data
 
@@ -284,13 +284,13 @@ def _authenticate(sock: socket.socket) -> bool:
     try:
         (length,) = struct.unpack("!i", _receive(sock, 4))
         right = _receive(sock, length).decode() == os.environ["PYTHON_WORKER_FACTORY_SECRET"]
-    except _NoKeeperError:
+    except _NoStickyWorkerError:
         return False
     _send_text(sock, "ok" if right else "err")
     return right
 
 
-# -- running in a keeper ----------------------------------------------------------------------------------------------
+# -- running in a sticky worker ---------------------------------------------------------------------------------------
 
 
 def _keep(asked: socket.socket, slot: str) -> NoReturn:

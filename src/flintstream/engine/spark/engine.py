@@ -16,19 +16,26 @@ from typing import TYPE_CHECKING, Any
 from flintstream.channels.listener import require_encryption
 from flintstream.checkpoint.settings import state_directory
 from flintstream.common._user_code import by_value
+from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.dependencies import with_dependencies
 from flintstream.engine.spark.ends import directory_of_reports, exit_code_in
 from flintstream.engine.spark.failures import plainly
-from flintstream.engine.spark.homes import Homes
 from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
 from flintstream.engine.spark.jvm.stages import StageChain, level_of
 from flintstream.engine.spark.log_place import LogPlace
-from flintstream.engine.spark.receipts import RECEIPT, Receipt, difference
+from flintstream.engine.spark.placement import Placement
 from flintstream.engine.spark.residency import Residency, fits, is_encrypted
 from flintstream.engine.spark.session import master_of, spark_context
 from flintstream.engine.spark.shipping import ship
-from flintstream.engine.spark.slots import DAEMON, SLOT_OF, release_lane, slot_template, take_lane, with_own_workers
+from flintstream.engine.spark.slots import (
+    DAEMON,
+    SLOT_OF,
+    acquire_namespace,
+    release_namespace,
+    slot_template,
+    with_own_workers,
+)
 from flintstream.engine.spark.tasks import results_of
 from flintstream.engine.spark.worker import MaterializeTask, StageTask
 from flintstream.engine.spark.worker_lines import drain_lines, with_lines
@@ -70,7 +77,7 @@ class SparkEngine:
         self.shipment: Shipment | None = None
         self.place: LogPlace | None = None
         self.directory: str | None = None
-        self.lane: int | None = None
+        self.slot_namespace: int | None = None
         self.slots: str | None = None
         self.reports: str | None = None
         """The directory in which the daemons of this machine report the ends of Python workers."""
@@ -109,14 +116,14 @@ class SparkEngine:
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
         setup = with_lines(plan.settings.process_setup.with_main(), self.context)
         data = pickle.dumps(setup, 5) + by_value.dumps((plan, self.log))
-        sticky = self._has_keepers(self.context)
+        sticky = self._has_sticky_workers(self.context)
         if sticky:
-            self.lane = take_lane()
+            self.slot_namespace = acquire_namespace()
             cores = int(setting(self.context, "spark.executor.cores") or self.context.defaultParallelism)
-            self.slots = slot_template(cores, self.lane)
+            self.slots = slot_template(cores, self.slot_namespace)
         self.shipment = ship(self.context, plan.job_id, data, sticky=sticky, one_machine=here)
         partitions = self.partitions = [step.partitions for step in plan.supersteps]
-        self.homes, self.executors = Homes(partitions), Executors(self.context)
+        self.placement, self.executors = Placement(partitions), Executors(self.context)
         self.chain = StageChain(
             self.context,
             [
@@ -151,18 +158,18 @@ class SparkEngine:
             self.context.parallelize(range(count), count).mapPartitionsWithIndex(task).collect()
 
     def _connect(self, group: str, description: str) -> Any:
-        """Return the Spark context, with the program's dependencies and, for keepers, a separate pool of workers."""
+        """Return the Spark context, with the program's dependencies; sticky workers have a separate pool."""
         context = self.context = spark_context(self.configuration)
         context.setJobGroup(group, description, interruptOnCancel=True)
         context = with_dependencies(context, self.configuration)
-        if not self._has_keepers(context):
+        if not self._has_sticky_workers(context):
             return context
         if one_machine(context.master):
             self.reports = directory_of_reports(context.applicationId)
         return with_own_workers(context, self.reports)
 
     @staticmethod
-    def _has_keepers(context: Any) -> bool:
+    def _has_sticky_workers(context: Any) -> bool:
         return setting(context, "spark.python.daemon.module") == DAEMON
 
     def _open_log(self, plan: JobPlan, *, here: bool) -> StateLog:
@@ -215,9 +222,9 @@ class SparkEngine:
         context.setJobGroup(plan.job_id, description, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
         with self._errors(items):
-            places = self.homes.places(self.executors.by_name(), time.monotonic())
+            places = self.placement.places(self.executors.by_name(), time.monotonic())
             results = [Item(*item) for item in self.chain.run(seeds, places)]
-        return self._take_receipts(results)
+        return self._take_acknowledgements(results)
 
     @contextlib.contextmanager
     def _errors(self, items: Sequence[Item]) -> Iterator[None]:
@@ -241,16 +248,18 @@ class SparkEngine:
     def _exit_code(self, task: FailedTask) -> int | None:
         return None if self.reports is None else exit_code_in(self.reports, task.number)
 
-    def _take_receipts(self, results: list[Item]) -> list[Item]:
-        """Return the results of an epoch without the receipts, which show that the epoch counts."""
-        receipts = [Receipt(*pickle.loads(item.payload)) for item in results if item.edge == RECEIPT]
-        found = difference(receipts, self.partitions)
+    def _take_acknowledgements(self, results: list[Item]) -> list[Item]:
+        """Return the results of an epoch without the acknowledgements, which show that the epoch counts."""
+        acknowledgements = [
+            TaskAcknowledgement(*pickle.loads(item.payload)) for item in results if item.edge == ACKNOWLEDGEMENT
+        ]
+        found = difference(acknowledgements, self.partitions)
         if found is not None:
             raise FlintstreamError(
                 f"Spark ran part of an epoch of '{self.plan.job_name}' again, so the epoch does not count: {found}"
             )
-        self.homes.ran(receipts, time.monotonic())
-        return [item for item in results if item.edge != RECEIPT]
+        self.placement.ran(acknowledgements, time.monotonic())
+        return [item for item in results if item.edge != ACKNOWLEDGEMENT]
 
     def materialize(self, task: Materialization) -> Future[StateHandle]:
         """Materialize the changelog of a subtask in a separate Spark job, which takes one slot."""
@@ -318,9 +327,9 @@ class SparkEngine:
         if self.directory is not None:
             shutil.rmtree(self.directory, ignore_errors=True)
         self.shipment = self.place = self.directory = None
-        if self.lane is not None:
-            release_lane(self.lane)
-            self.lane = None
+        if self.slot_namespace is not None:
+            release_namespace(self.slot_namespace)
+            self.slot_namespace = None
 
 
 def _epoch_of(items: Sequence[Item]) -> int | None:

@@ -65,7 +65,7 @@ class _InFile(NamedTuple):
         return Path(self.path).read_bytes()
 
     def gone(self) -> bool:
-        return not os.path.exists(self.path)  # noqa: PTH110 - keepers ask once a second
+        return not os.path.exists(self.path)  # noqa: PTH110 - sticky workers ask once a second
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def ship(context: Any, job_id: str, data: bytes, *, sticky: bool, one_machine: b
         context: the Spark context that runs them.
         job_id: the id of the job.
         data: the pickled plan.
-        sticky: whether keepers run the tasks.
+        sticky: whether sticky workers run the tasks.
         one_machine: whether all workers share this machine's directories.
     """
     plan, release = _ship(context, data, sticky=sticky, one_machine=one_machine)
@@ -117,13 +117,13 @@ def ship(context: Any, job_id: str, data: bytes, *, sticky: bool, one_machine: b
 
 def _ship(context: Any, data: bytes, *, sticky: bool, one_machine: bool) -> tuple[_Plan, Callable[[], object]]:
     if sticky and one_machine:
-        # The fastest way: a task has a few hundred bytes. Keepers also notice at once when the job has ended.
+        # The fastest way: a task has a few hundred bytes. Sticky workers also notice at once when the job has ended.
         directory = tempfile.mkdtemp(prefix=f"flintstream-plan-{os.getpid()}-")
         path = Path(directory, "plan")
         path.write_bytes(data)
         return _InFile(str(path)), lambda: shutil.rmtree(directory, ignore_errors=True)
     if sticky or len(data) <= LARGEST_IN_TASK:
-        # A keeper runs the tasks of any connection, but Spark sends a broadcast variable once per connection.
+        # A sticky worker runs the tasks of any connection, but Spark sends a broadcast variable once per connection.
         return _InTask(data), lambda: None
     variable = context.broadcast(data)
     return _InBroadcast(variable), variable.destroy

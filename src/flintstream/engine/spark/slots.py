@@ -1,6 +1,6 @@
 """Slots, which assign subtasks to Python processes.
 
-A slot belongs to a lane and to one or more partitions. Each running job has its own lane, the lowest free one.
+A slot belongs to a namespace and to one or more partitions. Each running job has a namespace, the lowest free one.
 Therefore, concurrent jobs do not compete for the same processes, and consecutive jobs find warm ones.
 """
 
@@ -19,18 +19,18 @@ WORKERS = "FLINTSTREAM_WORKERS"
 """Environment variable of the workers that run our tasks; Spark keeps them in a separate pool."""
 
 SLOT_OF = "flintstream.slot"
-"""Local property of a Spark job: ``<lane>/<number of slots>``."""
+"""Local property of a Spark job: ``<namespace>/<number of slots>``."""
 
 SLOTS_PER_CORE = 4
 """Each partition has its own slot, up to this many partitions per core."""
 
-_lanes: set[int] = set()
+_namespaces: set[int] = set()
 _changing = threading.Lock()
 
 
-def slot_template(cores: int, lane: int) -> str:
+def slot_template(cores: int, namespace: int) -> str:
     """Return the value of the local property :data:`SLOT_OF` for a job on executors with so many cores."""
-    return f"{lane}/{cores * SLOTS_PER_CORE}"
+    return f"{namespace}/{cores * SLOTS_PER_CORE}"
 
 
 def slot_name(template: str, partition: int) -> str:
@@ -39,22 +39,22 @@ def slot_name(template: str, partition: int) -> str:
     >>> slot_name("0/8", 3), slot_name("1/8", 9)
     ('0-3', '1-1')
     """
-    lane, slots = map(int, template.split("/"))
-    return f"{lane}-{partition % slots}"
+    namespace, slots = map(int, template.split("/"))
+    return f"{namespace}-{partition % slots}"
 
 
-def take_lane() -> int:
-    """Return the lowest lane that no running job uses, and take it."""
+def acquire_namespace() -> int:
+    """Return the lowest namespace that no running job uses, and take it."""
     with _changing:
-        lane = next(n for n in range(len(_lanes) + 1) if n not in _lanes)
-        _lanes.add(lane)
-        return lane
+        namespace = next(n for n in range(len(_namespaces) + 1) if n not in _namespaces)
+        _namespaces.add(namespace)
+        return namespace
 
 
-def release_lane(lane: int) -> None:
-    """Free a lane for the next job."""
+def release_namespace(namespace: int) -> None:
+    """Free a namespace for the next job."""
     with _changing:
-        _lanes.discard(lane)
+        _namespaces.discard(namespace)
 
 
 def with_own_workers(context: Any, reports: str | None) -> Any:

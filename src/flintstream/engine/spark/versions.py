@@ -24,10 +24,10 @@ __all__ = [
     "Task",
     "arrow_schema",
     "has_unix_sockets",
-    "home",
     "release",
     "scala",
     "schema_of_text",
+    "spark_home",
     "task_of",
     "version",
     "wrap_function",
@@ -54,7 +54,7 @@ _VERSION = re.compile(r"""^__version__\b[^=\n]*=\s*["']([^"'\n]+)["']""", re.MUL
 
 
 @cache
-def home() -> Path:
+def spark_home() -> Path:
     """Return the directory of the PySpark of this process, which is also Spark's home. Does not import it: it is slow.
 
     Raises:
@@ -71,7 +71,7 @@ def version() -> str:
     """Return the version of the PySpark in this process, without importing it if possible."""
     if "pyspark" not in sys.modules:
         with suppress(OSError):
-            found = _VERSION.search((home() / "version.py").read_text(encoding="utf-8"))
+            found = _VERSION.search((spark_home() / "version.py").read_text(encoding="utf-8"))
             if found is not None:
                 return found[1]
     import pyspark

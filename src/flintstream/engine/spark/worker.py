@@ -13,9 +13,9 @@ from collections import OrderedDict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, new_run, total
 from flintstream.engine.spark.dependencies import enter
-from flintstream.engine.spark.homes import own_executor
-from flintstream.engine.spark.receipts import RECEIPT, Receipt, new_run, total
+from flintstream.engine.spark.placement import own_executor
 from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.logs import WholeLines
@@ -147,8 +147,8 @@ class StageTask:
 
     def _results(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[Any]:
         yield from map(tuple, flush_output(runtime.run_stage(self.level, partition, items)))
-        receipt = Receipt(self.level, partition, new_run(), 0, total(runs), own_executor())
-        yield self._receipt(receipt, self.level + 1)
+        acknowledgement = TaskAcknowledgement(self.level, partition, new_run(), 0, total(runs), own_executor())
+        yield self._acknowledgement(acknowledgement, self.level + 1)
 
     def _route(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[bytes]:
         """Yield each item for its partition of the next stage, in small groups if items are large."""
@@ -164,15 +164,15 @@ class StageTask:
                 targets |= _bits(waiting)
                 yield from _pack(waiting, run)
                 size = 0
-        home = partition % following
-        targets |= _bits(waiting) | 1 << home
-        receipt = Receipt(self.level, partition, run, targets, total(runs), own_executor())
-        waiting.setdefault(home, []).append(self._receipt(receipt, len(runtime.plan.supersteps)))
+        own_target = partition % following
+        targets |= _bits(waiting) | 1 << own_target
+        acknowledgement = TaskAcknowledgement(self.level, partition, run, targets, total(runs), own_executor())
+        waiting.setdefault(own_target, []).append(self._acknowledgement(acknowledgement, len(runtime.plan.supersteps)))
         yield from _pack(waiting, run)
 
     @staticmethod
-    def _receipt(receipt: Receipt, level: int) -> tuple[Any, ...]:
-        return tuple(Item(level, 0, RECEIPT, 0, 0, 0, pickle.dumps(tuple(receipt), 5)))
+    def _acknowledgement(acknowledgement: TaskAcknowledgement, level: int) -> tuple[Any, ...]:
+        return tuple(Item(level, 0, ACKNOWLEDGEMENT, 0, 0, 0, pickle.dumps(tuple(acknowledgement), 5)))
 
 
 def _open_packets(elements: Iterator[Any], runs: set[int]) -> Iterator[Item]:

@@ -112,9 +112,9 @@ class FusedLoop:
         self.interrupter = operators[0].interrupter
         last = operators[-1]
         self.output = last.output
-        keepers = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
+        keeping = frozenset(stage for stage, operator in enumerate(operators) if operator.keeps_results)
         self.methods = tuple(operator.method for operator in operators)
-        settled = [self._classes_without_copy(stage) if stage in keepers else None for stage in range(len(operators))]
+        settled = [self._classes_without_copy(stage) if stage in keeping else None for stage in range(len(operators))]
         self.loop = (PlainLoop if _compiled is None else _compiled.Loop)(self.methods, settled, copy_mutable)
 
     def _classes_without_copy(self, stage: int) -> frozenset[type]:

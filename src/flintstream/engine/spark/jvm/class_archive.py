@@ -15,7 +15,7 @@ import stat
 import time
 from pathlib import Path
 
-from flintstream.engine.spark.versions import home, version
+from flintstream.engine.spark.versions import spark_home, version
 from flintstream.storage.private import is_private, make_private
 
 __all__ = ["ClassArchive"]
@@ -49,7 +49,7 @@ class ClassArchive:
             directory = _private_directory()
             if directory is None:
                 return None
-            parts = [java, str(os.stat(java).st_mtime_ns), str(home() / "__init__.py"), version()]  # noqa: PTH116
+            parts = [java, str(os.stat(java).st_mtime_ns), str(spark_home() / "__init__.py"), version()]  # noqa: PTH116
             key = hashlib.sha1("|".join(parts).encode(), usedforsecurity=False).hexdigest()[:16]
             archive = cls(directory / f"spark-{key}.jsa")
             archive.tidy()

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from flintstream.engine.spark.failures import java_message
-from flintstream.engine.spark.homes import Executor
+from flintstream.engine.spark.placement import Executor
 from flintstream.errors import FlintstreamError
 
 __all__ = ["Executors", "executor_count", "forget", "hide", "is_alive", "setting", "show", "try_to_unpack"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["spare_numpy"]
+__all__ = ["avoid_numpy"]
 
 
 class Converter:
@@ -27,7 +27,7 @@ class Converter:
         return self._inner.convert(value, client)
 
 
-def spare_numpy() -> None:
+def avoid_numpy() -> None:
     """Let PySpark ask about values that may be from numpy only."""
     import pyspark.sql.types  # noqa: F401 - registers its converters
     from py4j.protocol import INPUT_CONVERTER

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
-from flintstream.engine.spark.jvm.converters import spare_numpy
+from flintstream.engine.spark.jvm.converters import avoid_numpy
 from flintstream.engine.spark.sockets import is_private
-from flintstream.engine.spark.versions import home, scala
+from flintstream.engine.spark.versions import scala, spark_home
 from flintstream.engine.spark.worker_lines import drain_lines, pipe_of_lines
 from flintstream.errors import FlintstreamError, MissingDependencyError
 from flintstream.options.command_line import get_defaults
@@ -116,7 +116,7 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
 
     # Otherwise, programs that log at INFO would log every connection to the JVM, even at exit.
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    spare_numpy()
+    avoid_numpy()
     if not is_own(master):
         from pyspark import SparkConf
 
@@ -303,7 +303,7 @@ def _variables(java: str, conf: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the JVM, which are also those of the Python workers that it starts."""
     variables = {
         **os.environ,
-        "SPARK_HOME": str(home()),
+        "SPARK_HOME": str(spark_home()),
         "SPARK_SCALA_VERSION": scala(),
         "SPARK_CONNECT_MODE": "0",
         "JAVA_HOME": str(Path(java).resolve().parent.parent),
@@ -338,7 +338,7 @@ def _launch(
     made_for = _needs(java, conf, options, plain=plain, environment=environment)
     command = [
         java,
-        "-cp", f"{home() / 'jars'}{os.sep}*",
+        "-cp", f"{spark_home() / 'jars'}{os.sep}*",
         *_heap(conf.get("spark.driver.memory")),
         "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:+UseParallelGC",

@@ -1,4 +1,4 @@
-"""Keeps a process for one program (``python -m flintstream.cli.keeper``); ``serve`` starts it.
+"""Keeps a process for one program (``python -m flintstream.cli.supervisor``); ``serve`` starts it.
 
 It is the parent of the process and knows how the program ends, so a command learns that even if the server is killed.
 """
@@ -47,7 +47,7 @@ def keep(server: socket.socket) -> None:
     settings, _ = receive(server)
     if settings is None:
         return
-    process, channel = start_module("flintstream.cli.spare")
+    process, channel = start_module("flintstream.cli.warm_process")
     try:
         with channel:
             send(channel, settings)

@@ -1,9 +1,9 @@
 """What it saves that subtasks stay on their executors: catch-ups and the time of an epoch, and where that time goes.
 
-    python -m benchmarks.homes [--executors 2,4] [--subtasks 1] [--seconds 30] [--keys 10] [--rounds 1]
+    python -m benchmarks.placement [--executors 2,4] [--subtasks 1] [--seconds 30] [--keys 10] [--rounds 1]
 
 A standalone Spark cluster on 127.0.0.1, executors of one core each. A source of 200 records per second, one exchange,
-a count per key, in epochs that are as short as possible. Each round measures with and without homes, in turn; only the
+a count per key, in epochs that are as short as possible. Each round measures with and without it, in turn; only the
 second half of a run counts, when the JVMs are warm. The times of Spark are from its event log.
 """
 
@@ -33,10 +33,10 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
     from flintstream.coordinator.subtasks import Subtasks
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.engine.spark.engine import SparkEngine
-    from flintstream.engine.spark.homes import Homes
+    from flintstream.engine.spark.placement import Placement
 
-    if not settings["homes"]:
-        Homes.places = lambda self, *_: [None] * len(self._homes)  # type: ignore[method-assign]
+    if not settings["placement"]:
+        Placement.places = lambda self, *_: [None] * len(self._executors)  # type: ignore[method-assign]
     caught_up: list[tuple[int, int]] = []
     spark: list[float] = []
     whole: list[float] = []
@@ -61,7 +61,7 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
         add(self, reports)
 
     JobStatistics.add = counted  # type: ignore[method-assign,assignment]
-    with tempfile.TemporaryDirectory(prefix="homes-") as directory:
+    with tempfile.TemporaryDirectory(prefix="placement-") as directory:
         configuration = {
             "flintstream.master": settings["master"],
             "flintstream.epoch.max-duration": "1",
@@ -77,7 +77,7 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
         ticks = env.from_source(source, WatermarkStrategy.no_watermarks(), "metronome")
         keys = settings["keys"]
         ticks.key_by(lambda value: value[0] % keys).process(Count()).filter(lambda _: False).print()
-        env.execute("homes")
+        env.execute("placement")
         from pyspark import SparkContext
 
         SparkContext.getOrCreate().stop()
@@ -133,17 +133,17 @@ def main() -> None:
         return
     for executors in map(int, options.executors.split(",")):
         with cluster(executors) as url:
-            for homes in (False, True) * options.rounds:
+            for placement in (False, True) * options.rounds:
                 settings = {
                     "master": url,
                     "parallelism": executors * options.subtasks,
-                    "homes": homes,
+                    "placement": placement,
                     "seconds": options.seconds,
                     "keys": options.keys,
                 }
-                result = run(settings, "benchmarks.homes")
+                result = run(settings, "benchmarks.placement")
                 shown = "  ".join(f"{name} {value:.1f}" for name, value in result.items())
-                print(f"{executors} executors, {'with' if homes else 'without'} homes: {shown}", flush=True)
+                print(f"{executors} executors, {'with' if placement else 'without'} placement: {shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Homes of tasks: the executors that hold the state of a job's subtasks.
+"""Placement of tasks: the executors that hold the state of a job's subtasks.
 
 Spark runs a task wherever a core is free. On n executors, a subtask would move with probability (n-1)/n from one epoch
-to the next, and read its state again each time. Therefore, every task has a home: the executor where it ran last. Spark
-is told the homes as preferred locations, which it may ignore. A task gets another home if its home is gone, if it has
-more tasks than its share because executors were added, or if Spark ran the task elsewhere because its home was busy.
+to the next, and read its state again each time. So every task prefers an executor: the one where it ran last. Spark
+is told them as preferred locations, which it may ignore. A task gets another one if its executor is gone, if it has
+more tasks than its share because executors were added, or if Spark ran the task elsewhere because that was busy.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flintstream.engine.spark.receipts import Receipt
+    from flintstream.engine.spark.acknowledgements import TaskAcknowledgement
 
-__all__ = ["Executor", "Homes", "own_executor"]
+__all__ = ["Executor", "Placement", "own_executor"]
 
 AVOIDED_SECONDS = 30.0
 """How long an executor gets no more tasks after Spark could not run a task there."""
@@ -36,17 +36,17 @@ class Executor(NamedTuple):
     """How many tasks it runs at a time."""
 
 
-class Homes:
-    """Chooses the home of every task of a job.
+class Placement:
+    """Chooses the preferred executor of every task of a job.
 
-    >>> homes = Homes([2])
-    >>> homes.places({"0": Executor("0", "a", 1), "1": Executor("1", "b", 1)}, 0.0)
+    >>> placement = Placement([2])
+    >>> placement.places({"0": Executor("0", "a", 1), "1": Executor("1", "b", 1)}, 0.0)
     [('executor_a_0', 'executor_b_1')]
     """
 
     def __init__(self, partitions: Sequence[int]) -> None:
-        """Choose homes for stages with these numbers of tasks."""
-        self._homes: list[list[str]] = [[""] * count for count in partitions]
+        """Choose executors for stages with these numbers of tasks."""
+        self._executors: list[list[str]] = [[""] * count for count in partitions]
         self._avoided: dict[str, float] = {}
 
     def places(self, executors: Mapping[str, Executor], now: float) -> list[tuple[str, ...] | None]:
@@ -57,44 +57,44 @@ class Homes:
             now: The time in seconds.
         """
         if len(executors) < 2:
-            return [None] * len(self._homes)
+            return [None] * len(self._executors)
         self._avoided = {name: until for name, until in self._avoided.items() if until > now}
         names = {executor.name: f"executor_{executor.host}_{executor.name}" for executor in executors.values()}
-        for homes in self._homes:
-            self._settle(homes, executors)
-        return [tuple(names[home] for home in homes) for homes in self._homes]
+        for stage in self._executors:
+            self._settle(stage, executors)
+        return [tuple(names[name] for name in stage) for stage in self._executors]
 
-    def _settle(self, homes: list[str], executors: Mapping[str, Executor]) -> None:
-        """Give a home to each task of a stage, with as few moves as possible."""
-        rounds = -(-len(homes) // sum(executor.slots for executor in executors.values()))
+    def _settle(self, stage: list[str], executors: Mapping[str, Executor]) -> None:
+        """Give an executor to each task of a stage, with as few moves as possible."""
+        rounds = -(-len(stage) // sum(executor.slots for executor in executors.values()))
         room = {name: item.slots * rounds for name, item in executors.items()}
-        for home in homes:
-            if home in room:
-                room[home] -= 1
+        for preferred in stage:
+            if preferred in room:
+                room[preferred] -= 1
         free = sum(left for name, left in room.items() if left > 0 and name not in self._avoided)
-        for partition in reversed(range(len(homes))):
-            home = homes[partition]
-            if home not in room:
-                homes[partition] = ""
-            elif room[home] < 0 < free:
-                room[home] += 1
+        for partition in reversed(range(len(stage))):
+            preferred = stage[partition]
+            if preferred not in room:
+                stage[partition] = ""
+            elif room[preferred] < 0 < free:
+                room[preferred] += 1
                 free -= 1
-                homes[partition] = ""
-        for partition, home in enumerate(homes):
-            if not home:
+                stage[partition] = ""
+        for partition, preferred in enumerate(stage):
+            if not preferred:
                 chosen = min(room, key=lambda name: (name in self._avoided, -room[name] / executors[name].slots))
                 room[chosen] -= 1
-                homes[partition] = chosen
+                stage[partition] = chosen
 
-    def ran(self, receipts: Iterable[Receipt], now: float) -> None:
+    def ran(self, acknowledgements: Iterable[TaskAcknowledgement], now: float) -> None:
         """Note where the tasks of an epoch that counts have run."""
-        for receipt in receipts:
-            homes = self._homes[receipt.level]
-            home = homes[receipt.partition]
-            if receipt.executor and receipt.executor != home:
-                if home:
-                    self._avoided[home] = now + AVOIDED_SECONDS
-                homes[receipt.partition] = receipt.executor
+        for acknowledgement in acknowledgements:
+            stage = self._executors[acknowledgement.level]
+            preferred = stage[acknowledgement.partition]
+            if acknowledgement.executor and acknowledgement.executor != preferred:
+                if preferred:
+                    self._avoided[preferred] = now + AVOIDED_SECONDS
+                stage[acknowledgement.partition] = acknowledgement.executor
 
 
 @cache

@@ -1,4 +1,7 @@
-"""A process with Spark that waits for a program (``python -m flintstream.cli.spare``); its keeper starts it."""
+"""A process with Spark that waits for a program (``python -m flintstream.cli.warm_process``).
+
+Its supervisor starts it.
+"""
 
 from __future__ import annotations
 
@@ -48,17 +51,17 @@ def start_spark(settings: dict[str, str]) -> None:
     gc.collect()  # what is left of the job; objects that exist when a program starts are never garbage
 
 
-def wait_for_program(keeper: socket.socket) -> NoReturn:
+def wait_for_program(supervisor: socket.socket) -> NoReturn:
     """Start Spark, wait for a program, and run it as ``flintstream run`` does."""
-    with keeper:
-        given, _ = receive(keeper)  # not on the command line, which every user can read
+    with supervisor:
+        given, _ = receive(supervisor)  # not on the command line, which every user can read
         if given is None:
             raise SystemExit(0)
         settings, master = given["settings"], given["master"]
         start_spark(settings if master is None else {**settings, MASTER.key: master})
         try:
-            send(keeper, {"ready": True})
-            request, descriptors = receive(keeper)
+            send(supervisor, {"ready": True})
+            request, descriptors = receive(supervisor)
         except OSError:
             request = None
     if request is None:  # the server has ended

@@ -1,6 +1,6 @@
 """The modules of ``pyflink``: the names of flintstream's modules, and additional names of PyFlink's.
 
-A face exports the same objects as the flintstream module behind it, and adds nothing to that module. Names that
+A proxy exports the same objects as the flintstream module behind it, and adds nothing to that module. Names that
 PyFlink's module imports from elsewhere, like ``Duration`` in ``pyflink.common.watermark_strategy``, are only here.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from flintstream.compat._stand_ins import stand_in
 
-__all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "face_spec", "module_behind"]
+__all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "module_behind", "proxy_spec"]
 
 MIRRORED = ("common", "datastream", "metrics", "table")
 HOME = "flintstream.compat.home"
@@ -55,10 +55,10 @@ def _origins(module: str) -> dict[str, str]:
     return {name: origin for origin, names in NAMES.get(module, {}).items() for name in names.split()}
 
 
-def _fill(face: ModuleType, behind: ModuleType | None) -> None:
-    """Copy the public names into the face, so that reading them is as fast as in any module."""
-    mine = vars(face)
-    origins = _origins(face.__name__)
+def _fill(proxy: ModuleType, behind: ModuleType | None) -> None:
+    """Copy the public names into the proxy, so that reading them is as fast as in any module."""
+    mine = vars(proxy)
+    origins = _origins(proxy.__name__)
     if behind is not None:
         mine["__doc__"] = behind.__doc__
         for name, value in vars(behind).items():
@@ -66,25 +66,25 @@ def _fill(face: ModuleType, behind: ModuleType | None) -> None:
                 mine[name] = value
     everything = getattr(behind, "__all__", None)
     if everything is not None or behind is None:
-        more = origins if behind is None or face.__name__ in WITHOUT_ALL else ()
+        more = origins if behind is None or proxy.__name__ in WITHOUT_ALL else ()
         mine["__all__"] = [*(everything or ()), *(name for name in more if not name.startswith("_"))]
-    mine["__getattr__"] = partial(_find, face, behind)
-    mine["__dir__"] = partial(_names, face, behind)
+    mine["__getattr__"] = partial(_find, proxy, behind)
+    mine["__dir__"] = partial(_names, proxy, behind)
 
 
-def _find(face: ModuleType, behind: ModuleType | None, name: str) -> Any:
-    """Return a name that is not in the face yet."""
-    origin = _origins(face.__name__).get(name)
-    value = _from_behind(face, behind, name) if origin is None else _resolve(face.__name__, name, origin)
+def _find(proxy: ModuleType, behind: ModuleType | None, name: str) -> Any:
+    """Return a name that is not in the proxy yet."""
+    origin = _origins(proxy.__name__).get(name)
+    value = _from_behind(proxy, behind, name) if origin is None else _resolve(proxy.__name__, name, origin)
     if not _is_private(name):
-        vars(face)[name] = value
+        vars(proxy)[name] = value
     return value
 
 
-def _from_behind(face: ModuleType, behind: ModuleType | None, name: str) -> Any:
-    if "__path__" in vars(face) and not name.startswith("_"):
+def _from_behind(proxy: ModuleType, behind: ModuleType | None, name: str) -> Any:
+    if "__path__" in vars(proxy) and not name.startswith("_"):
         try:
-            return import_module(f"{face.__name__}.{name}")
+            return import_module(f"{proxy.__name__}.{name}")
         except ModuleNotFoundError:
             pass
     if behind is not None and not _is_special(name):
@@ -92,12 +92,12 @@ def _from_behind(face: ModuleType, behind: ModuleType | None, name: str) -> Any:
             return getattr(behind, name)
         except AttributeError:
             pass
-    raise AttributeError(f"module {face.__name__!r} has no attribute {name!r}", name=name, obj=face)
+    raise AttributeError(f"module {proxy.__name__!r} has no attribute {name!r}", name=name, obj=proxy)
 
 
-def _names(face: ModuleType, behind: ModuleType | None) -> list[str]:
+def _names(proxy: ModuleType, behind: ModuleType | None) -> list[str]:
     of_behind = (name for name in dir(behind) if not _is_special(name)) if behind is not None else ()
-    return sorted({*vars(face), *of_behind, *_origins(face.__name__)})
+    return sorted({*vars(proxy), *of_behind, *_origins(proxy.__name__)})
 
 
 def _is_private(name: str) -> bool:
@@ -118,8 +118,8 @@ def _resolve(module: str, name: str, origin: str) -> Any:
     return import_module(name) if origin == MODULE else getattr(import_module(origin), name)
 
 
-class _FaceLoader(SourceFileLoader):
-    """Creates a face. Reads files, sources and resources like the loader of the module behind."""
+class _ProxyLoader(SourceFileLoader):
+    """Creates a proxy. Reads files, sources and resources like the loader of the module behind."""
 
     def __init__(self, name: str, behind: str | None, path: str) -> None:
         super().__init__(name, path)
@@ -129,14 +129,14 @@ class _FaceLoader(SourceFileLoader):
         _fill(module, None if self._behind is None else import_module(self._behind))
 
 
-def face_spec(name: str) -> ModuleSpec | None:
+def proxy_spec(name: str) -> ModuleSpec | None:
     """Return the import spec of a ``pyflink`` module; None if there is no such module."""
     behind = module_behind(name)
     if behind is None:
-        return ModuleSpec(name, _FaceLoader(name, None, ""), origin="flintstream") if name in NAMES else None
+        return ModuleSpec(name, _ProxyLoader(name, None, ""), origin="flintstream") if name in NAMES else None
     found = find_spec(behind)
     path = "" if found is None or found.origin is None else found.origin
-    spec = ModuleSpec(name, _FaceLoader(name, behind, path), origin=path)
+    spec = ModuleSpec(name, _ProxyLoader(name, behind, path), origin=path)
     spec.has_location = True
     if found is not None and found.submodule_search_locations is not None:
         spec.submodule_search_locations = list(found.submodule_search_locations)
