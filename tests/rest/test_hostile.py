@@ -515,7 +515,7 @@ def test_a_refusal_without_a_token_is_json_that_no_browser_keeps(server):  # noq
 
 
 def test_an_error_of_the_server_itself_has_flinks_shape_and_no_details(server, monkeypatch, caplog):  # noqa: F811
-    monkeypatch.setattr(history, "ended", lambda: 1 // 0)
+    monkeypatch.setattr(history, "ended_jobs", lambda: 1 // 0)
     reply = server.get("/jobs")
     assert reply.status_code == 500
     assert reply.json() == {"errors": ["Internal server error: see the log of the server"]}

@@ -75,12 +75,14 @@ class _Job:
         kept = SimpleNamespace(state=SimpleNamespace(backend="hashmap"))
         plan: Any = SimpleNamespace(job_name="a job", job_id="0" * 32, chains=(), settings=kept)
         metrics = SimpleNamespace(by_subtask=list)
-        tally = SimpleNamespace(progress=progress, metrics=metrics, load=Load(plan, 0), curves=Curves(0))
+        statistics = SimpleNamespace(progress=progress, metrics=metrics, load=Load(plan, 0), curves=Curves(0))
         checkpoints = SimpleNamespace(
             failed=0, settings=CheckpointSettings(interval_ms=1000), duration_ms=3, completed=[], latest=None
         )
         checkpoints.store, checkpoints.logged, checkpoints.history = None, False, CheckpointHistory()
-        self.coordinator = SimpleNamespace(tally=tally, checkpoints=checkpoints, lasting=SimpleNamespace(clock=Clock()))
+        self.coordinator = SimpleNamespace(
+            statistics=statistics, checkpoints=checkpoints, context=SimpleNamespace(clock=Clock())
+        )
         self.job = SimpleNamespace(plan=plan, sources={})
         self.uptime_ms = 17
 

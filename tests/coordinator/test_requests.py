@@ -16,7 +16,7 @@ from flintstream.storage.memory import MemoryFileStore
 
 
 @pytest.fixture
-def orders():
+def requests():
     return JobRequests(Mock(), Clock())
 
 
@@ -24,19 +24,19 @@ def request():
     return SavepointRequest(MemoryFileStore("savepoints"))
 
 
-def test_savepoints_are_taken_in_the_order_in_which_they_were_asked_for(orders):
+def test_savepoints_are_taken_in_the_order_in_which_they_were_asked_for(requests):
     first, second = request(), request()
-    orders.add_savepoint(first)
-    orders.add_savepoint(second)
-    assert [orders.next_savepoint(), orders.next_savepoint(), orders.next_savepoint()] == [first, second, None]
+    requests.add_savepoint(first)
+    requests.add_savepoint(second)
+    assert [requests.next_savepoint(), requests.next_savepoint(), requests.next_savepoint()] == [first, second, None]
 
 
-def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(orders):
+def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(requests):
     asked = [request(), request()]
     for item in asked:
-        orders.add_savepoint(item)
-    orders.refuse(OSError("the disk is full"))
-    assert not orders.waiting
+        requests.add_savepoint(item)
+    requests.refuse(OSError("the disk is full"))
+    assert not requests.waiting
     for item in asked:
         with pytest.raises(CheckpointError, match="cannot take a savepoint: the disk is full"):
             item.result.result(0)
@@ -44,14 +44,14 @@ def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(orders):
 
 def test_a_cancellation_ends_a_wait_and_what_the_engine_does():
     engine: Any = Mock()
-    orders = JobRequests(engine, Clock())
-    threading.Timer(0.05, orders.cancel).start()
-    assert not orders.wait(100_000)
+    requests = JobRequests(engine, Clock())
+    threading.Timer(0.05, requests.cancel).start()
+    assert not requests.wait(100_000)
     engine.cancel.assert_called_once_with()
 
 
-def test_a_wait_goes_on_when_a_savepoint_is_asked_for(orders):
-    threading.Timer(0.02, orders.ask_for, [request()]).start()
+def test_a_wait_goes_on_when_a_savepoint_is_asked_for(requests):
+    threading.Timer(0.02, requests.add_savepoint, [request()]).start()
     began = time.monotonic()
-    assert orders.wait(0.2)
+    assert requests.wait(0.2)
     assert time.monotonic() - began >= 0.19
