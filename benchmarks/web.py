@@ -187,7 +187,7 @@ def main() -> None:
     if options.direct:
         direct(options.polls)
     elif options.watch:
-        watch(options.interrupter)
+        watch(options.watch)
     elif options.once:
         print(json.dumps(once(options.once, options, watched=options.watched)))
     else:

@@ -130,7 +130,7 @@ def may_fail(value: object) -> None:
         raise UserFailure(f"the user's function fails at {value}")
 
 
-class JobStatistics(KeyedProcessFunction):
+class Tally(KeyedProcessFunction):
     """Keep a part of every record in each kind of state, and read it again in timers of both kinds."""
 
     def open(self, runtime_context):
@@ -310,7 +310,7 @@ def _timed(stream: Any) -> Any:
 
 
 def _tally(main: Any, side: Any, sink: Any) -> None:
-    _timed(main).key_by(_key).process(JobStatistics()).uid("tally").add_sink(sink).uid("out")
+    _timed(main).key_by(_key).process(Tally()).uid("tally").add_sink(sink).uid("out")
 
 
 def _windows(main: Any, side: Any, sink: Any) -> None:
