@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from flintstream.common._text.secrets import shown
+from flintstream.common._text.secrets import hide_secrets
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
