@@ -47,7 +47,7 @@ def option_keys() -> dict[str, dict[str, str]]:
     return found
 
 
-def _refused(name: str) -> AbsentNameError:
+def _absent_name(name: str) -> AbsentNameError:
     advice = next((text for prefix, text in _ADVICE if name.startswith(prefix)), "write the class in Python")
     return AbsentNameError(f"{name}: {NO_JVM}; {advice}")
 
