@@ -14,7 +14,13 @@ from flintstream.common._text.secrets import shown_path
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.byte_streams import RAW_DEFLATE, decompressed_size
 from flintstream.connectors.files.reader import FileReader
-from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library, resolvable
+from flintstream.connectors.formats.avro_schema import (
+    contains_itself,
+    library,
+    parse_schema,
+    python_library,
+    resolvable,
+)
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.storage.reading import open_file
 
@@ -67,7 +73,7 @@ class _AvroFile:
             written = library().block_reader(_Bounded(stream, self._size)).writer_schema
             module = python_library() if contains_itself(written) else library()
             stream.seek(0)
-            self._blocks = module.block_reader(_Bounded(stream, self._size), parsed(resolvable(schema, written)))
+            self._blocks = module.block_reader(_Bounded(stream, self._size), parse_schema(resolvable(schema, written)))
         except Exception as error:
             raise FlintstreamError(
                 f"cannot read {shown_path(split.path)} as an Avro file: {type(error).__name__}: {error}"

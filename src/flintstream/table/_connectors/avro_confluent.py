@@ -6,7 +6,13 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.leaving import write_whole
-from flintstream.connectors.formats.avro_schema import contains_itself, library, parsed, python_library, resolvable
+from flintstream.connectors.formats.avro_schema import (
+    contains_itself,
+    library,
+    parse_schema,
+    python_library,
+    resolvable,
+)
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
 from flintstream.table._connectors.avro import AvroMessages, dict_of, schema_of, tuple_of
 from flintstream.table._connectors.formats import Decoder, Encoder
@@ -51,8 +57,8 @@ class RegistryMessages(Decoder, Encoder):
             if len(head) < _HEAD or head[:1] != _MAGIC:
                 raise ValueError(f"not a message of avro-confluent: it begins with {head!r}")
             text = registry.schema(int.from_bytes(head[1:], "big"))
-            schema = parsed(text)
-            wanted = parsed(resolvable(self.schema, schema))
+            schema = parse_schema(text)
+            wanted = parse_schema(resolvable(self.schema, schema))
             module = python_library() if contains_itself(schema) else library()
             return lambda stream: module.schemaless_reader(stream, schema, wanted)
 
