@@ -37,6 +37,18 @@ PLAINER = {
     r"by itself": "alone, automatically",
     r"mends?|mended": "fix",
     r"of theirs": "their",
+    r"(?:is|are|was|were) told|says so": "who reports what to whom",
+    r"without a word": "without an error message",
+    r"for ever": "forever, no limit",
+    r"within each other": "nested",
+    r"taken back": "retracted",
+    r"the plan before": "the previous plan",
+    r"makes? no sense": "is invalid",
+    r"whole tracebacks?": "full traceback",
+    r"beneath": "below",
+    r"towards": "toward",
+    r"misspelt": "misspelled",
+    r"behaviours?|colours?|favours?|honour(?:s|ed)?|neighbours?|licence|recognise[sd]?": "the American spelling",
 }
 WORDS = re.compile(rf"\b({'|'.join(PLAINER)})\b", re.IGNORECASE)
 TEXTS = [
@@ -46,7 +58,9 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", ["A reader shall see it.", "whoever asks", "some, e.g. two", "It is no key"])
+@pytest.mark.parametrize(
+    "text", ["A reader shall see it.", "whoever asks", "some, e.g. two", "It is no key", "A log says so"]
+)
 def test_the_words_are_found(text):
     assert WORDS.search(text)
 

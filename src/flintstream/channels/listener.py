@@ -50,7 +50,7 @@ def require_encryption() -> None:
     """Check that a listener of this process can encrypt its channels.
 
     Raises:
-        MissingDependencyError: There is no package that makes certificates. The message says how to install it.
+        MissingDependencyError: There is no package that makes certificates. The message shows how to install it.
     """
     optional_module("cryptography", extra="tls", purpose="encryption of connections between processes of a job")
 

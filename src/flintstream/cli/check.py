@@ -1,4 +1,4 @@
-"""``flintstream check``: reads programs without running them, and says what works here and what does not."""
+"""``flintstream check``: reads programs without running them, and reports what works here and what does not."""
 
 from __future__ import annotations
 

@@ -146,16 +146,16 @@ def config_command(config: str | None, settings: dict[str, str], only_set: bool)
     configuration file, but for passwords, which are hidden.
     """
     found = effective(settings, config)
-    misspelt = unknown_keys(found)
+    misspelled = unknown_keys(found)
     hidden = hide_secrets({key: setting.value or "" for key, setting in found.items()})
     for key in sorted(found):
         setting = found[key]
         if only_set and setting.source == DEFAULT:
             continue
-        click.echo(printable(_line(key, hidden[key], setting, misspelt)))
+        click.echo(printable(_line(key, hidden[key], setting, misspelled)))
 
 
-def _line(key: str, value: str, setting: Effective, misspelt: Mapping[str, str | None]) -> str:
+def _line(key: str, value: str, setting: Effective, misspelled: Mapping[str, str | None]) -> str:
     if setting.value is None:
         return f"# {key}: not set"
     notes = [setting.source]
@@ -163,8 +163,8 @@ def _line(key: str, value: str, setting: Effective, misspelt: Mapping[str, str |
     if setting.source != DEFAULT and option is not None:
         default = option.default_text()
         notes.append("no default" if default is None else f"default {default}")
-    if key in misspelt:
-        nearest = misspelt[key]
+    if key in misspelled:
+        nearest = misspelled[key]
         notes.append("unknown" if nearest is None else f"unknown: did you mean '{nearest}'?")
     return f"{f'{key}: {_quote(value)}':<70}  # {', '.join(notes)}"
 

@@ -269,7 +269,7 @@ def _start_spark(settings: dict[str, str]) -> Callable[[], None]:
     from flintstream.engine.spark.session import start_early
 
     if settings.get(ENGINE.key, ENGINE.default) == ENGINE.default:
-        # Without Java or PySpark, for example. The job says so, if there is one.
+        # Without Java or PySpark, for example. The job reports it, if there is one.
         with contextlib.suppress(Exception):
             start_early(settings)
     return give_up
@@ -289,7 +289,7 @@ def _import_ahead(settings: dict[str, str]) -> None:
     enabled = gc.isenabled()
     gc.disable()
     try:
-        with contextlib.suppress(Exception):  # without PySpark, for example: the job says so
+        with contextlib.suppress(Exception):  # without PySpark, for example: the job reports it
             import flintstream.coordinator.client
             import flintstream.datastream  # noqa: F401
 

@@ -22,7 +22,7 @@ PURE_PYTHON = "FLINTSTREAM_PURE_PYTHON"
 
 
 def load(name: str) -> Any:
-    """Return the compiled module of this name, or None if there is none, or if :data:`PURE_PYTHON` says so.
+    """Return the compiled module of this name, or None if there is none, or if :data:`PURE_PYTHON` is set.
 
     >>> load("of something else") is None
     True

@@ -10,7 +10,7 @@ MOST = 1 << 16
 
 
 def raise_limit() -> None:
-    """Raise the soft limit towards the hard limit, to at most 65,536 descriptors. Child processes inherit it."""
+    """Raise the soft limit toward the hard limit, to at most 65,536 descriptors. Child processes inherit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST if hard == resource.RLIM_INFINITY else min(MOST, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -208,7 +208,7 @@ class MetricGroup:
     """A named group of metrics and subgroups.
 
     A repeated name returns the existing metric or group. If the existing metric is of another kind, the new one works
-    but is not reported; a warning in the log says so.
+    but is not reported; the log has a warning.
 
     >>> group = MetricGroup()
     >>> group.add_group("parser").counter("errors").inc()

@@ -79,7 +79,7 @@ def read_config(path: Path) -> dict[str, Setting]:
 
 
 def has_counterpart(key: str) -> bool:
-    """Tell whether a key of Flink's file has an effect here, or is to be reported as misspelt.
+    """Tell whether a key of Flink's file has an effect here, or is to be reported as misspelled.
 
     >>> has_counterpart("parallelism.default"), has_counterpart("taskmanager.numberOfTaskSlots")
     (True, False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BYTES", "session"]
 
 MOST_BYTES = 1 << 20
-"""Longest answer, which only says how many metrics were refused, and why."""
+"""Longest answer, which only contains the number of metrics that were refused, and the reason."""
 
 
 class _ShortAnswers(HTTPAdapter):

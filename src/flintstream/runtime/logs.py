@@ -1,6 +1,6 @@
 """Logging in the processes of a job: workers log with the level and the format of the driver.
 
-Every line says which job, operator, subtask and epoch it is from. Nothing here runs per record: a subtask notes once
+Every line names its job, operator, subtask and epoch. Nothing here runs per record: a subtask notes once
 per epoch what runs, and the operator is looked up when something is logged.
 """
 

@@ -21,7 +21,7 @@ def make_private(directory: Path) -> None:
     its own.
 
     Raises:
-        PermissionError: It exists, and another user can write to it. The message says what to do.
+        PermissionError: It exists, and another user can write to it. The message has the remedy.
         OSError: It cannot be made.
 
     >>> from pathlib import Path

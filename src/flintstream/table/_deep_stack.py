@@ -1,6 +1,6 @@
 """Planning of deeply nested statements, on a thread whose stack has room for them.
 
-Plans and expressions are trees, and the planner's functions are recursive. Python allows 1,000 calls within each other,
+Plans and expressions are trees, and the planner's functions are recursive. Python allows 1,000 nested calls,
 which a statement with 60 parentheses needs in the parser alone. A function that runs out of them runs once more, on a
 thread with a larger stack. So it must not change anything before it returns.
 """

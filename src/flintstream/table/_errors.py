@@ -67,7 +67,7 @@ class ColumnNotFoundError(SqlError):
 
 
 class UnsupportedClauseError(PlanError, UnsupportedByDesignError):
-    """A clause that flintstream does not have yet; the message says what to do instead."""
+    """A clause that flintstream does not have yet; the message names the alternative."""
 
 
 def at(place: Place | None) -> str:
@@ -76,7 +76,7 @@ def at(place: Place | None) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for a misspelt name, or the known names if there are few.
+    """Return a suggestion for a misspelled name, or the known names if there are few.
 
     >>> nearest("pricce", ["id", "price"])
     "; did you mean 'price'?"

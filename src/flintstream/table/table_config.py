@@ -80,7 +80,7 @@ class TableConfig:
         self.set("table.exec.state.ttl", f"{int(duration.total_seconds() * 1000)} ms")
 
     def get_idle_state_retention(self) -> timedelta:
-        """Return how long state is kept; 0 for ever."""
+        """Return how long state is kept; 0 for no limit."""
         return timedelta(milliseconds=parse_nanos(self.get("table.exec.state.ttl", "0 ms")) // 1_000_000)
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:

@@ -31,7 +31,7 @@ NAMED_IN_PYTHON = {
 def check_statements(tree: ast.Module) -> Iterator[Finding]:
     """Yield a finding for each statement that cannot be planned. Tables are declared in an environment of their own.
 
-    Texts that the program puts together while it runs are not checked, and a note says so. After a table or function
+    Texts that the program builds while it runs are not checked; a note reports that. After a table or function
     that Python code names, errors are notes: the check does not know what it is.
     """
     texts = _constants(tree)

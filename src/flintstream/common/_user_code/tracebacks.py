@@ -23,7 +23,7 @@ _OWN = _PACKAGE + os.sep
 def shorten_tracebacks(error: BaseException) -> list[tuple[BaseException, TracebackType | None]]:
     """Reduce the tracebacks of an exception and of its causes to the program's own lines.
 
-    Return the exceptions that have lost lines, with their whole tracebacks.
+    Return the exceptions that have lost lines, with their full tracebacks.
     """
     machinery = _Machinery()
     whole: list[tuple[BaseException, TracebackType | None]] = []

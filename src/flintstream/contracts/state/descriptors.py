@@ -1,4 +1,4 @@
-"""Descriptors: the name, type and behaviour of a state."""
+"""Descriptors: the name, type and behavior of a state."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _STARTS_JOB = 4
 class FaultTolerance:
     """The methods of an environment for fault tolerance. Every setting is a key of its configuration.
 
-    Objects that no key can express, such as a custom backend, are kept separately and apply while the key says so.
+    Objects that no key can express, such as a custom backend, are kept separately and apply while the key names them.
     """
 
     _configuration: Configuration

@@ -135,7 +135,7 @@ def _serve(sock: socket.socket, authenticated: bool) -> int:
 
 
 def _run(sock: socket.socket, number: int) -> int:
-    """Run the task of a connection in this process. If it ends without returning from here, the driver is told."""
+    """Run the task of a connection in this process. If it ends without returning from here, the driver is notified."""
     note_task(_directory, number)
     with only_one_returns():
         code = int(_run_task(sock, True))

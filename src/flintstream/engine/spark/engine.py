@@ -179,7 +179,7 @@ class SparkEngine:
             return MemoryStateLog()
         given = state_directory(self.configuration)
         if here and given is None:
-            # Not beneath the checkpoints: a log that no other machine reads must not cost requests of a store.
+            # Not below the checkpoints: a log that no other machine reads must not cost requests of a store.
             self.directory = tempfile.mkdtemp(prefix=f"flintstream-{plan.job_id[:8]}-")
             return DirectoryStateLog(self.directory)
         root = self._log_root(plan)

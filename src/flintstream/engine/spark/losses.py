@@ -1,6 +1,6 @@
 """Errors of Spark that say that a process of the cluster was lost, in one sentence: the cause, and what to do.
 
-A restart may help against these, unlike against what :mod:`flintstream.engine.spark.failures` recognises.
+A restart may help against these, unlike against what :mod:`flintstream.engine.spark.failures` recognizes.
 """
 
 from __future__ import annotations

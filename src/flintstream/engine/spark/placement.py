@@ -2,7 +2,7 @@
 
 Spark runs a task wherever a core is free. On n executors, a subtask would move with probability (n-1)/n from one epoch
 to the next, and read its state again each time. So every task prefers an executor: the one where it ran last. Spark
-is told them as preferred locations, which it may ignore. A task gets another one if its executor is gone, if it has
+gets them as preferred locations, which it may ignore. A task gets another one if its executor is gone, if it has
 more tasks than its share because executors were added, or if Spark ran the task elsewhere because that was busy.
 """
 

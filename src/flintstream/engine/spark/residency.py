@@ -77,7 +77,7 @@ class Residency:
             context: The Spark context.
             partitions: The number of tasks of each superstep.
             job: The job.
-            run: Runs as many tasks as it is told, as one Spark job.
+            run: Runs the given number of tasks, as one Spark job.
             one_machine: Whether all tasks run on the driver's machine.
             encrypted: Whether to encrypt the connections.
         """

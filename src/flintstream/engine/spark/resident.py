@@ -178,7 +178,7 @@ class ResidentTasks:
         """Run every superstep once.
 
         Raises:
-            TaskLostError: A task was lost. The others are told to forget the epoch.
+            TaskLostError: A task was lost. The others must forget the epoch.
         """
         waiting: list[dict[int, list[tuple[Any, ...]]]] = [{} for _ in self._partitions]
         results: list[Item] = []

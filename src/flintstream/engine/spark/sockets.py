@@ -25,7 +25,7 @@ LONGEST = 61
 PREFIX = "flintstream-s-"
 
 _LOCK = "owner"
-"""A file that the owner of a directory keeps locked: what a killed process leaves can be recognised and removed."""
+"""A file that the owner of a directory keeps locked: what a killed process leaves can be recognized and removed."""
 
 _LENGTH_OF_NAME = len(PREFIX) + 9
 

@@ -321,7 +321,7 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
 
     Args:
         calls: The functions.
-        retracts: Whether rows are taken back, for which some functions keep all values.
+        retracts: Whether rows are retracted, for which some functions keep all values.
     """
     start, results = ["0"], []
     adds, removes, merges = ["    a[0] += 1"], ["    a[0] -= 1"], ["    a[0] += b[0]"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
 
 DEEPEST = 20
-"""How deep blocks may be within each other: CPython takes 100 levels, and what is deeper becomes a function."""
+"""How deeply blocks may be nested: CPython takes 100 levels, and what is deeper becomes a function."""
 _PLAIN = (bool, type(None))
 """Values that code may contain: comparing others with ``is`` would be a SyntaxWarning."""
 

@@ -42,7 +42,7 @@ __all__ = [
 
 
 def divide(a: int, b: int) -> int:
-    """Divide towards zero."""
+    """Divide toward zero."""
     if b == 0:
         raise ArithmeticError("/ by zero")
     quotient = abs(a) // abs(b)
@@ -89,7 +89,7 @@ def remainder_decimals(a: Decimal, b: Decimal, precision: int, scale: int) -> De
 
 
 def whole(value: float, bits: int) -> int:
-    """Convert to an integer like Java: towards zero, to the nearest value that fits."""
+    """Convert to an integer like Java: toward zero, to the nearest value that fits."""
     if value != value:  # noqa: PLR0124 - NaN
         return 0
     most = (1 << (max(bits, 32) - 1)) - 1

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.codegen import Generator
 
 NESTED = 32
-"""The most branches of CASE, and arguments of COALESCE, that become blocks within each other, which are fastest."""
+"""The most branches of CASE, and arguments of COALESCE, that become nested blocks, which are fastest."""
 
 Build = Callable[[str, Sequence[Expr], str], "Expr | None"]
 """Returns the expression for a name, resolved arguments and the time zone; None if the types do not fit."""

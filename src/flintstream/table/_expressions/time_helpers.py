@@ -73,7 +73,7 @@ _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 
 
 def _split(value: datetime) -> tuple[date, int]:
-    """Return the day, and the ms within it. Before 1970, Flink divides towards zero, so the ms are negative."""
+    """Return the day, and the ms within it. Before 1970, Flink divides toward zero, so the ms are negative."""
     if value.year >= 1970:
         return value.date(), (value.hour * 3600 + value.minute * 60 + value.second) * 1000 + value.microsecond // 1000
     since = millis(value)
@@ -224,7 +224,7 @@ _FLOORED = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
 
 
 def floor_of(value: object, unit: str) -> Any:
-    """Return the start of the unit; Flink takes months and more of the day towards 1970."""
+    """Return the start of the unit; Flink takes months and more of the day toward 1970."""
     if isinstance(value, datetime) and value.year < 1970 and unit in {"YEAR", "QUARTER", "MONTH"}:
         return floor_time(datetime.combine(date_of(value), time()), unit)
     return floor_time(value, unit)

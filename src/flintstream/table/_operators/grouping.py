@@ -234,11 +234,11 @@ class WindowAggregate(AggregateFunction):
 
     @property
     def add(self) -> Any:
-        """The function that adds a row, or takes it back: generated code itself, as it is called for each row."""
+        """The function that adds a row, or retracts it: generated code itself, as it is called for each row."""
         return self._function("change" if self.changelog else "add")
 
     def get_result(self, accumulator: Any) -> Any:
-        """Return the aggregates; None if all rows were taken back."""
+        """Return the aggregates; None if all rows were retracted."""
         return self._function("result")(accumulator) if accumulator[0] else None
 
     def merge(self, acc_a: object, acc_b: object) -> Any:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Ranked(KeyedProcessFunction):
     """Emits the rows from number ``first`` to ``last`` of each key, and what changes of them.
 
-    If rows can be taken back, all are kept, else only the first ``last``: others can never come up.
+    If rows can be retracted, all are kept, otherwise only the first ``last``: others can never come up.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Ranked(KeyedProcessFunction):
             changelog: Whether records end with a kind of change.
             changes: Whether results do.
             batch: Whether results wait for the end of the input.
-            ttl_ms: How long state stays; 0 for ever.
+            ttl_ms: How long state stays; 0 for no limit.
         """
         self.order, self.start, self.end = order, first - 1, last
         self.number, self.newest, self.changelog, self.changes = number, newest, changelog, changes

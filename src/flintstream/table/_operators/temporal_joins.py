@@ -69,7 +69,7 @@ class CurrentVersionJoin(Joining):
     """Joins each left row, as it comes, with the last right row of its key."""
 
     def __init__(self, *, outer: bool, ttl_ms: int, **sides: Any) -> None:
-        """Say whether left rows without a version are emitted, and how long a version stays (ms, 0 for ever)."""
+        """Say whether left rows without a version are emitted, and how long a version stays (ms, 0 for no limit)."""
         super().__init__(**sides)
         self.outer, self.ttl_ms = outer, ttl_ms
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 class SinkMaterializer(KeyedProcessFunction):
     """Keeps all rows of a sink's key, in the order in which they came, and emits changes of the last one.
 
-    Rows of a key come from several subtasks, so that a row may come before the one that it replaces is taken back.
+    Rows of a key come from several subtasks, so a row may arrive before the one that it replaces is retracted.
     """
 
     def __init__(self, ttl_ms: int) -> None:
-        """Take how long rows are kept (ms), 0 for ever."""
+        """Take how long rows are kept (ms), 0 for no limit."""
         self.ttl_ms = ttl_ms
 
     def open(self, runtime_context: Any) -> None:

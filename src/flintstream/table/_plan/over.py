@@ -97,7 +97,7 @@ class Rank(Node):
 
     @property
     def keeps_first(self) -> bool:
-        """Whether the first row of a key stays for ever: the order is that of processing."""
+        """Whether the first row of a key stays forever: the order is that of processing."""
         times = [self.input.columns[item.index].time for item in self.order]
         ascending = times == ["PROCTIME"] and not self.order[0].descending
         return self.last == 1 and ascending and not self.input.changelog

@@ -22,7 +22,7 @@ class PlannerSettings:
     by_block: bool
     """Whether groups emit changes once for a block of records."""
     state_ttl_ms: int
-    """How long state of unbounded operators stays, 0 for ever."""
+    """How long state of unbounded operators stays, 0 for no limit."""
     options: Mapping[str, str]
     """All options of the session."""
 

@@ -88,7 +88,7 @@ def ordered(
         order: Expressions on its columns, whether they are descending, and whether None comes first.
         part: How many rows are skipped, and how many follow at most.
         width: The number of columns that the result has; all by default.
-        place: Where the statement says so.
+        place: Its place in the statement.
     """
     visible = node.columns if width is None else node.columns[:width]
     listed: list[Sorted] = []

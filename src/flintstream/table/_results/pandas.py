@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def data_frame(columns: Sequence[Column], result: Any) -> Any:
-    """Return the rows of a result, in the order in which they came, without those that were taken back."""
+    """Return the rows of a result, in the order in which they came, without those that were retracted."""
     pandas = optional_module("pandas", extra="dataframes", purpose="to_pandas()")
     with result.collect() as found:
         rows = left(found)
@@ -44,7 +44,7 @@ def left(changes: Iterable[Any]) -> list[tuple[Any, ...]]:
         else:
             gone[frozen(tuple(row))] += 1
     kept = []
-    for item in rows:  # the first ones are those that were taken back
+    for item in rows:  # the first ones are those that were retracted
         if gone and gone[frozen(item)]:
             gone[frozen(item)] -= 1
         else:

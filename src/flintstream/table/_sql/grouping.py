@@ -288,7 +288,7 @@ class Grouping:
         if self.node.changelog and not function.retracts:
             raise SqlError(
                 f"{function.name}{at(aggregate.place)} has no method retract(), but the rows that it reads "
-                "can be taken back"
+                "can be retracted"
             )
         positions = list(range(len(parts), len(parts) + len(given)))
         parts += given

@@ -109,8 +109,8 @@ def _query(clauses: _Clauses) -> Any:
         if clauses.take(*words, "ARRAY", "WRAPPER") or clauses.take(*words, "WRAPPER"):
             wrapper = name
             break
-    behaviours = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
-    empty, error = (item[0] for item in clauses.both(*behaviours))
+    behaviors = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
+    empty, error = (item[0] for item in clauses.both(*behaviors))
     return clauses.call("JSON_QUERY", *found, kind, clauses.word(wrapper), empty, error)
 
 

@@ -1,4 +1,4 @@
-"""How deep parts of a statement may be within each other."""
+"""How deeply parts of a statement may be nested."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from flintstream.table._errors import Place
 
 LEVELS = 1000
-"""The most parentheses, functions, CASE, signs and queries within each other."""
+"""The most nested parentheses, functions, CASE, signs and queries."""
 
 TYPES = 100
-"""The most rows, arrays and maps within each other: Python's pickle and the types of columns are recursive."""
+"""The most nested rows, arrays and maps: Python's pickle and the types of columns are recursive."""
 
 _CONTAINERS = {"ROW", "ARRAY", "MAP"}
 _OPENS, _CLOSES, _PREFIXES = {"(", "[", "CASE"}, {")", "]", "END"}, {"NOT", "-", "+"}

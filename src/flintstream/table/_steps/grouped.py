@@ -230,7 +230,7 @@ class GroupedTable:
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
         given = arguments_of(function, [resolve(item, scope) for item in written], session.zone, None)
         if node.changelog and not function.retracts:
-            raise SqlError(f"{function.name} has no method retract(), but the rows that it reads can be taken back")
+            raise SqlError(f"{function.name} has no method retract(), but the rows that it reads can be retracted")
         keys = [(item.name, item.expression) for item in items]
         names = call.named(function.names)
         return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))
