@@ -228,7 +228,7 @@ def test_a_second_server_is_refused(served):
     second = start(served.directory, served.environment, "serve", stderr=subprocess.PIPE)
     _, err = second.communicate(timeout=SECONDS)
     assert second.returncode == 1
-    assert "a server runs already" in err
+    assert "a server is already running" in err
 
 
 def alive(process):

@@ -157,7 +157,7 @@ def test_classes_of_java_can_be_named_and_say_what_to_use_when_called(name, advi
 def test_a_configuration_of_something_else_is_a_type_error():
     with pytest.raises(TypeError, match=r"needs env\._j_stream_execution_environment"):
         utils().get_j_env_configuration(object())
-    with pytest.raises(TypeError, match="j_configuration must be what get_j_env_configuration"):
+    with pytest.raises(TypeError, match="j_configuration must come from get_j_env_configuration"):
         Configuration(j_configuration=object())  # type: ignore[arg-type]
 
 

@@ -222,7 +222,7 @@ def test_an_operator_that_is_not_keyed_any_more_is_an_error_unless_its_state_may
         same.map(lambda n: n).name("total").uid("tally").sink_to(CollectSink()).uid("sink")
         env.execute("tally")
 
-    with pytest.raises(CheckpointError, match=r"by key of operator 'total' \(uid tally\), which is not keyed"):
+    with pytest.raises(CheckpointError, match=r"keyed state of operator 'total' \(uid tally\), which is not keyed"):
         restored()
     restored(**{"execution.state-recovery.ignore-unclaimed-state": "true"})
 

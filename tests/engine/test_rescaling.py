@@ -216,7 +216,7 @@ def test_a_job_that_fails_at_once_goes_back_without_a_restart(make_inline_env):
     numbers.key_by(lambda n: n % 5).process(NotInThree()).sink_to(sink)
     client = env.execute_async("crowd")
     wait_for_numbers(client, numRecordsOut=1)
-    with pytest.raises(FlintstreamError, match="has gone back to its parallelism: ValueError: three is a crowd"):
+    with pytest.raises(FlintstreamError, match="returned to its previous parallelism: ValueError: three is a crowd"):
         ask(client, parallelism=3)
     assert parallelism_of(client, "KEYED PROCESS") == 2
     ask(client, parallelism=4)
