@@ -44,13 +44,13 @@ test-nightly: setup ## many kills, clusters of several processes, other releases
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
 
-check: setup ## linters, formatters, type checker, spelling, plain words
+check: setup ## linters, formatters, type checker, spelling, plain words, width of pages
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIOME) ci --error-on-warnings
 	$(BIN)/mypy --strict
 	$(BIN)/codespell src docs examples changes README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md
-	$(BIN)/python -m pytest -n 0 -q tests/test_words.py
+	$(BIN)/python -m pytest -n 0 -q tests/test_words.py tests/documentation/test_line_length.py
 
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
