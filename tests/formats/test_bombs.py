@@ -31,7 +31,7 @@ def test_json_that_is_nested_deeply_is_refused(opening, before):
 @pytest.mark.parametrize("kind", [Types.INT(), Types.LONG(), Types.BIG_INT(), Types.BIG_DEC(), Types.DOUBLE()])
 @pytest.mark.parametrize("text", ["9" * 1_000_000, "-" + "9" * 1_000_000])
 def test_json_numbers_with_a_million_digits_are_refused(kind, text):
-    with pytest.raises(FormatError, match=r"Json.* cannot read .*4300 digits"):
+    with pytest.raises(FormatError, match=r"Json.* cannot read .*4300"):
         json_schema(a=kind).deserialize(f'{{"a": {text}}}'.encode())
 
 

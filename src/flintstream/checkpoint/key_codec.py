@@ -101,6 +101,8 @@ def _canonical(key: Any) -> Any:
 
 def _plain_number(key: Any) -> int | float | Decimal | None:
     """Return the plain number that a number of another class equals, such as one of NumPy; None without any."""
+    if type(key).__module__ == "numpy" and type(key).__name__ in {"bool", "bool_"}:
+        return int(key)
     if hasattr(type(key), "__index__"):
         return int(key.__index__())
     if isinstance(key, Rational):
@@ -110,8 +112,6 @@ def _plain_number(key: Any) -> int | float | Decimal | None:
             return None
         real = float(key.real)
         return real if real == key or real != real else None  # noqa: PLR0124 - NaN
-    if type(key).__module__ == "numpy" and type(key).__name__ in {"bool", "bool_"}:
-        return int(key)
     return None
 
 

@@ -115,10 +115,12 @@ def shut_after(seconds: float) -> Iterator[Callable[[socket.socket], None]]:
 class _SameServerOnly(HTTPRedirectHandler):
     """Follows redirects, but gives what proves an identity to no other server, and never without encryption."""
 
+    http_error_308 = HTTPRedirectHandler.http_error_302  # which Python 3.10 does not follow
+
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
-        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        request = super().redirect_request(req, fp, 307 if code == 308 else code, msg, headers, newurl)
         if request is not None and _server(request.full_url) != _server(req.full_url):
             for name in [name for name in request.headers if name.lower() in {"authorization", "cookie"}]:
                 request.remove_header(name)

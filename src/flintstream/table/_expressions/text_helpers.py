@@ -279,7 +279,7 @@ def parse_url(text: str, part: str, key: str | None = None) -> str | None:
         url = urlsplit(text)
     except ValueError:
         return None
-    if not url.scheme:
+    if not url.scheme[:1].isalpha():  # Python 3.10 takes digits for the beginning of a scheme
         return None
     if key is not None:
         found = re.search(rf"(?:^|&){re.escape(key)}=([^&]*)", url.query) if part == "QUERY" else None

@@ -1,6 +1,8 @@
 """Types flow from the format of a source to its stream, and from a stream to its sink."""
 
-from typing import Any, assert_type
+from typing import Any
+
+from typing_extensions import assert_type
 
 from flintstream.common import Encoder, Row, SerializationSchema, SimpleStringSchema, Types, WatermarkStrategy
 from flintstream.datastream import DataStream, StreamExecutionEnvironment

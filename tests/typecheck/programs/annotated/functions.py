@@ -1,7 +1,9 @@
 """Types flow through function objects, whose classes declare their input and output types."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, assert_type
+from typing import Any
+
+from typing_extensions import assert_type
 
 from flintstream.common import Time, Types
 from flintstream.datastream import (

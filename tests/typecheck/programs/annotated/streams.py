@@ -1,7 +1,9 @@
 """Types flow through operations on streams, from the collection to the iterator of results."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, assert_type
+from typing import Any
+
+from typing_extensions import assert_type
 
 from flintstream.common import Row, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner

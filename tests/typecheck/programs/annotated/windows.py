@@ -1,7 +1,9 @@
 """Types flow through windows, their triggers and their functions."""
 
 from collections.abc import Collection, Iterable
-from typing import Any, assert_type
+from typing import Any
+
+from typing_extensions import assert_type
 
 from flintstream.common import Row, Time, Types
 from flintstream.datastream import AggregateFunction, DataStream, OutputTag, StreamExecutionEnvironment
