@@ -70,8 +70,8 @@ ROOMS = {
     "table": (
         "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
         "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "udf", "_expressions", "_operators",
-        "_logical", "_catalog", "_connectors", "connectors", "_plan", "_session", "_sql", "schema", "_factories",
-        "expressions", "table_schema", "table_descriptor", "window", "_steps", "_results", "table_result",
+        "_logical", "_catalog", "_connectors", "connectors", "_plan", "_analyzer", "_session", "_sql", "schema",
+        "_factories", "expressions", "table_schema", "table_descriptor", "window", "_steps", "_results", "table_result",
         "table_config", "environment_settings", "table_pipeline", "table", "statement_set", "_declarations",
         "table_environment",
     ),

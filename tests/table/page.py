@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.table.support import MODES, clauses
 
+from flintstream.table._analyzer.over import MOVED, NUMBERS
 from flintstream.table._connectors import filesystem, messages, registry
 from flintstream.table._connectors.contract import INSERTIONS, ConnectorTable, SinkConnector, SourceConnector
 from flintstream.table._connectors.options import Options
@@ -16,7 +17,6 @@ from flintstream.table._errors import UnsupportedClauseError
 from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
-from flintstream.table._sql.over import MOVED, NUMBERS
 from flintstream.table.types import DataTypes
 
 if TYPE_CHECKING:

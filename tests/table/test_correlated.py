@@ -83,7 +83,7 @@ def test_a_sample_has_about_its_part_of_the_rows(t_env):
         ("SELECT id, (SELECT n FROM b WHERE b.k = a.k LIMIT 1) FROM a", "has clauses other than SELECT and WHERE"),
         (
             "SELECT id, (SELECT a.n + b.n FROM b WHERE b.k = a.k) FROM a",
-            "whose SELECT reads columns of the outer query",
+            "whose SELECT reads the column 'a.n' of the outer query",
         ),
         ("SELECT id = ANY (SELECT id FROM b) FROM a", "ANY of a query here"),
         ("SELECT id FROM a TABLESAMPLE BUCKET (10)", "TABLESAMPLE BUCKET"),

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.leaving import write_text
 from flintstream.common._types import data_types as t
+from flintstream.table._analyzer.grouping import aggregates_in, distinct
+from flintstream.table._analyzer.over import boolean
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
 from flintstream.table._logical.nodes import explained
-from flintstream.table._plan.build import calc, correlated, filtered, union_all
+from flintstream.table._plan.build import calc, correlated, filtered, renamed, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
 from flintstream.table._plan.sets import combined
 from flintstream.table._plan.sorting import a_part, ordered
 from flintstream.table._results.pandas import data_frame
-from flintstream.table._sql.grouping import aggregates_in, distinct
-from flintstream.table._sql.joins import boolean
-from flintstream.table._sql.select import renamed
 from flintstream.table._steps.grouped import (
     AggregatedTable,
     Call,
@@ -39,7 +38,9 @@ from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._syntax.queries import JoinKind, SetOperator
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
@@ -170,7 +171,7 @@ class Table:
     def _with(self, node: Node) -> Table:
         return Table(node, self._t_env)
 
-    def _scope(self) -> Any:
+    def _scope(self) -> Scope:
         return self._t_env._session.scope(self._node.columns)
 
     def get_schema(self) -> TableSchema:
@@ -284,7 +285,7 @@ class Table:
         return self._combined(right, "EXCEPT ALL")
 
     @deep
-    def _combined(self, right: Table, operation: str) -> Table:
+    def _combined(self, right: Table, operation: SetOperator) -> Table:
         session = self._t_env._session
         return self._with(combined(session.settings, self._node, right._node, operation, None))
 
@@ -345,7 +346,7 @@ class Table:
         return self._joined(right, join_predicate, FULL)
 
     @deep
-    def _joined(self, right: Table, predicate: Expression | None, kind: str) -> Table:
+    def _joined(self, right: Table, predicate: Expression | None, kind: JoinKind) -> Table:
         left = [column.name for column in self._node.columns]
         ambiguous = [column.name for column in right._node.columns if column.name in left]
         if ambiguous:
@@ -562,7 +563,7 @@ class Table:
     @deep
     def distinct(self) -> Table:
         """Return each row once."""
-        return self._with(distinct(self._t_env._session, self._node))
+        return self._with(distinct(self._t_env._session.settings, self._node, self._scope()))
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""

@@ -25,7 +25,8 @@ from flintstream.table._expressions.codegen import compiled, source
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.helpers import fit
-from flintstream.table._expressions.resolver import Scope, resolve
+from flintstream.table._expressions.resolver import resolve
+from flintstream.table._expressions.scope import Scope
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import INTEGERS, TEXTS, IntervalType, is_nullable
 

@@ -33,6 +33,13 @@ class Ref(Expr):
 
 
 @dataclass(frozen=True)
+class OuterRef(Expr):
+    """A column of the query around this one, until both are joined."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class Const(Expr):
     """A value."""
 

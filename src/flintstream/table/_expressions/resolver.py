@@ -2,68 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import ColumnNotFoundError, SqlError, TableNotFoundError, at, nearest
+from flintstream.table._errors import ColumnNotFoundError, SqlError, TableNotFoundError, at, nearest, unsupported
 from flintstream.table._expressions.casts import cast
-from flintstream.table._expressions.expr import Call, Const, Ref, template
+from flintstream.table._expressions.expr import Call, Const, OuterRef, Ref, template
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.invocations import invocation
+from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from flintstream.table._expressions.expr import Column, Expr
-
-
-@dataclass(frozen=True)
-class Scope:
-    """The columns that an expression can name."""
-
-    columns: tuple[Column, ...]
-    tables: tuple[str, ...] = ()
-    """The table (or alias) of each column; empty if columns have no table names."""
-    functions: Mapping[str, Any] = field(default_factory=dict)
-    """The functions of the program, by name in lower case."""
-    zone: str = "UTC"
-    database: str = "default_database"
-
-    def find(self, name: s.Name) -> tuple[int, tuple[str, ...]]:
-        """Return the position of a column, and the names of fields within it.
-
-        Raises:
-            ColumnNotFoundError: There is no such column.
-            SqlError: There are several.
-        """
-        parts = name.parts
-        if len(parts) > 1 and parts[0] in self.tables:
-            found = [i for i, item in enumerate(self.columns) if self.tables[i] == parts[0] and item.name == parts[1]]
-            rest = parts[2:]
-        else:
-            found = [i for i, item in enumerate(self.columns) if item.name == parts[0]]
-            rest = parts[1:]
-        if len(found) == 1:
-            return found[0], rest
-        text = ".".join(parts)
-        if found:
-            raise SqlError(f"Column '{text}'{at(name.place)} is ambiguous: name its table as well")
-        known = dict.fromkeys(column.name for column in self.columns)
-        wanted = parts[1] if len(parts) > 1 and parts[0] in self.tables else parts[0]
-        raise ColumnNotFoundError(parts, at(name.place), nearest(wanted, known))
-
-    def knows(self, name: tuple[str, ...]) -> bool:
-        """Return whether there is a column, or are several, of a name."""
-        try:
-            self.find(s.Name(None, name))
-        except ColumnNotFoundError:
-            return False
-        except SqlError:  # ambiguous
-            return True
-        return True
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.scope import Scope
 
 
 def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
@@ -84,8 +40,7 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
 
 def _resolved(syntax: s.Syntax, scope: Scope) -> Expr:
     if isinstance(syntax, s.Name):
-        index, rest = scope.find(syntax)
-        return _fields(Ref(scope.columns[index].type, index), rest, syntax)
+        return _column_of(syntax, scope)
     if isinstance(syntax, s.Value):
         return Const(syntax.type, syntax.value)
     if isinstance(syntax, s.Alias):
@@ -108,7 +63,21 @@ def _resolved(syntax: s.Syntax, scope: Scope) -> Expr:
         raise SqlError(
             f"the aggregate function {syntax.function}{at(syntax.place)} is only allowed in SELECT and HAVING"
         )
+    if isinstance(syntax, s.Subquery):
+        anywhere = not isinstance(syntax, s.Quantified) or syntax.quantifier == "IN"
+        instead = "join or window the streams before" if anywhere else "write it as a condition of WHERE, joined by AND"
+        raise unsupported(syntax.clause, syntax.place, instead)
     raise SqlError(f"'*'{at(syntax.place)} is only allowed in the SELECT list")
+
+
+def _column_of(name: s.Name, scope: Scope) -> Expr:
+    """Return a column of a scope, or of the one around it."""
+    outer = scope.find_outer(name)
+    if outer is not None:
+        column, index, rest = outer
+        return _fields(OuterRef(column.type, index), rest, name)
+    index, rest = scope.find(name)
+    return _fields(Ref(scope.columns[index].type, index), rest, name)
 
 
 def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
@@ -176,7 +145,7 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
         if isinstance(item, s.Star):
             if item.table is not None and item.table not in scope.tables:
                 raise TableNotFoundError(item.table, item.place, set(scope.tables))
-            shown = [i for i, element in enumerate(scope.columns) if not element.name.startswith("$q")]
+            shown = [i for i, element in enumerate(scope.columns) if not element.name.startswith(HIDDEN)]
             chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]
         elif isinstance(item, s.Apply) and item.function == "FLATTEN":
@@ -209,7 +178,7 @@ def _item(item: s.Syntax, scope: Scope, unnamed: str) -> Item:
         time = "PROCTIME"
     if isinstance(item, s.Alias):
         return Item(item.names[0], expression, time)
-    named = isinstance(item, s.Name) and not item.parts[-1].startswith("$q")  # a column that only the plan has
+    named = isinstance(item, s.Name) and not item.parts[-1].startswith(HIDDEN)  # a column that only the plan has
     return Item(item.parts[-1] if named and isinstance(item, s.Name) else unnamed, expression, time)
 
 

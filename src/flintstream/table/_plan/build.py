@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
@@ -30,6 +32,39 @@ def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> No
 def filtered(node: Node, condition: Expr) -> Node:
     """Return the rows for which a condition holds."""
     return Calc(node.columns, node, None, condition)
+
+
+def widened(node: Node, more: Sequence[Expr], prefix: str) -> Node:
+    """Return a table with further columns, which have a prefix and a number each as names."""
+    own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
+    columns = tuple(Column(f"{prefix}{i}", item.type) for i, item in enumerate(more))
+    return Calc((*node.columns, *columns), node, (*own, *more))
+
+
+def renamed(node: Node, names: Sequence[str], place: Place | None = None) -> Node:
+    """Return a table with other names for its columns.
+
+    Raises:
+        SqlError: There are more or fewer names than columns.
+    """
+    if len(names) != len(node.columns):
+        raise SqlError(f"{len(names)} names{at(place)} for {len(node.columns)} columns: {', '.join(names)}")
+    return Calc(tuple(replace(c, name=name) for name, c in zip(names, node.columns, strict=True)), node, None)
+
+
+def distinct_names(items: Sequence[Item]) -> list[Item]:
+    """Return the columns with a number after names that come again: id, id0, id1."""
+    taken = {element.name for element in items}
+    seen: set[str] = set()
+    found = []
+    for item in items:
+        name = item.name
+        if name in seen:
+            name = next(f"{item.name}{i}" for i in count() if f"{item.name}{i}" not in taken)
+            taken.add(name)
+        seen.add(name)
+        found.append(replace(item, name=name))
+    return found
 
 
 def values(rows: Sequence[tuple[Expr, ...]], names: Sequence[str], zone: str, place: Place | None = None) -> Node:

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.aggregates import AggregateCall
     from flintstream.table._expressions.expr import Column
     from flintstream.table._plan.settings import PlannerSettings
+    from flintstream.table._syntax.queries import WindowKind
 
 
 @dataclass(frozen=True)
 class WindowSpec:
     """A window table function. All times are in ms."""
 
-    kind: str
-    """TUMBLE, HOP, CUMULATE or SESSION."""
+    kind: WindowKind
     size: int
     """Of a session, the gap."""
     slide: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
@@ -30,11 +30,17 @@ if TYPE_CHECKING:
     from flintstream.table._plan.conditions import Bounds, Parts
     from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._plan.window_columns import WindowColumns
+    from flintstream.table._syntax.queries import JoinKind
 
 CURRENT = -1
 """The position of the time in a version that holds as long as no other one has come."""
-INNER, LEFT, RIGHT, FULL, SEMI, ANTI = "INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"
-_TITLES = {
+INNER: Final = "INNER"
+LEFT: Final = "LEFT"
+RIGHT: Final = "RIGHT"
+FULL: Final = "FULL"
+SEMI: Final = "SEMI"
+ANTI: Final = "ANTI"
+_TITLES: dict[JoinKind, str] = {
     INNER: "InnerJoin",
     LEFT: "LeftOuterJoin",
     RIGHT: "RightOuterJoin",
@@ -50,7 +56,7 @@ class Join(Node):
 
     left: Node
     right: Node
-    kind: str
+    kind: JoinKind
     condition: Expr | None
     """On a left row followed by a right one."""
     zone: str
@@ -121,7 +127,7 @@ def joined(
     settings: PlannerSettings,
     left: Node,
     right: Node,
-    kind: str,
+    kind: JoinKind,
     condition: Expr | None,
     version: tuple[int, int] | None = None,
 ) -> Join:
@@ -193,7 +199,7 @@ def versioned(
     settings: PlannerSettings,
     left: Node,
     right: Node,
-    kind: str,
+    kind: JoinKind,
     condition: Expr | None,
     time: Expr,
     place: Place | None,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._errors import Place
     from flintstream.table._plan.settings import PlannerSettings
+    from flintstream.table._syntax.queries import SetOperator
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class SetOperation(Node):
 
     left: Node
     right: Node
-    operation: str
+    operation: SetOperator
     batch: bool
     ttl_ms: int
 
@@ -44,7 +45,7 @@ class SetOperation(Node):
         return f"SetOperation(operation=[{self.operation}])"
 
 
-def combined(settings: PlannerSettings, left: Node, right: Node, operation: str, place: Place | None) -> Node:
+def combined(settings: PlannerSettings, left: Node, right: Node, operation: SetOperator, place: Place | None) -> Node:
     """Return a set operation.
 
     Raises:

@@ -16,7 +16,8 @@ from flintstream.table._connectors.times import TimeOf
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
 from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
-from flintstream.table._expressions.resolver import Item, Scope, resolve
+from flintstream.table._expressions.resolver import Item, resolve
+from flintstream.table._expressions.scope import Scope
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.narrowing import narrowed

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 from flintstream.table._errors import unsupported
+from flintstream.table._sql import exp
 
 if TYPE_CHECKING:
-    from flintstream.table._sql.dialect import Parsed
+    from flintstream.table._sql.dialect import Parsed, Tokens
 
 _SETS = ("this", "expression", "distinct", "with_", "order", "limit", "offset")
-READ: dict[str, tuple[str, ...]] = {
-    "Select": (
-        "with_", "distinct", "expressions", "from_", "joins", "where", "group", "having", "windows", "order", "limit",
-        "offset", "hint", "qualify", "sample",
-    ),
-    "Union": _SETS,
-    "Intersect": _SETS,
-    "Except": _SETS,
-    "Subquery": ("this", "alias", "with_", "order", "limit", "offset", "sample"),
-    "Values": ("expressions", "alias", "order", "limit", "offset", "with_", "sample"),
-    "Distinct": ("expressions",),
-    "Table": ("this", "db", "catalog", "alias", "version", "joins", "sample"),
-    "TableSample": ("method", "size", "seed"),
-    "Join": ("this", "on", "using", "side", "kind", "method"),
-    "Group": ("expressions", "grouping_sets", "cube", "rollup"),
-    "Ordered": ("this", "desc", "nulls_first"),
-    "Limit": ("expression",),
-    "Fetch": ("count", "direction", "limit_options"),
-    "WindowSpec": ("kind", "start", "start_side", "end", "end_side"),
-}  # fmt: skip
-"""What planners read of each kind of clause, by sqlglot's names."""
+
+
+@cache
+def _read() -> dict[type[exp.Expr], tuple[str, ...]]:
+    """Return what is read of each kind of clause, by sqlglot's names."""
+    return {
+        exp.Select: (
+            "with_", "distinct", "expressions", "from_", "joins", "where", "group", "having", "windows", "order",
+            "limit", "offset", "hint", "qualify", "sample",
+        ),
+        exp.Union: _SETS,
+        exp.Intersect: _SETS,
+        exp.Except: _SETS,
+        exp.Subquery: ("this", "alias", "with_", "order", "limit", "offset", "sample"),
+        exp.Values: ("expressions", "alias", "order", "limit", "offset", "with_", "sample"),
+        exp.Distinct: ("expressions",),
+        exp.Table: ("this", "db", "catalog", "alias", "version", "joins", "sample"),
+        exp.TableSample: ("method", "size", "seed"),
+        exp.Join: ("this", "on", "using", "side", "kind", "method"),
+        exp.Group: ("expressions", "grouping_sets", "cube", "rollup"),
+        exp.Ordered: ("this", "desc", "nulls_first"),
+        exp.Limit: ("expression",),
+        exp.Fetch: ("count", "direction", "limit_options"),
+        exp.WindowSpec: ("kind", "start", "start_side", "end", "end_side"),
+    }  # fmt: skip
+
 
 REFUSED: dict[tuple[str, str], tuple[str, str]] = {
     ("Select", "match"): ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
@@ -56,7 +63,7 @@ WORDS = {"MATCH_RECOGNIZE": "use key_by() and state on the stream", "MODEL": "ca
 """Words of clauses that sqlglot cannot read."""
 
 
-def refuse_words(tokens: Any) -> None:
+def refuse_words(tokens: Tokens) -> None:
     """Refuse clauses by their words.
 
     Raises:
@@ -79,8 +86,7 @@ def refuse_unread(parsed: Parsed) -> None:
         UnsupportedClauseError: There is something.
     """
     for node in parsed.tree.walk():
-        kind = type(node).__name__
-        read = READ.get(kind)
+        kind, read = type(node).__name__, _read().get(type(node))
         if read is None:
             continue
         for key, value in node.args.items():

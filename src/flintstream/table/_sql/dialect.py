@@ -19,14 +19,15 @@ from flintstream.table._types.reader import read_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sqlglot.expressions import Expr
     from sqlglot.tokenizer_core import Token, TokenType
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._errors import Place
+    from flintstream.table._sql import exp
     from flintstream.table._sql.hints import Hint
+    from flintstream.table._syntax.queries import WindowKind
 
-WINDOWS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
+WINDOWS: dict[str, WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "CUMULATE": "CUMULATE", "SESSION": "SESSION"}
 _TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
 """The word before the type in the parentheses of a function."""
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
@@ -55,7 +56,7 @@ def _dialect() -> Any:
         UNICODE_STRINGS: ClassVar = [("u&'", "'"), ("U&'", "'")]
 
     class FlinkParser(parser):  # type: ignore[valid-type,misc]
-        FUNCTIONS: ClassVar[dict[str, Callable[..., Expr]]] = {}
+        FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
         FUNCTION_PARSERS: ClassVar = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}
         FUNCTION_PARSERS["JSON_ARRAYAGG"] = lambda self: self.expression(
             sqlglot.exp.JSONArrayAgg(
@@ -208,7 +209,7 @@ class Tokens:
 class WindowCall:
     """A window table function as it is written."""
 
-    kind: str
+    kind: WindowKind
     place: Place
     table: Parsed | tuple[str, ...]
     """A query, or the name of a table."""
@@ -275,9 +276,8 @@ def _prepared(tokens: Sequence[Token]) -> list[Any]:
 
 def _without_name(part: list[Any]) -> tuple[str, list[Any]]:
     """Return the name of ``NAME => value`` and the value."""
-    if len(part) > 2 and part[1].text == "=>":
-        return str(part[0].text).upper(), part[2:]
-    return "", part
+    named = len(part) > 2 and part[1].text == "=>"
+    return (str(part[0].text).upper(), part[2:]) if named else ("", part)
 
 
 class Parsed:
@@ -307,7 +307,7 @@ class Parsed:
             first = error.errors[0] if error.errors else {}
             what = f"{first.get('description', error)} near '{first.get('highlight', '')}'"
             raise SqlError(f"{what} at line {first.get('line')}, column {first.get('col')}") from error
-        self.tree: Any = trees[0]
+        self.tree: exp.Expr = trees[0]
         refuse_unread(self)
 
     def _without_types(self, tokens: list[Token]) -> list[Any]:
@@ -345,7 +345,7 @@ class Parsed:
     def _window(self, tokens: list[Token], start: int) -> int:
         """Read ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))``, and return the position after it."""
         place = place_at(self.sql, tokens[start + 2].start)
-        kind = str(tokens[start + 2].text).upper()
+        kind = WINDOWS[str(tokens[start + 2].text).upper()]
         parts, end = _arguments(tokens, start + 4)
         given: dict[str, Any] = {"partition": (), "sizes": []}
         for part in parts:
@@ -376,7 +376,7 @@ class Parsed:
         names = tuple(key for key in keys if key.upper() not in {"PARTITION", "BY", "PARTITION BY"})
         return tuple(str(item.text) for item in part[:cut] if item.text != "."), names
 
-    def place(self, node: Any) -> Place | None:
+    def place(self, node: exp.Expr) -> Place | None:
         """Return where a part of the query begins."""
         for item in node.walk():
             start = item.meta.get("start")

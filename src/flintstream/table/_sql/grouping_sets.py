@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.table._errors import SqlError, at
+from flintstream.table._sql import exp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sqlglot.expressions import Expr
-
     from flintstream.table._syntax.scalar import Syntax
 
-    Read = Callable[[Any], Syntax]
+    Read = Callable[[exp.Expr], Syntax]
 
-_SEVERAL = ("GroupingSets", "Rollup", "Cube")
 _MOST = 64
 """Each row is there once for each set, so more are a mistake rather than a query."""
 
 
-def grouping_keys(group: Expr, read: Read) -> tuple[list[Syntax], list[list[Syntax]]]:
+def grouping_keys(group: exp.Expr, read: Read) -> tuple[list[Syntax], list[list[Syntax]]]:
     """Return all keys of a GROUP BY, and its sets of keys; no sets if the keys are a plain list.
 
     Raises:
         SqlError: There are more than 64 sets.
     """
-    if group is None:
-        return [], []
     parts = group.expressions
     choices = [_choices(part, read) for part in parts]
-    if not any(type(part).__name__ in _SEVERAL for part in parts):
+    if not any(map(_is_several, parts)):
         return [key for (keys,) in choices for key in keys], []
     sets = [[key for keys in chosen for key in keys] for chosen in product(*choices)]
     if len(sets) > _MOST:
@@ -41,26 +37,29 @@ def grouping_keys(group: Expr, read: Read) -> tuple[list[Syntax], list[list[Synt
     return [key for keys in sets for key in keys], sets
 
 
-def _first(node: Expr) -> Any:
+def _is_several(node: exp.Expr) -> bool:
+    return isinstance(node, (exp.GroupingSets, exp.Rollup, exp.Cube))
+
+
+def _first(node: exp.Expr) -> exp.Expr:
     return _first(node.expressions[0]) if node.expressions else node
 
 
-def _choices(node: Expr, read: Read) -> list[list[Syntax]]:
+def _choices(node: exp.Expr, read: Read) -> list[list[Syntax]]:
     """Return the sets of keys that a part stands for."""
-    kind = type(node).__name__
-    if kind == "GroupingSets":
+    if isinstance(node, exp.GroupingSets):
         return [keys for expression in node.expressions for keys in _choices(expression, read)]
-    if kind not in _SEVERAL:
+    if not _is_several(node):
         return [_keys(node, read)]
     units = [_keys(expression, read) for expression in node.expressions]
     sizes = range(len(units), -1, -1)
-    if kind == "Rollup":
+    if isinstance(node, exp.Rollup):
         return [_joined(units[:size]) for size in sizes]
     return [_joined(chosen) for size in sizes for chosen in combinations(units, size)]
 
 
-def _keys(node: Expr, read: Read) -> list[Syntax]:
-    return [read(expression) for expression in (node.expressions if type(node).__name__ == "Tuple" else [node])]
+def _keys(node: exp.Expr, read: Read) -> list[Syntax]:
+    return [read(expression) for expression in (node.expressions if isinstance(node, exp.Tuple) else [node])]
 
 
 def _joined(units: Sequence[list[Syntax]]) -> list[Syntax]:

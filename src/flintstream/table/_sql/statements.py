@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
+from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._catalog.catalog import DeclaredTable, View
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, at, nearest, unsupported
@@ -16,12 +17,12 @@ from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.nodes import explained
-from flintstream.table._plan.build import calc
+from flintstream.table._plan.build import calc, renamed
 from flintstream.table._sql.alter import altered
 from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
-from flintstream.table._sql.select import QueryPlanner, renamed
+from flintstream.table._sql.queries import read_query
 from flintstream.table._sql.show_create import show_create
 from flintstream.table._types.rules import is_nullable, sql_name, text_type
 
@@ -89,7 +90,8 @@ def query(session: Session, sql: str) -> Node:
 
 def _query(session: Session, tokens: Tokens) -> Node:
     refuse_words(tokens)
-    return QueryPlanner(session, Parsed(tokens.sql, tokens.rest())).plan()
+    syntax = read_query(Parsed(tokens.sql, tokens.rest()), session.catalog.functions)
+    return QueryPlanner(session.settings, session.scope(()), session.table).plan(syntax)
 
 
 class Statements:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.table._analyzer.grouping import Grouping
+from flintstream.table._analyzer.windows import group_window
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Call as CallExpr
@@ -14,11 +16,9 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.helpers import named_row
 from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.table_aggregates import flat_grouped
-from flintstream.table._sql.grouping import Grouping
-from flintstream.table._sql.over import HIDDEN
-from flintstream.table._sql.windows import group_window
 from flintstream.table._steps.names import named
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import TIMESTAMPS
@@ -48,17 +48,9 @@ def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
     return [changed(syntax_of(item), known) for item in given]
 
 
-def changed(syntax: object, change: Callable[[s.Syntax], s.Syntax]) -> Any:
+def changed(syntax: s.Syntax, change: Callable[[s.Syntax], s.Syntax]) -> s.Syntax:
     """Return an expression with each of its parts changed, the outer ones first."""
-    if isinstance(syntax, tuple):
-        return tuple(changed(item, change) for item in syntax)
-    if not isinstance(syntax, s.Syntax):
-        return syntax
-    made = change(syntax)
-    if isinstance(made, s.Name):
-        return made
-    parts = [field.name for field in fields(made) if field.name != "place"]
-    return replace(made, **{name: changed(getattr(made, name), change) for name in parts})
+    return s.mapped(change(syntax), lambda part: changed(part, change))
 
 
 _WHOLE = "$result"
@@ -163,7 +155,7 @@ class GroupedTable:
         """
         table = self._table
         session = table._t_env._session
-        grouping = Grouping(session, table._node, table._scope(), self._keys)
+        grouping = Grouping(session.settings, table._node, table._scope(), self._keys)
         return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))
 
     def aggregate(self, func: object) -> AggregatedTable:
@@ -389,15 +381,11 @@ class WindowGroupedTable:
         items = [changed(element, in_sql) for element in chosen]
         session = table._t_env._session
         timed, scope = table._node, table._scope()
-        position = scope.find(call.arguments[0])[0]
-        if (
-            session.settings.batch
-            and not timed.columns[position].time
-            and isinstance(timed.columns[position].type, TIMESTAMPS)
-        ):
-            timed = session.with_time(timed, position)
+        time = resolve(call.arguments[0], scope)
+        if session.settings.batch and isinstance(time, Ref) and isinstance(time.type, TIMESTAMPS):
+            timed = session.with_time(timed, time.index) if not timed.columns[time.index].time else timed
         node, rewrite = group_window(timed, call, scope)
-        grouping = Grouping(session, node, session.scope(node.columns), rewrite(keys))
+        grouping = Grouping(session.settings, node, scope.of(node.columns), rewrite(keys))
         found = grouping.plan(rewrite(items), None, "_c")
         if len(items) == len(found.columns):  # the types of the Table API, where those of SQL are NOT NULL
             pairs = zip(items, found.columns, strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from flintstream.table._syntax import scalar as s
@@ -47,13 +46,9 @@ def named(
     return list(map(with_name, items))
 
 
-def _within(syntax: object, wanted: Callable[[s.Syntax], bool]) -> Iterator[s.Syntax]:
-    if isinstance(syntax, tuple):
-        for item in syntax:
-            yield from _within(item, wanted)
-    elif isinstance(syntax, s.Syntax):
-        if wanted(syntax):
-            yield syntax
-            return
-        for part in fields(syntax):
-            yield from _within(getattr(syntax, part.name), wanted)
+def _within(syntax: s.Syntax, wanted: Callable[[s.Syntax], bool]) -> Iterator[s.Syntax]:
+    if wanted(syntax):
+        yield syntax
+        return
+    for part in s.parts(syntax):
+        yield from _within(part, wanted)

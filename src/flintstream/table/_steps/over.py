@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.table._analyzer.over import selected
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.resolver import resolve, resolve_items
-from flintstream.table._plan.build import calc
-from flintstream.table._sql.over import with_windows
+from flintstream.table._expressions.resolver import resolve
 from flintstream.table._steps.grouped import changed, listed
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import RowsType
@@ -52,10 +51,8 @@ class OverWindowedTable:
             SqlError: There is no such window, or it has another order than a time attribute.
         """
         table = self._table
-        session, node = table._t_env._session, table._node
         items = [changed(item, self._with_window) for item in listed(table, fields)]
-        node, scope, made, _ = with_windows(session, node, table._scope(), items, None)
-        return table._with(calc(node, resolve_items(made, scope)))
+        return table._with(selected(table._t_env._session.settings, table._node, table._scope(), items, unnamed="_c"))
 
     def _with_window(self, syntax: s.Syntax) -> s.Syntax:
         if not isinstance(syntax, s.Apply) or syntax.function != "OVER":

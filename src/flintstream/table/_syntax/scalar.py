@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from flintstream.common._types.data_types import DataType
     from flintstream.table._errors import Place
+
+S = TypeVar("S", bound="Syntax")
 
 
 @dataclass(frozen=True)
@@ -111,3 +115,76 @@ class Columns(Syntax):
 
     chosen: tuple[Any, ...]
     without: bool = False
+
+
+@dataclass(frozen=True)
+class Query:
+    """A table that a statement describes."""
+
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Subquery(Syntax):
+    """The value of a query with one row and one column."""
+
+    query: Query
+
+    @property
+    def clause(self) -> str:
+        """What an error calls it where there can be none."""
+        return "a subquery within an expression"
+
+
+@dataclass(frozen=True)
+class Exists(Subquery):
+    """Whether a query has rows."""
+
+    @property
+    def clause(self) -> str:
+        """What an error calls it where there can be none."""
+        return "EXISTS"
+
+
+@dataclass(frozen=True)
+class Quantified(Subquery):
+    """``a > ALL (SELECT ...)``; IN is ``= ANY``."""
+
+    values: tuple[Syntax, ...]
+    sign: str
+    quantifier: Literal["ANY", "ALL", "IN"]
+
+    @property
+    def clause(self) -> str:
+        """What an error calls it where there can be none."""
+        return "IN with a subquery" if self.quantifier == "IN" else f"{self.quantifier} of a query here"
+
+
+def parts(syntax: Syntax) -> Iterator[Syntax]:
+    """Yield the expressions of which an expression directly consists; those of a query within it are not among them."""
+    for field in fields(syntax):
+        yield from _parts(getattr(syntax, field.name))
+
+
+def _parts(value: object) -> Iterator[Syntax]:
+    if isinstance(value, Syntax):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _parts(item)
+
+
+def mapped(syntax: S, change: Callable[[Syntax], Syntax]) -> S:
+    """Return an expression with each of its direct parts changed."""
+    found: dict[str, Any] = {}
+    for field in fields(syntax):
+        value = getattr(syntax, field.name)
+        if isinstance(value, (Syntax, tuple)):
+            found[field.name] = _mapped(value, change)
+    return replace(syntax, **found)
+
+
+def _mapped(value: object, change: Callable[[Syntax], Syntax]) -> object:
+    if isinstance(value, Syntax):
+        return change(value)
+    return tuple([_mapped(item, change) for item in value]) if isinstance(value, tuple) else value

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.table._analyzer.over import FULL_NAMES, boolean, given, selected
+from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Column, Ref
 from flintstream.table._expressions.functions.json import json_of_group
 from flintstream.table._expressions.invocations import arguments_of
-from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._expressions.resolver import resolve
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.build import calc, filtered
+from flintstream.table._plan.build import filtered
 from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, grouped
-from flintstream.table._plan.over import limited, without_unused_number
-from flintstream.table._sql.over import qualification, with_windows
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 
@@ -26,24 +26,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._session.session import Session
+    from flintstream.table._plan.settings import PlannerSettings
 
 _OF_SETS = ("GROUPING", "GROUPING_ID")
-WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
 
-def aggregates_in(syntax: object) -> bool:
+def aggregates_in(syntax: s.Syntax) -> bool:
     """Return whether an expression has an aggregate function."""
     if isinstance(syntax, s.Aggregate):
         return True
     if isinstance(syntax, s.Over) and isinstance(syntax.function, s.Aggregate):
-        of_rows = syntax.function
-        return aggregates_in((of_rows.argument, of_rows.condition, syntax.partition, syntax.order))
-    if isinstance(syntax, tuple):
-        return any(map(aggregates_in, syntax))
-    return is_dataclass(syntax) and any(aggregates_in(getattr(syntax, field.name)) for field in fields(syntax))
+        syntax = replace(syntax, function=s.Apply(None, "", tuple(s.parts(syntax.function))))
+    return any(map(aggregates_in, s.parts(syntax)))
 
 
 class Grouping:
@@ -51,7 +47,7 @@ class Grouping:
 
     def __init__(
         self,
-        session: Session,
+        settings: PlannerSettings,
         node: Node,
         scope: Scope,
         keys: Sequence[s.Syntax],
@@ -59,13 +55,13 @@ class Grouping:
         sets: Sequence[Sequence[s.Syntax]] = (),
     ) -> None:
         """Group the rows of ``node`` for which a condition holds; if there are ``sets`` of keys, by each of them."""
-        self.session, self.node, self.scope, self.condition = session, node, scope, condition
-        self._structures: dict[int, tuple[s.Syntax, Any]] = {}
+        self.settings, self.node, self.scope, self.condition = settings, node, scope, condition
+        self._structures: dict[int, tuple[s.Syntax, object]] = {}
         """By the id of an expression: it, so that no other one gets the id, and its structure."""
         windows = [self._window(item) for item in sets or [keys]]
         self.window = windows[0] if all(windows) else None
         self.keys: list[s.Syntax] = []
-        self.names: dict[Any, str] = {}
+        self.names: dict[object, str] = {}
         """What stands for a key, by its structure."""
         for key in keys:
             position = self._window_column(key)
@@ -75,7 +71,7 @@ class Grouping:
                 self.names[self._structure(key)] = f"$k{len(self.keys)}"
                 self.keys.append(key)
         self.aggregates: list[s.Aggregate] = []
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[object, int] = {}
         """The positions of aggregates, by their structure."""
         self.sets = [{self.names[self._structure(key)] for key in item} for item in sets]
         self.constants: list[list[int]] = [list(range(len(sets)))] if sets else []
@@ -102,7 +98,7 @@ class Grouping:
                 raise unsupported(clause, others[0].place if others else None, "use the same columns in both")
         return self.node
 
-    def _structure(self, syntax: object) -> Any:
+    def _structure(self, syntax: object) -> object:
         """Return what two equal expressions have in common: all but their places and ways to name a column."""
         if isinstance(syntax, s.Name):
             index, rest = self.scope.find(syntax)
@@ -116,7 +112,7 @@ class Grouping:
             return tuple(map(self._structure, syntax))
         return syntax.upper() if isinstance(syntax, str) else repr(syntax)
 
-    def above(self, syntax: object) -> Any:
+    def above(self, syntax: s.Syntax) -> s.Syntax:
         """Return an expression on the result of the grouping.
 
         Raises:
@@ -128,25 +124,18 @@ class Grouping:
                 self.aggregates.append(syntax)
             return s.Name(syntax.place, (f"$a{number}",))
         if isinstance(syntax, s.Over) and isinstance(syntax.function, s.Aggregate):
-            of_rows = syntax.function
-            argument, condition = self.above(of_rows.argument), self.above(of_rows.condition)
-            over = replace(syntax, function=replace(of_rows, argument=argument, condition=condition))
-            return replace(over, partition=self.above(syntax.partition), order=self.above(syntax.order))
+            rows = s.mapped(syntax.function, self.above)
+            return s.mapped(replace(syntax, function=rows), lambda part: part if part is rows else self.above(part))
         if isinstance(syntax, s.Apply) and syntax.function.upper() in _OF_SETS:
             return self._grouping(syntax)
-        if isinstance(syntax, s.Syntax) and not isinstance(syntax, (s.Star, s.Columns)):
-            known = self.names.get(self._structure(syntax))
-            if known is not None:
-                return s.Name(syntax.place, (known,))
-            if isinstance(syntax, s.Name):
-                raise SqlError(f"Expression '{'.'.join(syntax.parts)}'{at(syntax.place)} is not being grouped")
-            changed = {
-                field.name: self.above(getattr(syntax, field.name)) for field in fields(syntax) if field.name != "place"
-            }
-            return replace(syntax, **changed)
-        if isinstance(syntax, tuple):
-            return tuple(map(self.above, syntax))
-        return syntax
+        if isinstance(syntax, (s.Star, s.Columns)):
+            return syntax
+        known = self.names.get(self._structure(syntax))
+        if known is not None:
+            return s.Name(syntax.place, (known,))
+        if isinstance(syntax, s.Name):
+            raise SqlError(f"Expression '{'.'.join(syntax.parts)}'{at(syntax.place)} is not being grouped")
+        return s.mapped(syntax, self.above)
 
     def _grouping(self, call: s.Apply) -> s.Syntax:
         """Return a column with a bit for each argument that is not a key of the row's set."""
@@ -168,22 +157,12 @@ class Grouping:
             SqlError: An expression is neither grouped nor aggregated.
         """
         named = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._listed(items))]
-        made = [self.above(item) for item in named]
-        condition = None if having is None else self.above(having)
-        qualified = () if qualify is None else (self.above(qualify),)
+        made, condition, qualified = (list(map(self.above, part)) for part in (named, given(having), given(qualify)))
         node = self._grouped()
-        scope = self.session.scope(node.columns)
-        if condition is not None:
-            resolved = resolve(condition, scope)
-            if not isinstance(resolved.type, (t.BooleanType, t.NullType)):
-                raise SqlError(f"HAVING{at(condition.place)} needs a BOOLEAN, but got {sql_name(resolved.type)}")
-            node = filtered(node, resolved)
-        node, scope, made_, _ = with_windows(self.session, node, scope, [*made, *qualified], None)
-        resolved_ = None
-        if qualify is not None:
-            resolved_ = qualification(made_.pop(), scope)
-            node, resolved_ = limited(node, resolved_, self.session.zone)
-        return without_unused_number(calc(node, resolve_items(made_, scope), resolved_))
+        scope = self.scope.of(node.columns, ())
+        for item in condition:
+            node = filtered(node, boolean(item, scope, "HAVING", item.place))
+        return selected(self.settings, node, scope, made, qualify=next(iter(qualified), None))
 
     def _listed(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []
@@ -228,12 +207,10 @@ class Grouping:
             input_ = Expanded(expanded, input_, len(columns), tuple(copies))
             calls = [item.after(len(numbers)) for item in calls]
             columns += numbers
-        if self.window is None:
-            return grouped(self.session.settings, input_, len(columns), tuple(calls), (*columns, *results), None)
-        times = self.window.columns[-3:]
-        return grouped(
-            self.session.settings, input_, len(columns), tuple(calls), (*columns, *results, *times), self.window.spec
-        )
+        window = self.window
+        times = () if window is None else window.columns[-3:]
+        spec = None if window is None else window.spec
+        return grouped(self.settings, input_, len(columns), tuple(calls), (*columns, *results, *times), spec)
 
     def _key(self, index: int, key: Expr) -> Column:
         name = f"$k{index}"
@@ -252,7 +229,7 @@ class Grouping:
             argument = self._json(aggregate, argument)
         kind = t.BigIntType(False) if argument is None else argument.type
         has_groups = bool(self.keys) or self.window is not None
-        name = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}.get(aggregate.function, aggregate.function)
+        name = FULL_NAMES.get(aggregate.function, aggregate.function)
         returned = result_type(name, kind, aggregate.place, grouped=has_groups)
         position = condition = None
         if argument is not None:
@@ -265,10 +242,10 @@ class Grouping:
         return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.option)
 
     def _json(self, aggregate: s.Aggregate, argument: Expr) -> Expr:
-        made = json_of_group(aggregate.function, argument, self.session.zone)
+        made = json_of_group(aggregate.function, argument, self.settings.zone)
         if made is None:
-            given = argument.arguments if isinstance(argument, Call) and argument.name == "ROW" else (argument,)
-            types = ", ".join(sql_name(item.type) for item in given)
+            values = argument.arguments if isinstance(argument, Call) and argument.name == "ROW" else (argument,)
+            types = ", ".join(sql_name(item.type) for item in values)
             takes = "(any)" if aggregate.function == "JSON_ARRAYAGG" else "(KEY STRING VALUE any)"
             raise SqlError(
                 f"{aggregate.function}({types}){at(aggregate.place)} has arguments of the wrong type: it takes {takes}"
@@ -280,24 +257,24 @@ class Grouping:
         if function.kind != "aggregate":
             raise SqlError(f"{function.name}{at(aggregate.place)} is a {function.kind} function: {function.advice}")
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
-        given = arguments_of(
-            function, [resolve(item, self.scope) for item in written], self.session.zone, aggregate.place
+        arguments = arguments_of(
+            function, [resolve(item, self.scope) for item in written], self.settings.zone, aggregate.place
         )
-        if aggregate.distinct and len(given) != 1:
+        if aggregate.distinct and len(arguments) != 1:
             raise SqlError(f"{function.name}{at(aggregate.place)} with DISTINCT takes one argument")
         if self.node.changelog and not function.retracts:
             raise SqlError(
                 f"{function.name}{at(aggregate.place)} has no method retract(), but the rows that it reads "
                 "can be retracted"
             )
-        positions = list(range(len(parts), len(parts) + len(given)))
-        parts += given
+        positions = list(range(len(parts), len(parts) + len(arguments)))
+        parts += arguments
         condition = None
         if aggregate.condition is not None:
             condition = len(parts)
             parts.append(resolve(aggregate.condition, self.scope))
         argument = positions[0] if positions else None
-        kind = given[0].type if given else t.BigIntType(False)
+        kind = arguments[0].type if arguments else t.BigIntType(False)
         return AggregateCall(
             function.name,
             argument,
@@ -305,12 +282,12 @@ class Grouping:
             function.result_type.nullable(),
             aggregate.distinct,
             condition,
-            function=function.of_types([item.type for item in given]),
+            function=function.of_types([item.type for item in arguments]),
             more=tuple(positions[1:]),
         )
 
 
-def distinct(session: Session, node: Node) -> Node:
+def distinct(settings: PlannerSettings, node: Node, scope: Scope) -> Node:
     """Return each row of a table once."""
-    names: list[s.Syntax] = [s.Name(None, (column.name,)) for column in node.columns]
-    return Grouping(session, node, session.scope(node.columns), names).plan(names, None, "")
+    names = [s.Name(None, (column.name,)) for column in node.columns]
+    return Grouping(settings, node, scope.of(node.columns, ()), names).plan(names, None, "")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest
@@ -13,12 +12,13 @@ from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import IntervalType, RowsType, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from flintstream.table._expressions.resolver import Scope
+    from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._sql.dialect import Parsed, WindowCall
+    from flintstream.table._syntax import queries as q
 
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 _SIZES = {"TUMBLE": (1, 2), "HOP": (2, 3), "CUMULATE": (2, 3), "SESSION": (1, 1)}
 _NAMES = {
     "TUMBLE": ("SIZE", "OFFSET"),
@@ -28,7 +28,7 @@ _NAMES = {
 }
 
 
-def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], zone: str) -> Node:
+def windowed(node: Node, call: q.Window, zone: str) -> Node:
     """Return a table with the columns of its windows.
 
     Raises:
@@ -43,11 +43,10 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
             f"The window function {call.kind}{at(call.place)} requires the time column '{column.name}' to be a time "
             "attribute: declare a WATERMARK for it, or use a column AS PROCTIME()"
         )
-    sizes = _sizes(call, read)
-    kind = call.kind
+    sizes = _sizes(call)
     size = sizes.get("SIZE", sizes.get("GAP", 0))
     slide = sizes.get("SLIDE", sizes.get("STEP", 0))
-    if kind == "CUMULATE" and size % slide:
+    if call.kind == "CUMULATE" and size % slide:
         raise SqlError(
             f"CUMULATE{at(call.place)}: the size must be a multiple of the step, but got {size} and {slide} ms"
         )
@@ -56,7 +55,7 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
             raise ColumnNotFoundError((item,), f" in PARTITION BY{at(call.place)}", nearest(item, names))
     partition = tuple(names.index(item) for item in call.partition)
     spec = WindowSpec(
-        kind,
+        call.kind,
         size,
         slide,
         sizes.get("OFFSET", 0),
@@ -66,12 +65,12 @@ def windowed(node: Node, call: WindowCall, read: Callable[[Parsed], s.Syntax], z
         zone=_zone(column, zone),
     )
     moment = t.TimestampType(3, False)
-    times = (
-        Column("window_start", moment),
-        Column("window_end", moment),
-        Column("window_time", column.type.not_null() if column.time == "ROWTIME" else moment, column.time),
-    )
-    return Windowed((*node.columns, *times), node, spec)
+    time = column.type.not_null() if column.time == "ROWTIME" else moment
+    return _with_times(node, spec, moment, Column("window_time", time, column.time))
+
+
+def _with_times(node: Node, spec: WindowSpec, moment: t.DataType, time: Column) -> Windowed:
+    return Windowed((*node.columns, Column("window_start", moment), Column("window_end", moment), time), node, spec)
 
 
 def _zone(column: Column, zone: str) -> str:
@@ -80,15 +79,14 @@ def _zone(column: Column, zone: str) -> str:
     return zone if local else ""
 
 
-def _sizes(call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> dict[str, int]:
+def _sizes(call: q.Window) -> dict[str, int]:
     least, most = _SIZES[call.kind]
     names = _NAMES[call.kind]
     if not least <= len(call.sizes) <= most:
         wanted = ", ".join(names[:least])
         raise SqlError(f"{call.kind}{at(call.place)} needs {wanted} after DESCRIPTOR(...), as INTERVAL '5' MINUTE")
     found: dict[str, int] = {}
-    for i, (name, parsed) in enumerate(call.sizes):
-        value: Any = read(parsed)
+    for i, (name, value) in enumerate(call.sizes):
         if not isinstance(value, s.Value) or not isinstance(value.type, IntervalType) or value.type.months:
             raise SqlError(f"{call.kind}{at(call.place)}: {name or names[i]} must be an INTERVAL of days or less")
         if (name or names[i]) not in names:
@@ -101,7 +99,7 @@ def _sizes(call: WindowCall, read: Callable[[Parsed], s.Syntax]) -> dict[str, in
 
 # -- the older functions of GROUP BY ---------------------------------------------------------------------------------
 
-_OLDER = ("TUMBLE", "HOP", "SESSION")
+_OLDER: dict[str, q.WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "SESSION": "SESSION"}
 _PARTS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time", "PROCTIME": "window_time"}
 
 
@@ -110,7 +108,9 @@ def is_group_window(key: s.Syntax) -> bool:
     return isinstance(key, s.Apply) and key.function.upper() in _OLDER and len(key.arguments) > 1
 
 
-def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callable[[Any], Any]]:
+def group_window(
+    node: Node, key: s.Syntax, scope: Scope
+) -> tuple[Node, Callable[[Sequence[s.Syntax]], list[s.Syntax]]]:
     """Return a table with the columns of a window, and what replaces the window's functions by these columns.
 
     Raises:
@@ -118,7 +118,7 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
     """
     if not isinstance(key, s.Apply) or not isinstance(key.arguments[0], s.Name):
         raise SqlError(f"a window of GROUP BY{at(key.place)} needs a time attribute and an INTERVAL")
-    kind = key.function.upper()
+    kind = _OLDER[key.function.upper()]
     column = node.columns[scope.find(key.arguments[0])[0]]
     if not column.time:
         raise SqlError(
@@ -137,31 +137,21 @@ def group_window(node: Node, key: s.Syntax, scope: Scope) -> tuple[Node, Callabl
     spec = WindowSpec(
         kind, size, slide, offset, column.time == "ROWTIME", rows=rows, zone="" if rows else _zone(column, scope.zone)
     )
-    moment = t.TimestampType(3, rows)
-    times = (
-        Column("window_start", moment),
-        Column("window_end", moment),
-        Column("window_time", column.type, column.time),
-    )
     tables = {f"{kind}_{part}": name for part, name in _PARTS.items()}
 
-    def replaced(syntax: object) -> Any:
+    def replaced(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Apply) and syntax.function.upper() in tables:
             return s.Name(syntax.place, (tables[syntax.function.upper()],))
-        if isinstance(syntax, s.Syntax) and not isinstance(syntax, s.Name):
-            parts = [field.name for field in fields(syntax) if field.name != "place"]
-            return replace(syntax, **{name: replaced(getattr(syntax, name)) for name in parts})
-        return tuple(map(replaced, syntax)) if isinstance(syntax, tuple) else syntax
+        return s.mapped(syntax, replaced)
 
-    def rewrite(given: object) -> Any:
-        if not isinstance(given, list):
-            return replaced(given)
-        found: list[Any] = []
+    def rewrite(given: Sequence[s.Syntax]) -> list[s.Syntax]:
+        found: list[s.Syntax] = []
         for item in given:
             if is_group_window(item):
-                found += [s.Name(item.place, (name,)) for name in ("window_start", "window_end", "window_time")]
+                found += [s.Name(item.place, (name,)) for name in WINDOW_COLUMNS]
             else:
                 found.append(replaced(item))
         return found
 
-    return Windowed((*node.columns, *times), node, spec), rewrite
+    moment = t.TimestampType(3, rows)
+    return _with_times(node, spec, moment, Column("window_time", column.type, column.time)), rewrite

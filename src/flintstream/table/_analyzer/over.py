@@ -1,0 +1,233 @@
+"""OVER: windows of rows in SELECT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from flintstream.common._types import data_types as t
+from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
+from flintstream.table._expressions.expr import Column, Const, Ref
+from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._expressions.scope import HIDDEN
+from flintstream.table._operators.ordering import Sorted
+from flintstream.table._operators.over import Frame, Position
+from flintstream.table._plan.build import calc, distinct_names, filtered, widened
+from flintstream.table._plan.conditions import both
+from flintstream.table._plan.over import limited, over, without_unused_number
+from flintstream.table._syntax import scalar as s
+from flintstream.table._types.rules import IntervalType, is_nullable, sql_name, with_null
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flintstream.table._errors import Place
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.scope import Scope
+    from flintstream.table._logical.nodes import Node
+    from flintstream.table._plan.settings import PlannerSettings
+
+T = TypeVar("T")
+NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+MOVED = ("LAG", "LEAD")
+FULL_NAMES = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}
+
+
+def selected(
+    settings: PlannerSettings,
+    node: Node,
+    scope: Scope,
+    items: Sequence[s.Syntax],
+    condition: Expr | None = None,
+    qualify: s.Syntax | None = None,
+    unnamed: str = "EXPR$",
+) -> Node:
+    """Return what SELECT chooses of the rows for which a condition holds, and then that of QUALIFY.
+
+    Raises:
+        SqlError: A window has no order, or a frame that cannot be.
+    """
+    node, scope, found, condition = _with_windows(settings, node, scope, [*items, *given(qualify)], condition)
+    if qualify is not None:
+        wanted = boolean(found.pop(), scope, "QUALIFY", qualify.place)
+        condition = both([*given(condition), wanted], settings.zone)
+    node, condition = limited(node, condition, settings.zone)
+    return without_unused_number(calc(node, distinct_names(resolve_items(found, scope, unnamed)), condition))
+
+
+def boolean(syntax: s.Syntax, scope: Scope, clause: str, place: Place | None) -> Expr:
+    """Return a condition.
+
+    Raises:
+        SqlError: It is not a BOOLEAN.
+    """
+    found = resolve(syntax, scope)
+    if not isinstance(found.type, (t.BooleanType, t.NullType)):
+        raise SqlError(f"{clause}{at(place)} needs a BOOLEAN, but got {sql_name(found.type)}")
+    return found
+
+
+def given(item: T | None) -> list[T]:
+    """Return a list of what is there."""
+    return [] if item is None else [item]
+
+
+def _with_windows(
+    settings: PlannerSettings, node: Node, scope: Scope, items: Sequence[s.Syntax], condition: Expr | None
+) -> tuple[Node, Scope, list[s.Syntax], Expr | None]:
+    """Return a table with a column for each function OVER a window, and the expressions on it."""
+    groups: dict[object, list[s.Over]] = {}
+    for item in items:
+        for call in _windows_in(item):
+            groups.setdefault((call.partition, call.order, call.frame), []).append(call)
+    if not groups:
+        return node, scope, list(items), condition
+    if condition is not None:
+        node = filtered(node, condition)
+    names: dict[int, str] = {}
+    for calls in groups.values():
+        node, scope = _with_window(settings, node, scope, calls, names)
+
+    def replaced(syntax: s.Syntax) -> s.Syntax:
+        if isinstance(syntax, s.Over):
+            return s.Name(syntax.place, (names[id(syntax)],))
+        return s.mapped(syntax, replaced)
+
+    return node, scope, list(map(replaced, items)), None
+
+
+def with_names(syntax: s.Syntax, items: Sequence[s.Syntax], scope: Scope) -> s.Syntax:
+    """Return a condition of QUALIFY with what its names mean that SELECT gives to expressions."""
+    meanings = {item.names: item.argument for item in items if isinstance(item, s.Alias)}
+    own = {(column.name,) for column in scope.columns}
+
+    def meant(part: s.Syntax) -> s.Syntax:
+        if isinstance(part, s.Name):
+            return part if part.parts in own else meanings.get(part.parts, part)
+        return s.mapped(part, meant)
+
+    return meant(syntax)
+
+
+def _windows_in(syntax: s.Syntax) -> Iterator[s.Over]:
+    if isinstance(syntax, s.Over):
+        yield syntax
+        return
+    for part in s.parts(syntax):
+        yield from _windows_in(part)
+
+
+def _with_window(
+    settings: PlannerSettings, node: Node, scope: Scope, calls: list[s.Over], names: dict[int, str]
+) -> tuple[Node, Scope]:
+    first = calls[0]
+    extra: list[Expr] = []
+
+    def position(syntax: s.Syntax) -> int:
+        made = resolve(syntax, scope)
+        if isinstance(made, Ref):
+            return made.index
+        extra.append(made)
+        return len(node.columns) + len(extra) - 1
+
+    partition = tuple(position(item) for item in first.partition)
+    order = tuple(Sorted(position(item), descending, none) for item, descending, none in first.order)
+    _check_order(node, first, order, batch=settings.batch)
+    if extra:
+        node = widened(node, extra, f"{HIDDEN}x{len(node.columns)}")
+        scope = scope.of(node.columns)
+        extra = []
+    aggregates: list[tuple[AggregateCall, s.Over]] = []
+    positions: list[tuple[Position, t.DataType, s.Over]] = []
+    for item in calls:
+        if isinstance(item.function, s.Aggregate):
+            aggregates.append((_aggregate(item.function, scope, position), item))
+        else:
+            positions.append((*_position(item, scope, position, batch=settings.batch), item))
+    results = [(call.type, item) for call, item in aggregates] + [(kind, item) for _, kind, item in positions]
+    columns = []
+    for number, (kind, item) in enumerate(results):
+        names[id(item)] = f"{HIDDEN}{len(node.columns) + number}"
+        columns.append(Column(names[id(item)], kind))
+    made = over(
+        settings,
+        widened(node, extra, "$") if extra else node,
+        len(extra),
+        (partition, order, _frame(first, bool(order))),
+        tuple(call for call, _ in aggregates),
+        tuple(place for place, _, _ in positions),
+        tuple(columns),
+        first.place,
+    )
+    return made, scope.of(made.columns)
+
+
+def _check_order(node: Node, call: s.Over, order: tuple[Sorted, ...], *, batch: bool) -> None:
+    if not order and not batch:
+        raise SqlError(f"OVER{at(call.place)} needs ORDER BY")
+    if batch or call.frame is None:
+        return
+    first = order[0]
+    column = node.columns[first.index] if first.index < len(node.columns) else None
+    if len(order) > 1 or first.descending or column is None or not column.time:
+        raise unsupported(
+            "a frame of OVER that is not ordered by a time attribute, ascending,",
+            call.place,
+            "declare a WATERMARK for the column, or use one AS PROCTIME()",
+        )
+
+
+def _aggregate(call: s.Aggregate, scope: Scope, position: Callable[[s.Syntax], int]) -> AggregateCall:
+    argument = None if call.argument is None else resolve(call.argument, scope)
+    kind = t.BigIntType(False) if argument is None else argument.type
+    name = FULL_NAMES.get(call.function, call.function)
+    returned = result_type(name, kind, call.place, grouped=True)
+    where = None if call.condition is None else position(call.condition)
+    if where is not None and name != "COUNT":
+        returned = returned.nullable()
+    place = None if call.argument is None else position(call.argument)
+    return AggregateCall(name, place, kind, returned, call.distinct, where, call.option)
+
+
+def _position(
+    call: s.Over, scope: Scope, position: Callable[[s.Syntax], int], *, batch: bool
+) -> tuple[Position, t.DataType]:
+    function = call.function
+    if not isinstance(function, s.Apply) or function.function.upper() not in (*NUMBERS, *MOVED):
+        known = ", ".join((*NUMBERS, *MOVED, *AGGREGATES))
+        raise SqlError(f"OVER{at(call.place)} needs one of {known}")
+    name = function.function.upper()
+    if name in NUMBERS:
+        if name != "ROW_NUMBER" and not batch:
+            raise unsupported(f"{name}() on a stream", call.place, "use ROW_NUMBER()")
+        return Position(name), t.BigIntType(False)
+    if name == "LEAD" and not batch:
+        raise unsupported("LEAD() on a stream", call.place, "use LAG() in the opposite order")
+    argument, *more = function.arguments
+    kind = resolve(argument, scope).type
+    values = [resolve(item, scope) for item in more]
+    if any(not isinstance(value, Const) for value in values):
+        raise SqlError(f"{name}{at(call.place)} needs literals after its first argument")
+    literals = [value.value for value in values if isinstance(value, Const)]
+    offset, default = [*literals, *[1, None][len(literals) :]][:2]
+    nullable = default is None or any(value.nullable for value in values[1:])
+    return Position(name, position(argument), int(offset), default), with_null(kind, nullable or is_nullable(kind))
+
+
+def _frame(call: s.Over, ordered: bool) -> Frame:
+    """Return the rows that count: by default those up to the current one, or all if there is no order."""
+    if call.frame is None:
+        return Frame(rows=False, before=None, after=0 if ordered else None)
+    rows, low, high = call.frame
+    return Frame(rows, _distance(low, call, rows=rows, sign=1), _distance(high, call, rows=rows, sign=-1))
+
+
+def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, rows: bool, sign: int) -> int | None:
+    value, side = end
+    if value is None:
+        return 0 if side == "CURRENT ROW" else None
+    if not isinstance(value, s.Value) or not isinstance(value.value, int):
+        raise SqlError(f"the frame of OVER{at(call.place)} needs a literal or INTERVAL")
+    if rows == isinstance(value.type, IntervalType):
+        raise SqlError(f"the frame of OVER{at(call.place)}: ROWS takes a number, RANGE an INTERVAL")
+    return value.value * (sign if side == "PRECEDING" else -sign)

@@ -1,0 +1,200 @@
+"""Plans of queries: SELECT and what is in FROM, VALUES, WITH, ORDER BY and set operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
+from flintstream.table._analyzer.joins import joined_table
+from flintstream.table._analyzer.over import selected, with_names
+from flintstream.table._analyzer.subqueries import filtered_rows, with_values
+from flintstream.table._analyzer.unnest import unnested
+from flintstream.table._analyzer.windows import group_window, is_group_window, windowed
+from flintstream.table._errors import SqlError, at, nearest
+from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.resolver import resolve
+from flintstream.table._plan.build import correlated, filtered, renamed, union_all, values
+from flintstream.table._plan.sets import combined
+from flintstream.table._plan.sorting import ordered
+from flintstream.table._syntax import queries as q
+from flintstream.table._syntax import scalar as s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from flintstream.table._analyzer.correlated import Rows
+    from flintstream.table._errors import Place
+    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.scope import Scope
+    from flintstream.table._logical.nodes import Node
+    from flintstream.table._plan.settings import PlannerSettings
+
+    ReadTable = Callable[[tuple[str, ...], Place | None, Mapping[str, str]], Node]
+
+
+@dataclass(frozen=True)
+class QueryPlanner:
+    """Plans the queries at one place of a statement."""
+
+    settings: PlannerSettings
+    base: Scope
+    """A scope without columns: the functions of the program, and the scope of the query around this one."""
+    read_table: ReadTable
+    """Returns the plan that reads a table of the catalog, with other options."""
+    named: Mapping[str, Node] = field(default_factory=dict)
+    """The tables of WITH."""
+
+    def within(self, outer: Scope | None, barrier: str) -> QueryPlanner:
+        """Return the planner of queries within another one, and how errors call them if they read its columns."""
+        return replace(self, base=replace(self.base, parent=outer, barrier=barrier))
+
+    def plan(self, query: s.Query) -> Node:
+        """Return the plan of a query.
+
+        Raises:
+            SqlError: A name or type is wrong.
+            UnsupportedClauseError: A subquery is where it cannot be.
+        """
+        if isinstance(query, q.Select):
+            return self.select(query, self.rows(query))
+        if isinstance(query, q.TableName):
+            return self._table(query)
+        if isinstance(query, q.SetOperation):
+            return self._set_operation(query)
+        if isinstance(query, q.Ordered):
+            return self._ordered(query)
+        if isinstance(query, q.With):
+            return self._with(query)
+        if isinstance(query, q.Window):
+            return windowed(self.plan(query.table), query, self.settings.zone)
+        if isinstance(query, q.Values):
+            rows = [tuple(resolve(cell, self.base) for cell in row) for row in query.rows]
+            return values(rows, [f"EXPR${i}" for i in range(len(rows[0]))], self.settings.zone, query.place)
+        raise TypeError(f"{query!r} is not a query")
+
+    def _with(self, query: q.With) -> Node:
+        named = dict(self.named)
+        for table in query.tables:
+            node = replace(self, named=named).plan(table.table)
+            named = {**named, table.name: _with_columns(node, table)}
+        return replace(self, named=named).plan(query.table)
+
+    def _set_operation(self, query: q.SetOperation) -> Node:
+        left, right = self.plan(query.left), self.plan(query.right)
+        if query.operator == "UNION ALL":
+            return union_all([left, right], self.settings.zone, query.right.place)
+        return combined(self.settings, left, right, query.operator, query.right.place)
+
+    def _ordered(self, query: q.Ordered) -> Node:
+        """Return a query in the order that it asks for, and the part of it."""
+        node = self.plan(query.table)
+        width = len(node.columns) - query.hidden
+        scope = self.base.of(node.columns, ())
+        listed: list[tuple[Expr, bool, bool]] = []
+        for key, descending, none in query.order:
+            if isinstance(key, s.Syntax):
+                listed.append((resolve(key, scope), descending, none))
+                continue
+            if not 0 <= key < width:
+                raise SqlError(f"ORDER BY{at(query.place)} has no column {key + 1}: the query has {width}")
+            listed.append((Ref(node.columns[key].type, key), descending, none))
+        part = (query.skipped, query.limit)
+        return ordered(self.settings, node, listed, part, width=width, place=query.place).checked()
+
+    def rows(self, query: q.Select, *, correlated: bool = False) -> Rows:
+        """Return the rows of FROM for which WHERE holds, which may read the outer query if the query is correlated."""
+        if query.source is None:
+            node: Node = values([()], [], self.settings.zone)
+            scope = self.base.of((), ())
+        elif isinstance(query.source, q.Unnest):
+            node, scope = self._unnested(values([()], [], self.settings.zone), self.base, query.source)
+        else:
+            node, scope = self._source(query.source)
+        for join in query.joins:
+            if isinstance(join, q.Join):
+                node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right))
+            elif isinstance(join, q.Unnest):
+                node, scope = self._unnested(node, scope, join)
+            else:
+                node, scope = self._lateral(node, scope, join)
+        return filtered_rows(self, node, scope, query.where, correlated=correlated)
+
+    def select(self, query: q.Select, rows: Rows) -> Node:
+        """Return what SELECT makes of rows."""
+        node, condition = rows.filtered(self.settings)
+        scope = rows.scope
+        items = []
+        for item in query.items:
+            node, scope, item = with_values(self, node, scope, item)  # noqa: PLW2901 - with columns for its queries
+            items.append(item)
+        qualify = None if query.qualify is None else with_names(query.qualify, items, scope)
+        conditions = () if qualify is None else (qualify,)
+        grouped = query.keys is not None or query.having is not None
+        if grouped or any(map(aggregates_in, (*items, *conditions))):
+            found = self._grouped(node, scope, query, items, condition, qualify)
+        else:
+            found = selected(self.settings, node, scope, items, condition, qualify)
+        return distinct(self.settings, found, self.base) if query.distinct else found
+
+    def _grouped(
+        self,
+        node: Node,
+        scope: Scope,
+        query: q.Select,
+        items: list[s.Syntax],
+        condition: Expr | None,
+        qualify: s.Syntax | None,
+    ) -> Node:
+        keys, sets, having = list(query.keys or ()), list(map(list, query.sets)), query.having
+        call = next((key for key in keys if is_group_window(key)), None)
+        if call is not None:
+            node, rewrite = group_window(node, call, scope)
+            scope = scope.of(node.columns)
+            items, keys, sets = rewrite(items), rewrite(keys), list(map(rewrite, sets))
+            having, qualify = (None if item is None else rewrite([item])[0] for item in (having, qualify))
+        return Grouping(self.settings, node, scope, keys, condition, sets).plan(items, having, "EXPR$", qualify)
+
+    # -- FROM ------------------------------------------------------------------------------------------------------
+
+    def _source(self, source: q.Source) -> tuple[Node, Scope]:
+        """Return a table in FROM, and its columns."""
+        node = _with_columns(self.within(self.base.parent, "a query in FROM that reads").plan(source.table), source)
+        for sample in source.samples:
+            node = filtered(node, resolve(sample, self.base))
+        return node, self.base.of(node.columns, (source.name,) * len(node.columns))
+
+    def _table(self, query: q.TableName) -> Node:
+        node = self.named.get(query.name[0]) if len(query.name) == 1 else None
+        if node is None:
+            return self.read_table(query.name, query.place, query.options)
+        if query.options:
+            raise SqlError(f"OPTIONS{at(query.place)} apply to a table, not to a query or view")
+        return node
+
+    def _unnested(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
+        container = resolve(table.container, scope)
+        found = unnested(node, container, table.columns, table.place, outer=table.outer, numbered=table.numbered)
+        return _next_to(node, scope, found, table.name)
+
+    def _lateral(self, node: Node, scope: Scope, call: q.Lateral) -> tuple[Node, Scope]:
+        function: Any = scope.functions.get(call.function.lower())
+        if function is None:
+            raise SqlError(
+                f"No table function '{call.function}'{at(call.place)}{nearest(call.function, scope.functions)}"
+            )
+        arguments = [resolve(argument, scope) for argument in call.arguments]
+        outer, zone = call.outer, self.settings.zone
+        found = correlated(node, function, arguments, call.columns, outer=outer, zone=zone, place=call.place)
+        return _next_to(node, scope, found, call.name)
+
+
+def _with_columns(node: Node, source: q.Source) -> Node:
+    return renamed(node, source.columns, source.columns_place) if source.columns else node
+
+
+def _next_to(node: Node, scope: Scope, found: Node, table: str) -> tuple[Node, Scope]:
+    """Return a table that has the columns of another one as well, and the names of both."""
+    tables = scope.tables or ("",) * len(node.columns)
+    return found, scope.of(found.columns, (*tables, *([table] * (len(found.columns) - len(node.columns)))))

@@ -1,0 +1,79 @@
+"""From sqlglot's trees of literals to our syntax."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flintstream.common._types import data_types as t
+from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions import helpers
+from flintstream.table._sql import exp
+from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.literals import interval, number
+from flintstream.table._types.rules import text_type
+
+if TYPE_CHECKING:
+    from flintstream.table._errors import Place
+
+
+def literal(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return a text or number."""
+    text = node.this
+    return s.Value(place, text, text_type(text)) if node.is_string else number(text, place)
+
+
+def boolean(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return TRUE or FALSE."""
+    return s.Value(place, bool(node.this), t.BooleanType(False))
+
+
+def null(_: object, __: object, place: Place | None) -> s.Syntax:
+    """Return NULL."""
+    return s.Value(place, None, t.NullType())
+
+
+def typed(node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return ``DATE '2020-01-31'``, TIME or TIMESTAMP."""
+    text, word = node.this.name, node.args["to"].this.name
+    try:
+        if word == "DATE":
+            return s.Value(place, helpers.parse_date(text), t.DateType(False))
+        if word == "TIME":
+            return s.Value(place, helpers.parse_time(text).replace(microsecond=0), t.TimeType(0, False))
+        digits = len(text.partition(".")[2])
+        return s.Value(place, helpers.parse_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
+    except ValueError as error:
+        raise SqlError(f"{error}{at(place)}") from error
+
+
+def interval_of(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return an INTERVAL."""
+    unit = node.args.get("unit")
+    first, last = "" if unit is None else unit.name, ""
+    if isinstance(unit, exp.IntervalSpan):
+        first, last = unit.this.name, unit.expression.name
+    words = [word.upper().rstrip("S") for word in (first, last)]
+    try:
+        return interval(node.this.name, words[0], words[1], place)
+    except (ValueError, ArithmeticError):
+        raise SqlError(
+            f"INTERVAL '{node.this.name}'{at(place)} does not fit {' TO '.join(filter(None, words))}"
+        ) from None
+
+
+def hex_string(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return ``X'0a'``."""
+    value = bytes.fromhex(node.this)
+    return s.Value(place, value, t.BinaryType(max(len(value), 1), False))
+
+
+def unicode_string(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
+    r"""Return ``U&'\00e9'``."""
+    text = re.sub(r"\\([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), node.name)
+    return s.Value(place, text, text_type(text))
+
+
+def national(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return ``N'a'``."""
+    return s.Value(place, node.name, text_type(node.name))

@@ -1,0 +1,268 @@
+"""From sqlglot's trees of queries to our syntax."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._sql import exp
+from flintstream.table._sql.dialect import Parsed
+from flintstream.table._sql.expressions import ExpressionReader
+from flintstream.table._sql.grouping_sets import grouping_keys
+from flintstream.table._sql.hints import table_options
+from flintstream.table._sql.ordering import sorted_by
+from flintstream.table._syntax import queries as q
+from flintstream.table._syntax import scalar as s
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_SIDES: dict[str, q.JoinKind] = {"": "INNER", "LEFT": "LEFT", "RIGHT": "RIGHT", "FULL": "FULL"}
+_ORDER = ("order", "limit", "offset")
+
+
+def read_query(parsed: Parsed, functions: Mapping[str, Any]) -> s.Query:
+    """Return the syntax of a query; ``functions`` are those of the program by name.
+
+    Raises:
+        SqlError: A part of it cannot be.
+        UnsupportedClauseError: It has a clause that is not supported.
+    """
+    found = QueryReader(parsed, functions).query(parsed.tree)
+    unread = [hint for hints in parsed.hints.values() for hint in hints if hint.options]
+    if unread:
+        raise unsupported("OPTIONS here", unread[0].place, "write them right after the name of a table in FROM")
+    return found
+
+
+class QueryReader(ExpressionReader):
+    """Converts queries and their expressions."""
+
+    def query(self, tree: exp.Expr) -> s.Query:
+        """Return the syntax of a query."""
+        with_ = tree.args.get("with_")
+        tables = tuple(map(self._common_table, () if with_ is None else with_.expressions))
+        found = self._ordered(tree) if any(map(tree.args.get, _ORDER)) else self._plain(tree)
+        return q.With(found.place, tables, found) if tables else found
+
+    def _common_table(self, tree: exp.Expr) -> q.Source:
+        return self._named(tree.args.get("alias"), self.query(tree.this), tree.alias)
+
+    def _plain(self, tree: exp.Expr) -> s.Query:
+        """Return a query without its order."""
+        place = self.parsed.place(tree)
+        if isinstance(tree, exp.Subquery):
+            return self.query(tree.this)
+        if isinstance(tree, exp.Select):
+            return self._select(tree)
+        if isinstance(tree, exp.Values):
+            rows = (row.expressions if isinstance(row, exp.Tuple) else [row] for row in tree.expressions)
+            return q.Values(place, tuple(self._all(row) for row in rows))
+        operator = _set_operator(tree)
+        if operator is None:
+            raise unsupported(type(tree).__name__.upper(), place, "combine the streams in the program")
+        return q.SetOperation(place, operator, self.query(tree.this), self.query(tree.expression))
+
+    # -- ORDER BY --------------------------------------------------------------------------------------------------
+
+    def _ordered(self, tree: exp.Expr) -> q.Ordered:
+        order, limit, offset = (tree.args.get(name) for name in _ORDER)
+        place = self.parsed.place(order or tree)
+        table = self._plain(tree)
+        hidden: list[s.Syntax] = []
+        keys: list[tuple[s.Syntax | int, bool, bool]] = []
+        for item in () if order is None else order.expressions:
+            syntax, descending, none = sorted_by(self, item)
+            key: s.Syntax | int = syntax
+            if isinstance(syntax, s.Value) and isinstance(syntax.value, int):
+                key = syntax.value - 1
+            elif isinstance(table, q.Select) and not table.distinct and not _is_listed(syntax, table.items):
+                key = s.Name(syntax.place, (f"$o{len(hidden)}",))
+                hidden.append(s.Alias(syntax.place, _with_meanings(syntax, table.items), key.parts))
+            keys.append((key, descending, none))
+        if isinstance(table, q.Select):
+            table = replace(table, items=(*table.items, *hidden))
+        skipped, most = (None if item is None else self._count(item) for item in (offset, limit))
+        return q.Ordered(place, table, tuple(keys), len(hidden), skipped or 0, most)
+
+    def _count(self, tree: exp.Expr) -> int:
+        given = tree.args.get("count") if isinstance(tree, exp.Fetch) else tree.expression
+        if given is None:
+            return 1  # FETCH FIRST ROW ONLY
+        value = self.read(given)
+        if not isinstance(value, s.Value) or not isinstance(value.value, int):
+            raise SqlError(f"LIMIT{at(self.parsed.place(given))} needs a whole number")
+        return value.value
+
+    # -- SELECT ----------------------------------------------------------------------------------------------------
+
+    def _select(self, tree: exp.Select) -> q.Select:
+        args = tree.args
+        outer_windows = self.windows
+        self.windows = {window.name: window for window in args.get("windows") or ()}
+        group = args.get("group")
+        keys, sets = ([], []) if group is None else grouping_keys(group, self.read)
+        found = q.Select(
+            self.parsed.place(tree),
+            self._all(tree.expressions),
+            self._first_source(tree),
+            tuple(map(self._join, args.get("joins") or ())),
+            self._clause(args.get("where")),
+            None if group is None else tuple(keys),
+            tuple(map(tuple, sets)),
+            self._clause(args.get("having")),
+            self._clause(args.get("qualify")),
+            bool(args.get("distinct")),
+        )
+        self.windows = outer_windows
+        return found
+
+    def _clause(self, tree: exp.Expr | None) -> s.Syntax | None:
+        return None if tree is None else self.read(tree.this)
+
+    # -- FROM ------------------------------------------------------------------------------------------------------
+
+    def _first_source(self, tree: exp.Select) -> q.Source | q.Unnest | None:
+        from_, sample = tree.args.get("from_"), tree.args.get("sample")
+        if sample is not None and tree.args.get("joins"):
+            raise unsupported("TABLESAMPLE here", self.parsed.place(sample), "write it in a query in FROM")
+        if from_ is None:
+            return None
+        if isinstance(from_.this, exp.Unnest):
+            return self._unnest(from_.this, outer=False)
+        source = self._source(from_.this)
+        return source if sample is None else replace(source, samples=(*source.samples, self._sample(sample)))
+
+    def _source(self, tree: exp.Expr) -> q.Source:
+        """Return a table in FROM."""
+        place = self.parsed.place(tree)
+        alias, sample = tree.args.get("alias"), tree.args.get("sample")
+        if isinstance(tree, exp.Table):
+            found = self._table(tree)
+        elif isinstance(tree, (exp.Subquery, exp.Values)):
+            found = self._named(alias, self.query(tree), tree.alias)
+        else:
+            kind = type(tree).__name__
+            clause = f"{kind.upper()} of a query" if isinstance(tree, exp.Lateral) else f"{kind} in FROM"
+            raise unsupported(clause, place, "write a JOIN")
+        return replace(found, place=place, samples=() if sample is None else (self._sample(sample),))
+
+    def _table(self, tree: exp.Table) -> q.Source:
+        place, alias = self.parsed.place(tree), tree.args.get("alias")
+        name = tuple(part.name for part in tree.parts)
+        if name[0].startswith("$window"):
+            window = self._window_function(int(name[0][len("$window") :]))
+            return self._named(alias, window, "" if alias is None else alias.name)
+        if isinstance(tree.this, exp.Anonymous):
+            raise unsupported(f"{tree.this.name}()", place, "use window() on a keyed stream")
+        hints = self.parsed.hints.pop(tree.parts[-1].meta["end"], [])
+        return self._named(alias, q.TableName(place, name, table_options(hints)), tree.alias or name[-1])
+
+    def _window_function(self, number: int) -> q.Window:
+        call = self.parsed.windows[number]
+        table: s.Query
+        if isinstance(call.table, Parsed):
+            table = read_query(call.table, self.functions)
+        else:
+            table = q.TableName(call.place, call.table, {})
+        sizes = [(name, ExpressionReader(size).read(size.tree.expressions[0])) for name, size in call.sizes]
+        return q.Window(call.place, call.kind, table, call.column, tuple(sizes), call.partition)
+
+    def _named(self, alias: exp.Expr | None, table: s.Query, name: str) -> q.Source:
+        place = None if alias is None else self.parsed.place(alias)
+        return q.Source(table.place, table, name, _columns(alias), place)
+
+    def _sample(self, tree: exp.Expr) -> s.Syntax:
+        """Return the condition that holds for a row with the probability that TABLESAMPLE says."""
+        place = self.parsed.place(tree)
+        if place is None and tree.parent is not None:
+            place = self.parsed.place(tree.parent)
+        method, size = str(tree.args.get("method") or "").upper(), tree.args.get("size")
+        if method not in {"BERNOULLI", "SYSTEM"} or size is None:
+            raise unsupported(f"TABLESAMPLE {method}".strip(), place, "write TABLESAMPLE BERNOULLI (percent)")
+        seed = tree.args.get("seed")
+        percent = self.read(size)
+        if not isinstance(percent, s.Value) or not 0 <= (percent.value or 0) <= 100:
+            raise SqlError(f"TABLESAMPLE{at(place)} takes a percentage from 0 to 100, but got {size.sql()}")
+        chance = s.Value(place, float(percent.value) / 100, t.DoubleType(False))
+        random = s.Apply(place, "RAND", () if seed is None else (self.read(seed),))
+        return s.Apply(place, "<", (random, chance))
+
+    def _join(self, join: exp.Join) -> q.Join | q.Unnest | q.Lateral:
+        """Return the next table in FROM."""
+        given = join.this
+        place = self.parsed.place(given)
+        side, kind, method, on = (join.args.get(name) for name in ("side", "kind", "method", "on"))
+        side, kind, method = (str(word or "").upper() for word in (side, kind, method))
+        if isinstance(given, exp.Lateral) and given.this.name.upper() == "TABLE":
+            self._refuse_condition(on, "a table function")
+            call = given.this.expressions[0]
+            name, columns = given.alias or call.name, _columns(given.args.get("alias"))
+            arguments = self._all(call.expressions)
+            return q.Lateral(self.parsed.place(call), call.name, arguments, name, columns, side == "LEFT")
+        if isinstance(given, exp.Unnest):
+            self._refuse_condition(on, "UNNEST")
+            return self._unnest(given, outer=side == "LEFT")
+        if method not in {"", "NATURAL"}:
+            raise unsupported(f"{method} JOIN", place, "name the columns with ON or USING")
+        if side not in _SIDES or kind not in {"", "INNER", "OUTER", "CROSS"}:
+            raise unsupported(f"{side} {kind} JOIN".strip(), place, "use IN")
+        version = given.args.get("version")
+        return q.Join(
+            self._source(given),
+            _SIDES[side],
+            None if on is None else self.read(on),
+            None if on is None else self.parsed.place(on),
+            tuple(column.name for column in join.args.get("using") or ()),
+            method == "NATURAL",
+            None if version is None else self.read(version.expression),
+        )
+
+    def _refuse_condition(self, on: exp.Expr | None, table: str) -> None:
+        if on is not None and not (isinstance(on, exp.Boolean) and on.this):
+            raise unsupported(f"ON of {table}", self.parsed.place(on), "filter with WHERE")
+
+    def _unnest(self, tree: exp.Unnest, *, outer: bool) -> q.Unnest:
+        place = self.parsed.place(tree)
+        if len(tree.expressions) != 1:
+            raise SqlError(f"UNNEST{at(place)} takes one ARRAY or MAP")
+        columns, offset = _columns(tree.args.get("alias")), tree.args.get("offset")
+        if offset and columns:
+            columns = (*columns, offset.name if isinstance(offset, exp.Expr) else "ORDINALITY")
+        return q.Unnest(place, self.read(tree.expressions[0]), tree.alias, columns, bool(offset), outer)
+
+
+def _set_operator(tree: exp.Expr) -> q.SetOperator | None:
+    distinct = bool(tree.args.get("distinct"))
+    if isinstance(tree, exp.Union):
+        return "UNION" if distinct else "UNION ALL"
+    if isinstance(tree, exp.Intersect):
+        return "INTERSECT" if distinct else "INTERSECT ALL"
+    if isinstance(tree, exp.Except):
+        return "EXCEPT" if distinct else "EXCEPT ALL"
+    return None
+
+
+def _columns(alias: exp.Expr | None) -> tuple[str, ...]:
+    """Return the names that an alias gives to columns."""
+    return () if alias is None else tuple(column.name for column in alias.args.get("columns") or ())
+
+
+def _is_listed(key: s.Syntax, items: Sequence[s.Syntax]) -> bool:
+    """Return whether a key of ORDER BY is the name of a column of the result."""
+    if not isinstance(key, s.Name) or len(key.parts) != 1:
+        return False
+    aliases = {item.names[0] for item in items if isinstance(item, s.Alias)}
+    return key.parts[0] in aliases | {item.parts[-1] for item in items if isinstance(item, s.Name)}
+
+
+def _with_meanings(key: s.Syntax, items: Sequence[s.Syntax]) -> s.Syntax:
+    """Return a key of ORDER BY with what SELECT gives its names to."""
+    meanings = {item.names: item.argument for item in items if isinstance(item, s.Alias)}
+
+    def meant(part: s.Syntax) -> s.Syntax:
+        return meanings.get(part.parts, part) if isinstance(part, s.Name) else s.mapped(part, meant)
+
+    return meant(key)

@@ -1,0 +1,143 @@
+"""Queries as programs write them, before names are resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from flintstream.table._syntax import scalar as s
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.table._errors import Place
+
+JoinKind = Literal["INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"]
+WindowKind = Literal["TUMBLE", "HOP", "CUMULATE", "SESSION"]
+SetOperator = Literal["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"]
+
+
+@dataclass(frozen=True)
+class TableName(s.Query):
+    """A table of the catalog, or of WITH."""
+
+    name: tuple[str, ...]
+    options: Mapping[str, str]
+    """What the hint OPTIONS says."""
+
+
+@dataclass(frozen=True)
+class Values(s.Query):
+    """Rows of expressions."""
+
+    rows: tuple[tuple[s.Syntax, ...], ...]
+
+
+@dataclass(frozen=True)
+class Window(s.Query):
+    """A window table function."""
+
+    kind: WindowKind
+    table: s.Query
+    column: str
+    """That of the time."""
+    sizes: tuple[tuple[str, s.Syntax], ...]
+    """The names of arguments, empty if they have none, and their values."""
+    partition: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in FROM."""
+
+    place: Place | None
+    table: s.Query
+    name: str
+    columns: tuple[str, ...] = ()
+    """Other names for its columns, if there are any."""
+    columns_place: Place | None = None
+    samples: tuple[s.Syntax, ...] = ()
+    """The conditions of TABLESAMPLE."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """The next table in FROM, and how it is joined with those before it."""
+
+    right: Source
+    kind: JoinKind
+    condition: s.Syntax | None = None
+    condition_place: Place | None = None
+    using: tuple[str, ...] = ()
+    natural: bool = False
+    time: s.Syntax | None = None
+    """The time of the version of the right table, in the rows of the left one."""
+
+
+@dataclass(frozen=True)
+class Unnest:
+    """The elements of a container of each row, as a table in FROM."""
+
+    place: Place | None
+    container: s.Syntax
+    name: str
+    columns: tuple[str, ...]
+    numbered: bool
+    outer: bool
+
+
+@dataclass(frozen=True)
+class Lateral:
+    """The rows that a table function returns for each row, as a table in FROM."""
+
+    place: Place | None
+    function: str
+    arguments: tuple[s.Syntax, ...]
+    name: str
+    columns: tuple[str, ...]
+    outer: bool
+
+
+@dataclass(frozen=True)
+class Select(s.Query):
+    """SELECT."""
+
+    items: tuple[s.Syntax, ...]
+    source: Source | Unnest | None
+    joins: tuple[Join | Unnest | Lateral, ...] = ()
+    where: s.Syntax | None = None
+    keys: tuple[s.Syntax, ...] | None = None
+    """Those of GROUP BY; None without one."""
+    sets: tuple[tuple[s.Syntax, ...], ...] = ()
+    having: s.Syntax | None = None
+    qualify: s.Syntax | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class SetOperation(s.Query):
+    """UNION, INTERSECT or EXCEPT of two tables."""
+
+    operator: SetOperator
+    left: s.Query
+    right: s.Query
+
+
+@dataclass(frozen=True)
+class Ordered(s.Query):
+    """ORDER BY, OFFSET and LIMIT of a query whose last ``hidden`` columns are only there for the order."""
+
+    table: s.Query
+    order: tuple[tuple[s.Syntax | int, bool, bool], ...]
+    """Expressions or positions of columns from 0 on, whether they are descending, and whether None comes first."""
+    hidden: int
+    skipped: int
+    limit: int | None
+
+
+@dataclass(frozen=True)
+class With(s.Query):
+    """Tables that only one query knows, each with a name."""
+
+    tables: tuple[Source, ...]
+    table: s.Query
