@@ -84,7 +84,7 @@ class TableDescriptor:
 
     __repr__ = __str__
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _parts(self) -> tuple[object, ...]:
         return self._schema, self._options, self._partitions, self._comment
 
     def _declared(self, default: Schema | None = None) -> DeclaredTable:

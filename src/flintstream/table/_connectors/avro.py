@@ -37,7 +37,7 @@ def schema_of(names: Sequence[str], types: Sequence[t.DataType]) -> str:
     return json.dumps(_record(names, types, f"{_NAMESPACE}.record"))
 
 
-def _record(names: Sequence[str], types: Sequence[t.DataType], name: str) -> dict[str, Any]:
+def _record(names: Sequence[str], types: Sequence[t.DataType], name: str) -> dict[str, object]:
     fields = []
     for field, kind in zip(names, types, strict=True):
         made = _schema(kind, f"{name}_{field}")
@@ -45,12 +45,12 @@ def _record(names: Sequence[str], types: Sequence[t.DataType], name: str) -> dic
     return {"type": "record", "name": name, "fields": fields}
 
 
-def _schema(kind: t.DataType, name: str) -> Any:
+def _schema(kind: t.DataType, name: str) -> object:
     made = _strict(kind, name)
     return ["null", made] if is_nullable(kind) else made
 
 
-def _strict(kind: t.DataType, name: str) -> Any:
+def _strict(kind: t.DataType, name: str) -> object:
     if isinstance(kind, TEXTS):
         return "string"
     if isinstance(kind, t.BooleanType):
@@ -149,7 +149,7 @@ class AvroMessages(Decoder, Encoder):
         return lambda row: write_whole(encode, record(row))
 
 
-class AvroRowFiles(BulkWriterFactory[Any]):
+class AvroRowFiles(BulkWriterFactory[object]):
     """Writes rows to Avro files."""
 
     def __init__(self, names: Sequence[str], types: Sequence[t.DataType]) -> None:
@@ -161,7 +161,7 @@ class AvroRowFiles(BulkWriterFactory[Any]):
         return _Writer(self.records.create(stream), dict_of(self.names, self.types))
 
 
-class _Writer(BulkWriter[Any]):
+class _Writer(BulkWriter[object]):
     def __init__(self, writer: BulkWriter[Any], record: Convert) -> None:
         self.writer, self.record = writer, record
 

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.options import Options
 
-    Row = tuple[Any, ...]
+    Row = tuple[object, ...]
     Changes = list[tuple[Row, int]]
-    ReadObject = Callable[[Any], Row]
+    ReadObject = Callable[[object], Row]
 
 FORMATS = ("canal-json", "debezium-json", "maxwell-json")
 _UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError)
 
 
-def _moment(ms: Any) -> Any:
+def _moment(ms: Any) -> object:
     return None if ms is None else from_millis(ms)
 
 
@@ -45,7 +45,7 @@ def _of_source(name: str) -> Callable[[Any], Any]:
     return lambda found: (found.get("source") or {}).get(name)
 
 
-def _properties(found: Any) -> Any:
+def _properties(found: Any) -> object:
     given = found.get("source")
     return None if given is None else {key: _text(value) for key, value in given.items()}
 

@@ -100,7 +100,7 @@ class _Fields:
     def _safe(self, read: Callable[[str], object], null: str | None) -> Field:
         lenient = self.lenient
 
-        def field(text: str | None) -> Any:
+        def field(text: str | None) -> object:
             if text is None or text == null:
                 return None
             try:
@@ -129,7 +129,7 @@ class _Fields:
         return helpers.named_row(names, [read(part) for read, part in zip(fields, parts, strict=True)])
 
 
-class CsvFiles(StreamFormat[Any]):
+class CsvFiles(StreamFormat[object]):
     """The records of CSV files. Fields of columns that a query does not ``need`` are not read, and are None."""
 
     def __init__(

@@ -174,13 +174,13 @@ class FakeLookup:
     def __init__(self, fields: Sequence[FakeField], keys: Sequence[int]) -> None:
         """Take the fields of a row, and the positions of the key."""
         self.fields, self.keys = tuple(fields), tuple(keys)
-        self._makers: list[tuple[Callable[[int], Any], float]] | None = None
+        self._makers: list[tuple[Callable[[int], object], float]] | None = None
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the functions."""
         return {**self.__dict__, "_makers": None}
 
-    def find(self, keys: Sequence[tuple[object, ...]]) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
+    def find(self, keys: Sequence[tuple[object, ...]]) -> dict[tuple[object, ...], list[tuple[object, ...]]]:
         """Return a row for each key."""
         if self._makers is None:
             self._makers = [(field.maker(), field.null_rate) for field in self.fields]

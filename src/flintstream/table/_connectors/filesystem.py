@@ -53,7 +53,7 @@ def _row_type(names: Sequence[str], types: Sequence[t.DataType]) -> t.RowType:
     return t.RowType([t.RowField(name, kind) for name, kind in zip(names, types, strict=True)])
 
 
-class _Lines(DeserializationSchema[Any]):
+class _Lines(DeserializationSchema[object]):
     """Reads a tuple from each line; lines without one are skipped."""
 
     def __init__(self, decoded: Decoder) -> None:
@@ -63,7 +63,7 @@ class _Lines(DeserializationSchema[Any]):
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_ready": None}
 
-    def deserialize(self, message: bytes) -> Any:
+    def deserialize(self, message: bytes) -> object:
         """Return the tuple."""
         if self._ready is None:
             self._ready = self.decoded.decode()
@@ -74,7 +74,7 @@ class _Lines(DeserializationSchema[Any]):
         return None
 
 
-class _Tuples(StreamFormat[Any]):
+class _Tuples(StreamFormat[object]):
     """The records of Avro files as tuples."""
 
     splittable = True

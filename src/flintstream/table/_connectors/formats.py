@@ -171,7 +171,7 @@ class JsonDecoder(Decoder):
         parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
         lenient, strict, names, loads = self.lenient, self.strict, self.names, parser(self.types)
 
-        def lenient_field(found: Any, name: str, read: Reader) -> Any:
+        def lenient_field(found: Any, name: str, read: Reader) -> object:
             try:
                 return _field(found, name, read)
             except _WRONG:

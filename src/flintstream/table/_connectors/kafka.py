@@ -266,7 +266,7 @@ def places(
     more: Sequence[str] = (),
     *,
     key_first: bool = False,
-) -> tuple[Decoder | None, list[tuple[str, Any]]]:
+) -> tuple[Decoder | None, list[tuple[str, object]]]:
     """Return what reads the key, and where each column is.
 
     Args:

@@ -60,7 +60,7 @@ class Directories(BucketAssigner):
         return "/".join([f"{key}={_escaped(element[i], self.default)}" for key, i in self.keys])
 
 
-class WithoutKeys(BulkWriterFactory[Any]):
+class WithoutKeys(BulkWriterFactory[object]):
     """Writes the columns of rows that are not in the directory's name."""
 
     def __init__(self, factory: BulkWriterFactory[Any], positions: Sequence[int]) -> None:
@@ -72,11 +72,11 @@ class WithoutKeys(BulkWriterFactory[Any]):
         return _Writer(self.factory.create(stream), self.positions)
 
 
-def _without(positions: Sequence[int], row: Any) -> Any:
+def _without(positions: Sequence[int], row: Any) -> object:
     return _make_row(None, [row[i] for i in positions])
 
 
-class _Writer(BulkWriter[Any]):
+class _Writer(BulkWriter[object]):
     def __init__(self, writer: BulkWriter[Any], positions: Sequence[int]) -> None:
         self.writer, self.project = writer, partial(_without, positions)
 
@@ -104,7 +104,7 @@ class LinesWithoutKeys(Encoder):
         return self.encoder.encode(_without(self.positions, value), type_info)
 
 
-class WithKeys(StreamFormat[Any]):
+class WithKeys(StreamFormat[object]):
     """Adds the values in the directory's name to the records of a format, and puts columns into their order."""
 
     def __init__(

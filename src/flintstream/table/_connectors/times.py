@@ -20,7 +20,7 @@ def _millis(moment: datetime | None) -> int:
     return millis(moment)
 
 
-class TimeOf(TimestampAssigner[Any]):
+class TimeOf(TimestampAssigner[object]):
     """The time in a column."""
 
     def __init__(self, position: int) -> None:
@@ -31,7 +31,7 @@ class TimeOf(TimestampAssigner[Any]):
         return _millis(value[self.position])
 
 
-class ComputedTime(TimestampAssigner[Any]):
+class ComputedTime(TimestampAssigner[object]):
     """The time that an expression computes from the columns of a source."""
 
     def __init__(self, code: Source) -> None:
@@ -51,7 +51,7 @@ class ComputedTime(TimestampAssigner[Any]):
         return _millis(found[0][0])
 
 
-class TimeColumn(WatermarkGenerator[Any]):
+class TimeColumn(WatermarkGenerator[object]):
     """Watermarks of a column: its largest value less a delay.
 
     As in Flink's tables, one follows a record at once if it is further on than the interval of watermarks.

@@ -145,7 +145,7 @@ def json_array(values: list[Any]) -> str:
     return "[" + ",".join(["null" if value is None else value for value in values]) + "]"
 
 
-def single(values: list[object]) -> Any:
+def single(values: list[object]) -> object:
     """Return the only value; None if there is none.
 
     Raises:

@@ -189,7 +189,7 @@ def compiled(code: Source) -> Any:
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_parts),
         *(collection_helpers, time_patterns),
     )
-    scope: dict[str, Any] = {}
+    scope: dict[str, object] = {}
     for room in rooms:
         scope |= vars(room)
     scope |= code.names

@@ -50,7 +50,7 @@ def known(values: list[object]) -> list[Any]:
     return [value for value in values if value is not None]
 
 
-def only(values: list[object]) -> Any:
+def only(values: list[object]) -> object:
     """Return the only element; None of an empty array.
 
     Raises:

@@ -10,8 +10,8 @@ from typing import Any
 from flintstream.table._expressions.linear_patterns import Linear
 from flintstream.table._expressions.pattern_helpers import regex as compiled_regex
 
-Test = Callable[[Any, Any], bool]
-Operand = Callable[[Any, Any], Any]
+Test = Callable[[object, object], bool]
+Operand = Callable[[object, object], object]
 Inner = Callable[[str], Operand]
 
 _MISSING = object()
@@ -203,7 +203,7 @@ def _sized(a: Any, b: object) -> bool:
     return type(a) in {list, dict, str} and _equal(len(a), b)
 
 
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+_OPERATORS: dict[str, Callable[[object, object], bool]] = {
     "==": _equal,
     "!=": lambda a, b: not _equal(a, b),
     "===": lambda a, b: type(a) is type(b) and _equal(a, b),

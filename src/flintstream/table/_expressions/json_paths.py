@@ -54,7 +54,7 @@ class JsonPath:
         """Pickle the text: functions cannot be pickled."""
         return JsonPath, (self.text,)
 
-    def find(self, document: object) -> Any:
+    def find(self, document: object) -> object:
         """Return what the path selects; None if it is missing and the path is lax.
 
         Raises:
@@ -176,7 +176,7 @@ class _Reader:
         definite, visit, functions = compiled(reader.path(), lax=True)
         from_root = text.startswith("$")
 
-        def find(value: object, root: object) -> Any:
+        def find(value: object, root: object) -> object:
             found: list[object] = []
             visit(root if from_root else value, root, found)
             if definite and not found:

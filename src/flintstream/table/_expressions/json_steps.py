@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Visit = Callable[[Any, Any, list[Any]], None]
+Visit = Callable[[object, object, list[object]], None]
 
 
 class Step:

@@ -74,12 +74,12 @@ def remainder_doubles(a: float, b: float) -> float:
     return math.fmod(a, b) if b and a - a == 0 else math.nan
 
 
-def floor_number(value: object) -> Any:
+def floor_number(value: object) -> object:
     """Return the next whole number below, in the type of the value."""
     return _whole(value, math.floor)
 
 
-def ceil_number(value: object) -> Any:
+def ceil_number(value: object) -> object:
     """Return the next whole number above, in the type of the value."""
     return _whole(value, math.ceil)
 

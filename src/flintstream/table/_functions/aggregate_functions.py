@@ -45,7 +45,7 @@ class OfPandas(AggregateFunction):
         """Remove a row."""
         accumulator.remove(args)
 
-    def merge(self, accumulator: list[Any], accumulators: Iterable[list[Any]]) -> None:
+    def merge(self, accumulator: list[object], accumulators: Iterable[list[object]]) -> None:
         """Keep more rows."""
         for item in accumulators:
             accumulator += item

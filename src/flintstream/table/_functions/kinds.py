@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def by_rows(function: Any, types: Sequence[t.DataType] | None, *, pandas: bool) -> Any:
+def by_rows(function: Any, types: Sequence[t.DataType] | None, *, pandas: bool) -> object:
     """Return an object whose ``eval`` takes and returns the values of a row, whatever kind of function it has."""
     if pandas:
         return PandasRows(function, types)
@@ -37,7 +37,7 @@ class _Inner:
             self.inner.close()
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return a value of pandas as Python's; NaN is None."""
     found = value.item() if hasattr(value, "item") else value
     return None if found is None or (isinstance(found, float) and found != found) else found  # noqa: PLR0124 - NaN
@@ -54,7 +54,7 @@ _DTYPES: dict[type, str] = {
 }
 
 
-def series_of(pandas: Any, values: list[object], kind: t.DataType | None, otherwise: object = None) -> Any:
+def series_of(pandas: Any, values: list[object], kind: t.DataType | None, otherwise: object = None) -> object:
     """Return values of a type as a ``Series``, of the same ``dtype`` as PyFlink's: integers with NULL are floats."""
     dtype = _DTYPES.get(type(kind))
     if None in values and dtype is not None:

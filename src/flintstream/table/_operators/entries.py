@@ -14,14 +14,14 @@ class Entries(Protocol):
     def of(self, key: Any) -> Mapping[Any, Any]:
         """Return the entries of a key, which the caller does not change."""
 
-    def put(self, key: object, place: object, entry: Any) -> None:
+    def put(self, key: object, place: object, entry: object) -> None:
         """Set an entry."""
 
-    def remove(self, key: object, place: Any) -> None:
+    def remove(self, key: object, place: object) -> None:
         """Remove an entry that exists."""
 
 
-def entries_of(backend: object, descriptor: Any) -> Entries:
+def entries_of(backend: object, descriptor: object) -> Entries:
     """Return the entries of a map state: the dictionaries of the backend themselves, if it has them."""
     cells = backend.cells(descriptor) if hasattr(backend, "cells") else None
     return _Stored(backend, descriptor) if cells is None else _Held(backend, cells)

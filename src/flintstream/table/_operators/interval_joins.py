@@ -91,7 +91,7 @@ class IntervalJoin(Joining):
         else:
             service.register_processing_time_timer(time + 1)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
         """Drop the rows for which no other can come any more."""
         at = timestamp if self.event_time else timestamp - 1
         for side in (_LEFT, _RIGHT):

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from flintstream.table._operators.rows import RowFunction
 
-    Key = tuple[Any, ...]
-    Rows = list[tuple[Any, ...]]
+    Key = tuple[object, ...]
+    Rows = list[tuple[object, ...]]
 
 
 class Lookup(Protocol):

@@ -81,7 +81,7 @@ class OverStream(Over):
         self.waiting = runtime_context.get_map_state(map_state("waiting"))
         self.known = runtime_context.get_state(value_state("known", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
         """Let a row wait, or emit it."""
         service = ctx.timer_service()
         if not self.event_time:
@@ -98,7 +98,7 @@ class OverStream(Over):
             self.late.inc()
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
         """Emit the rows of a time, and forget those that are out of the frame."""
         rows = self.waiting.get(timestamp)
         if rows:
@@ -178,7 +178,7 @@ class OverBatch(Over):
         self.rows = runtime_context.get_map_state(map_state("rows"))
         self.count = runtime_context.get_state(value_state("count"))
 
-    def process_element(self, value: object, ctx: Any) -> Iterator[Any]:
+    def process_element(self, value: object, ctx: Any) -> Iterator[object]:
         """Keep a row."""
         count = self.count.value() or 0
         self.rows.put(count, value)
@@ -186,7 +186,7 @@ class OverBatch(Over):
         ctx.timer_service().register_event_time_timer(LAST)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
         """Emit all rows."""
         return self.results(sorted((row for _, row in sorted(self.rows.items())), key=self.order))
 

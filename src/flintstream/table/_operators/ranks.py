@@ -116,7 +116,7 @@ class Ranked(KeyedProcessFunction):
         minus, plus = (BEFORE, AFTER) if single else (DELETE, INSERT)
         return [*(self.result(row, 0, minus) for row in gone), *(self.result(row, 0, plus) for row in came)]
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
         """Emit the rows of a complete key."""
         for rank, row in enumerate((self.state.value() or [])[self.start : self.end], self.start):
             yield self.result(row, rank, INSERT)
@@ -164,7 +164,7 @@ class RankedInWindow(KeyedProcessFunction):
             service.register_processing_time_timer(end)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
         """Emit the rows of a window."""
         for rank, row in enumerate((self.state.get(timestamp) or [])[self.start :], self.start + 1):
             yield (*row, rank)

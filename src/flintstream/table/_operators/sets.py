@@ -40,7 +40,7 @@ class CountedRows(KeyedCoProcessFunction):
         """Count a row of the second input."""
         return self.counted(value, ctx, 1)
 
-    def counted(self, value: tuple[object, ...], ctx: Any, side: int) -> Iterator[Any]:
+    def counted(self, value: tuple[object, ...], ctx: Any, side: int) -> Iterator[object]:
         """Emit what one more or less row changes."""
         row, kind = (value[:-1], value[-1]) if self.kinds[side] else (value, INSERT)
         old = self.state.value() or (0, 0)
@@ -58,7 +58,7 @@ class CountedRows(KeyedCoProcessFunction):
         for _ in range(abs(more)):
             yield (*row, INSERT if more > 0 else DELETE) if self.changes else row
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
         """Emit a complete row."""
         yield from [ctx.get_current_key()] * NUMBERS[self.operation](*(self.state.value() or (0, 0)))
         self.state.clear()

@@ -72,7 +72,7 @@ class TableAggregate(KeyedProcessFunction):
         for row in self.rows(self.function.emit_value(accumulator)):
             yield (*key, *copy_mutable(row), *end)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
         """Emit the rows of a complete group."""
         found = self.state.value()
         if found is not None:

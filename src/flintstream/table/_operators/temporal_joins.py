@@ -47,7 +47,7 @@ class TemporalJoin(Joining):
             ctx.timer_service().register_event_time_timer(time)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
         """Join the rows of a time, and drop versions that nothing can ask for any more."""
         times = sorted(key for key in self.versions.keys() if key <= timestamp)  # noqa: SIM118 - a state
         found = self.versions.get(times[-1]) if times and self.joins(ctx) else None

@@ -67,7 +67,7 @@ class WindowJoin(Joining):
         self.rows[side].add(row)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
         """Emit the results of a window."""
         left, right = (list(state.get()) for state in self.rows)
         yield from self.results(left, right, joins=self.joins(ctx))

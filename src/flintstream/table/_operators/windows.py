@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flintstream.table._operators.zones import Zone
 
 
-class Cumulating(WindowAssigner[Any, TimeWindow]):
+class Cumulating(WindowAssigner[object, TimeWindow]):
     """Windows with the same start, whose ends are ``step`` ms apart, up to ``size``."""
 
     def __init__(self, size: int, step: int, offset: int, is_event_time_: bool) -> None:

@@ -121,7 +121,7 @@ class ToEpoch(Operator):
         self.output.emit_watermark(timestamp if timestamp == MAX_TIMESTAMP else self.zone.watermark(timestamp))
 
 
-class LocalProcessingTime(WindowAssigner[Any, TimeWindow]):
+class LocalProcessingTime(WindowAssigner[object, TimeWindow]):
     """Windows of processing time that begin and end at local times of a zone. Their bounds are in UTC."""
 
     def __init__(self, assigner: Any, zone: Zone) -> None:

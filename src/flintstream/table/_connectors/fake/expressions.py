@@ -15,14 +15,14 @@ from flintstream.table._expressions import helpers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Make = Callable[[], Any]
+    Make = Callable[[], object]
 
 _PART = re.compile(r"#\{\s*([A-Za-z][\w.]*)((?:'[^']*'|[^'}])*)\}")
 _ARGUMENT = re.compile("'([^']*)'")
 
 
 @cache
-def _library(locales: tuple[str, ...]) -> Any:
+def _library(locales: tuple[str, ...]) -> object:
     module = optional_module("faker", extra="faker", purpose="the connector 'faker'")
     try:
         return module.Faker(list(locales) or None, use_weighting=False)

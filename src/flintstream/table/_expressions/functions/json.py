@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Emit, Expr
 
-_RETURNED: dict[type[DataType], Callable[[Any], Any]] = {
+_RETURNED: dict[type[DataType], Callable[[object], object]] = {
     t.VarCharType: json.scalar_text,
     t.BooleanType: json.scalar_boolean,
     t.IntType: json.scalar_integer,
