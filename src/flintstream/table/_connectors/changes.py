@@ -17,7 +17,7 @@ from flintstream.table._connectors.formats import (
     reader,
 )
 from flintstream.table._expressions.time_helpers import from_millis
-from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -152,7 +152,7 @@ def _debezium(found: Any, row_of: ReadObject) -> Changes:
     if operation in {"u", "d"} and found.get("before") is None:
         raise ValueError("the 'before' is missing: in PostgreSQL, the table needs REPLICA IDENTITY FULL")
     if operation == "u":
-        return [(row_of(found["before"]), BEFORE), (row_of(found["after"]), AFTER)]
+        return [(row_of(found["before"]), UPDATE_BEFORE), (row_of(found["after"]), UPDATE_AFTER)]
     if operation == "d":
         return [(row_of(found["before"]), DELETE)]
     raise ValueError(f"unknown 'op' '{operation}'")
@@ -187,7 +187,7 @@ def _maxwell(found: Any, row_of: ReadObject) -> Changes:
 
 def _updated(old: Any, row: Any, row_of: ReadObject) -> Changes:
     """Return an update of which ``old`` has only the values that are new."""
-    return [(row_of({**row, **old}), BEFORE), (row_of(row), AFTER)]
+    return [(row_of({**row, **old}), UPDATE_BEFORE), (row_of(row), UPDATE_AFTER)]
 
 
 class ChangeEncoder(Encoder):
@@ -213,7 +213,7 @@ class ChangeEncoder(Encoder):
         }[self.kind]
 
         def encode(row: Sequence[Any]) -> bytes:
-            text = deletion if row[-1] in {BEFORE, DELETE} else insertion
+            text = deletion if row[-1] in RETRACTIONS else insertion
             return (text % object_text(parts, row[:-1], nulls=nulls)).encode(errors="replace")
 
         return encode

@@ -28,7 +28,7 @@ from flintstream.table._connectors.contract import (
 )
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._operators.rows import DELETE
+from flintstream.table._types.row_kinds import DELETE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from flintstream.table._connectors.contract import UPSERTS, Records
 from flintstream.table._connectors.kafka import Fields, Kafka, RecordReader, places
 from flintstream.table._connectors.messages import decoder
 from flintstream.table._errors import SqlError
-from flintstream.table._operators.rows import AFTER, DELETE
+from flintstream.table._types.row_kinds import DELETE, UPDATE_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,4 +63,4 @@ class _NewestRows(RecordReader):
             nothing = (None,) * (1 + max((what for source, what in self.order if source == "value"), default=0))
             return (*self.assembled(record, nothing, key_of), DELETE)
         value = value_of(record.value)
-        return None if value is None else (*self.assembled(record, value, key_of), AFTER)
+        return None if value is None else (*self.assembled(record, value, key_of), UPDATE_AFTER)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from flintstream.table._expressions.expr import Expr
+    from flintstream.table._functions.user_defined import UserDefinedFunction
 
 DEEPEST = 20
 """How deeply blocks may be nested: CPython takes 100 levels, and what is deeper becomes a function."""
@@ -34,7 +35,7 @@ class Source:
 
     text: str
     names: dict[str, Any]
-    functions: tuple[Any, ...]
+    functions: tuple[UserDefinedFunction, ...]
     """The objects behind Python functions, to be opened and closed."""
 
 
@@ -44,7 +45,7 @@ class Generator:
     def __init__(self, depth: int = 2) -> None:
         self.lines: list[str] = []
         self.names: dict[str, object] = {}
-        self.functions: list[Any] = []
+        self.functions: list[UserDefinedFunction] = []
         self.parts: list[str] = []
         """The functions that the code calls: expressions that are too deep or too long to be within it."""
         self._ids: dict[int, str] = {}

@@ -15,20 +15,25 @@ def changes(rows, groups, load, key, append):
         a[1] += 1
         e[1] = after = (r[0], a[1], )
         if before is None:
-            append((*after, 0))
+            append((*after, {INSERT}))
         elif before != after:
-            append((*before, 1))
-            append((*after, 2))
+            append((*before, {UPDATE_BEFORE}))
+            append((*after, {UPDATE_AFTER}))
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flintstream.table._expressions.aggregates import Aggregation
+
+RETRACTS = f"r[-1] in {{{', '.join(map(str, sorted(RETRACTIONS)))}}}"
+"""The code of whether a record ``r`` takes a row away."""
 
 
 def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool, changelog: bool, always: bool) -> str:
@@ -53,12 +58,12 @@ def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool,
     ]
     if changelog:
         body += [
-            "if r[-1] % 2 == 0:",
+            f"if not {RETRACTS}:",
             *aggregation.add,
             "elif before is not None:",
             *aggregation.remove,
             "    if not a[0]:",
-            f"        append((*before, 3)){push}",
+            f"        append((*before, {DELETE})){push}",
             "        e[:] = start(), None",
             "        continue",
             "else: continue",
@@ -69,10 +74,10 @@ def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool,
     body += [
         f"e[1] = after = ({columns}{aggregation.results})",
         "if before is None:",
-        f"    append((*after, 0)){push}",
+        f"    append((*after, {INSERT})){push}",
         "else:" if always else "elif before != after:",
-        f"    append((*before, 1)){push}",
-        f"    append((*after, 2)){push}",
+        f"    append((*before, {UPDATE_BEFORE})){push}",
+        f"    append((*after, {UPDATE_AFTER})){push}",
     ]
     return "\n".join(
         [
@@ -88,7 +93,7 @@ def totals(aggregation: Aggregation, *, changelog: bool) -> str:
     """Return the code of a function that adds all rows of one group to its state, or takes them back."""
     body: Iterable[str] = [line[4:] for line in aggregation.add]
     if changelog:
-        body = ["if r[-1] % 2 == 0:", *aggregation.add, "elif a[0]:", *aggregation.remove]
+        body = [f"if not {RETRACTS}:", *aggregation.add, "elif a[0]:", *aggregation.remove]
     return "\n".join(["def total(rows, a):", "    for r in rows:", *_indented(body, 2)])
 
 

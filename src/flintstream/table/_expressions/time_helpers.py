@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from datetime import date
 
 
-def millis(value: datetime) -> int:
+def millis(value: Any) -> int:
     """Return ms since the epoch of a timestamp taken as UTC."""
-    since = value - EPOCH
+    since: timedelta = value - EPOCH
     return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
 
 

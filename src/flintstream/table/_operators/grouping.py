@@ -10,19 +10,22 @@ from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
-from flintstream.table._expressions.group_code import changes, totals
+from flintstream.table._expressions.group_code import RETRACTS, changes, totals
 from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable
 
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.datastream.window import GlobalWindow
     from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._operators.rows import Row
     from flintstream.table._operators.zones import Zone
 
 NOTHING = 9
 """The kind of a record that stands for no row: it makes the group of all rows, whether or not there are any."""
 END = (1 << 63) - 1
-INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(4)
 
 
 class FirstColumns:
@@ -31,7 +34,7 @@ class FirstColumns:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def __call__(self, record: tuple[object, ...]) -> tuple[Any, ...]:
+    def __call__(self, record: Row) -> Row:
         """Return the key."""
         return record[: self.count]
 
@@ -52,7 +55,7 @@ class Changes(KeyedProcessFunction):
             final,
         )
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Get the state."""
         descriptor = ValueStateDescriptor("group", Types.PICKLED_BYTE_ARRAY())
         if self.ttl_ms:
@@ -66,11 +69,11 @@ class Changes(KeyedProcessFunction):
         """Close the program's functions."""
         self.aggregation.close()
 
-    def process_element(self, value: object, ctx: object) -> Generator[Any]:
+    def process_element(self, value: Row, ctx: KeyedProcessFunction.Context[Row]) -> Generator[Row]:
         """Add a row, or take it back."""
         return self.process_rows([value], ctx)
 
-    def process_rows(self, rows: list[Any], ctx: Any) -> Generator[Any]:
+    def process_rows(self, rows: list[Row], ctx: KeyedProcessFunction.Context[Row]) -> Generator[Row]:
         """Add or take back rows of one group, and emit what becomes of it after all of them."""
         group = self.state.value()
         key = rows[0][: self.keys]
@@ -102,7 +105,7 @@ class Changes(KeyedProcessFunction):
             yield (*key, *before, UPDATE_BEFORE)
             yield (*key, *after, UPDATE_AFTER)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Generator[Any]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Generator[Row]:
         """Emit the final result; if not all are final, that of a group without rows."""
         group = self.state.value()
         if group is not None and (self.final or not group[0]):
@@ -139,13 +142,13 @@ class ChangesOfRows(KeyedProcessOperator):
     Rows of :data:`NOTHING` cannot be among them.
     """
 
-    def __init__(self, function: Changes, selector: Any, *, copies: bool) -> None:
+    def __init__(self, function: Changes, selector: Callable[[object], object], *, copies: bool) -> None:
         """Take the function, the key of a row, and whether results contain lists or maps of rows and state."""
         super().__init__(function, selector)
         self.copies = copies
-        self._compiled: dict[tuple[bool, bool], Any] = {}
+        self._compiled: dict[tuple[bool, bool], Callable[..., None]] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the compiled code."""
         return {**self.__dict__, "_compiled": {}}
 
@@ -153,7 +156,7 @@ class ChangesOfRows(KeyedProcessOperator):
         """Process a block."""
         stamped, frozen = timestamps is not None, self.key is not self.selector
         run = self._compiled.get((stamped, frozen)) or self._code(stamped=stamped, frozen=frozen)
-        groups: dict[Any, Any] = {}
+        groups: dict[object, list[Any]] = {}
         results: list[object] = []
         stamps: list[int] = []
         self.cursor = self.interrupter.cursor = cursor = iter(values)
@@ -176,7 +179,7 @@ class ChangesOfRows(KeyedProcessOperator):
             results = copied_block(results)
         self.send(results, stamps if stamped else None)
 
-    def _code(self, *, stamped: bool, frozen: bool) -> Any:
+    def _code(self, *, stamped: bool, frozen: bool) -> Callable[..., None]:
         changed: Changes = self.function
         code = changes(
             changed.aggregation,
@@ -189,12 +192,12 @@ class ChangesOfRows(KeyedProcessOperator):
         run = self._compiled[stamped, frozen] = changed.aggregation.compiled(code)["changes"]
         return run
 
-    def _loading(self, groups: dict[Any, Any]) -> Any:
+    def _loading(self, groups: dict[object, list[Any]]) -> Callable[[object, Row], list[Any]]:
         """Return a function that brings the state of a key, and its result, into ``groups``."""
         state, cell, start, result = self.state, self.function.state, self.function.start, self.function.result
         keys = self.function.keys
 
-        def load(key: object, row: tuple[object, ...]) -> list[Any]:
+        def load(key: object, row: Row) -> list[Any]:
             state.key = key
             group = cell.value()
             found = groups[key] = [start(), None] if group is None else [group, (*row[:keys], *result(group))]
@@ -209,9 +212,9 @@ class WindowAggregate(AggregateFunction):
     def __init__(self, aggregation: Aggregation, *, changelog: bool) -> None:
         """Take the code, and whether records end with a kind of change."""
         self.aggregation, self.changelog = aggregation, changelog
-        self._code: Any = None
+        self._code: dict[str, Callable[..., Any]] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_code": None}
 
     def open(self, runtime_context: object) -> None:
@@ -222,26 +225,27 @@ class WindowAggregate(AggregateFunction):
         """Close the program's functions."""
         self.aggregation.close()
 
-    def create_accumulator(self) -> Any:
+    def create_accumulator(self) -> list[object]:
         """Return the state of a window without rows."""
-        return self._function("start")()
+        start: list[object] = self._function("start")()
+        return start
 
-    def _function(self, name: str) -> Any:
+    def _function(self, name: str) -> Callable[..., Any]:
         if self._code is None:
-            change = "def change(r, a): return (remove if r[-1] % 2 else add)(r, a)"
+            change = f"def change(r, a): return (remove if {RETRACTS} else add)(r, a)"
             self._code = self.aggregation.compiled(change)
         return self._code[name]
 
     @property
-    def add(self) -> Any:
+    def add(self) -> Callable[[Row, list[object]], None]:
         """The function that adds a row, or retracts it: generated code itself, as it is called for each row."""
         return self._function("change" if self.changelog else "add")
 
-    def get_result(self, accumulator: Any) -> Any:
+    def get_result(self, accumulator: list[object]) -> Row | None:
         """Return the aggregates; None if all rows were retracted."""
         return self._function("result")(accumulator) if accumulator[0] else None
 
-    def merge(self, acc_a: object, acc_b: object) -> Any:
+    def merge(self, acc_a: object, acc_b: object) -> object:
         """Combine two windows."""
         self._function("merge")(acc_a, acc_b)
         return acc_a
@@ -254,10 +258,15 @@ class WithWindow(ProcessWindowFunction):
         """Take the zone of local times. Windows of event time have them, those of processing time are in UTC."""
         self.zone, self.event_time = zone, event_time
 
-    def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Generator[Any]:
+    def process(
+        self,
+        key: Row,
+        context: ProcessWindowFunction.Context[TimeWindow | GlobalWindow],
+        elements: Iterable[Row | None],
+    ) -> Generator[Row]:
         """Emit the row."""
         window = context.window()
-        times: tuple[object, ...] = (None, None, None)  # of a number of rows
+        times: Row = (None, None, None)  # of a number of rows
         if isinstance(window, TimeWindow):
             bounds = (window.start, window.end, window.max_timestamp())
             if self.zone is not None and self.event_time:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import Joining
@@ -10,6 +10,13 @@ from flintstream.table._operators.rows import map_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from typing_extensions import Unpack
+
+    from flintstream.contracts.functions import KeyedCoProcessFunction, RuntimeContext
+    from flintstream.contracts.timers import TimerService
+    from flintstream.table._operators.joins import SideSettings
+    from flintstream.table._operators.rows import Change, Row
 
 _LEFT, _RIGHT = 0, 1
 
@@ -28,7 +35,7 @@ class IntervalJoin(Joining):
         times: tuple[int, int],
         outer: tuple[bool, bool],
         event_time: bool,
-        **sides: Any,
+        **sides: Unpack[SideSettings],
     ) -> None:
         """Take the bounds, the positions of the time columns, and which sides are outer."""
         super().__init__(**sides)
@@ -38,20 +45,20 @@ class IntervalJoin(Joining):
         self.outer = outer
         self.event_time = event_time
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows of both sides by time: a list of [row, whether it had a partner]."""
         super().open(runtime_context)
         self.rows = tuple(runtime_context.get_map_state(map_state(name)) for name in ("left", "right"))
 
-    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Join a left row."""
         return self.joined(value, ctx, _LEFT)
 
-    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Join a right row."""
         return self.joined(value, ctx, _RIGHT)
 
-    def joined(self, row: tuple[Any, ...], ctx: Any, side: int) -> Iterator[object]:
+    def joined(self, row: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Emit the pairs of a row, and keep it as long as others can come."""
         service = ctx.timer_service()
         if self.event_time:
@@ -85,13 +92,13 @@ class IntervalJoin(Joining):
         elif not found and self.outer[side]:
             yield self.pair(row, self.nulls[1 - side], side)
 
-    def _timer(self, service: Any, time: int) -> None:
+    def _timer(self, service: TimerService, time: int) -> None:
         if self.event_time:
             service.register_event_time_timer(time)
         else:
             service.register_processing_time_timer(time + 1)
 
-    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Drop the rows for which no other can come any more."""
         at = timestamp if self.event_time else timestamp - 1
         for side in (_LEFT, _RIGHT):

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from flintstream.contracts.functions import KeyedCoProcessFunction
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.table._operators.opening import close_all, open_all
-from flintstream.table._operators.rows import INSERT
+from flintstream.table._types.row_kinds import INSERT
 
 if TYPE_CHECKING:
-    from flintstream.table._operators.rows import RowFunction
+    from collections.abc import Callable
+
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.table._operators.rows import Change, Row, RowFunction
 
 LAST = MAX_TIMESTAMP - 1
 """The time of the timer that fires at the end of a bounded input."""
+
+
+class SideSettings(TypedDict):
+    """What :class:`Sides` takes."""
+
+    kinds: tuple[bool, bool]
+    widths: tuple[int, int]
+    condition: RowFunction | None
+    keyed: bool
 
 
 class Sides:
@@ -35,7 +47,7 @@ class Sides:
         self.condition = condition
         self.keyed = keyed
 
-    def open(self, runtime_context: object) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Open the Python functions of the condition."""
         open_all(() if self.condition is None else self.condition.functions, runtime_context)
 
@@ -43,26 +55,26 @@ class Sides:
         """Close them."""
         close_all(() if self.condition is None else self.condition.functions)
 
-    def split(self, row: tuple[Any, ...], side: int) -> tuple[tuple[Any, ...], int]:
+    def split(self, row: Change, side: int) -> tuple[Row, int]:
         """Return the columns and the kind of change."""
         return (row[:-1], row[-1]) if self.kinds[side] else (row, INSERT)
 
-    def pair(self, row: tuple[object, ...], other: tuple[object, ...], side: int) -> tuple[Any, ...]:
+    def pair(self, row: Row, other: Row, side: int) -> Row:
         """Return the left row followed by the right one; ``row`` comes from ``side``."""
         return row + other if side == 0 else other + row
 
-    def test(self) -> Any:
+    def test(self) -> Callable[[Row], bool] | None:
         """Return a function that says of a pair whether the condition holds; None without a condition."""
         if self.condition is None:
             return None
         run = self.condition.code()
         return lambda pair: run(pair)[0] is True
 
-    def holds(self, row: tuple[object, ...], other: tuple[object, ...], side: int) -> bool:
+    def holds(self, row: Row, other: Row, side: int) -> bool:
         """Return whether the condition holds for a pair."""
         return self.condition is None or self.condition(self.pair(row, other, side))[0] is True
 
-    def joins(self, ctx: Any) -> bool:
+    def joins(self, ctx: KeyedCoProcessFunction.Context[Row]) -> bool:
         """Return whether rows of this key can have partners: None equals nothing."""
         return not self.keyed or None not in ctx.get_current_key()
 

@@ -12,10 +12,11 @@ from flintstream.table._operators.opening import close_all, open_all
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flintstream.table._operators.rows import RowFunction
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.table._operators.rows import Row, RowFunction
 
-    Key = tuple[object, ...]
-    Rows = list[tuple[object, ...]]
+    Key = Row
+    Rows = list[Row]
 
 
 class Lookup(Protocol):
@@ -114,7 +115,7 @@ class _Parts:
         self.lookup = lookup
         self.functions = tuple(item for function in functions if function is not None for item in function.functions)
 
-    def open(self, runtime_context: object) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         open_all(self.functions, runtime_context)
 
     def close(self) -> None:

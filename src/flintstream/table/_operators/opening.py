@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.table._functions.user_defined import FunctionContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.table._functions.user_defined import UserDefinedFunction
 
-def open_all(functions: Iterable[Any], runtime_context: object) -> None:
+
+def open_all(functions: Iterable[UserDefinedFunction], runtime_context: RuntimeContext) -> None:
     """Open functions in a task."""
     for function in functions:
         function.open(FunctionContext.of(runtime_context))
 
 
-def close_all(functions: Iterable[Any]) -> None:
+def close_all(functions: Iterable[UserDefinedFunction]) -> None:
     """Close functions."""
     for function in functions:
         function.close()

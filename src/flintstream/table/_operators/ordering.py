@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.table._operators.rows import Row
+
 
 class Descending:
     """A value in the reverse order."""
@@ -49,7 +51,7 @@ class RowOrder:
         """Take the columns, the most significant one first."""
         self.columns = tuple((column.index, column.descending, 0 if column.none_first else 2) for column in columns)
 
-    def __call__(self, row: tuple[object, ...]) -> tuple[object, ...]:
+    def __call__(self, row: Row) -> Row:
         """Return a key of the row."""
         found: list[tuple[int, object]] = []
         for index, descending, none in self.columns:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import LAST
-from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, map_state, value_state
+from flintstream.table._operators.rows import map_state, value_state
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
+    from typing_extensions import NotRequired, Unpack
+
+    from flintstream.contracts.state import MapState, ValueState
+    from flintstream.contracts.timers import TimerService
+    from flintstream.table._operators.rows import Change, Row
+
+    Timed = tuple[int, Row]
+    Known = tuple[object, list[Timed], int, int]
+    """The aggregates, the rows in the frame with their times, the number of rows so far, and the last time."""
     from collections.abc import Iterator, Sequence
 
+    from flintstream.contracts.functions import RuntimeContext
     from flintstream.table._expressions.aggregates import Aggregation
     from flintstream.table._operators.ordering import RowOrder
 
@@ -37,7 +48,15 @@ class Position:
     name: str
     argument: int = 0
     offset: int = 1
-    default: Any = None
+    default: object = None
+
+
+class _Settings(TypedDict):
+    aggregation: Aggregation
+    frame: Frame
+    positions: Sequence[Position]
+    width: int
+    ttl_ms: NotRequired[int]
 
 
 class Over(KeyedProcessFunction):
@@ -51,14 +70,12 @@ class Over(KeyedProcessFunction):
         self.ttl_ms = ttl_ms
         self.lag = max((position.offset for position in positions if position.name == "LAG"), default=0)
 
-    def open(self, runtime_context: object) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Compile the aggregates."""
         code = self.aggregation.compiled()
         self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
 
-    def appended(
-        self, row: tuple[object, ...], aggregates: tuple[object, ...], positions: Sequence[object]
-    ) -> tuple[Any, ...]:
+    def appended(self, row: Row, aggregates: Row, positions: Sequence[object]) -> Row:
         """Return the result for a row."""
         return (*row[: self.width], *aggregates, *positions)
 
@@ -69,19 +86,19 @@ class OverStream(Over):
     With event time, rows wait until the watermark has passed them, and are then in order; late ones are dropped.
     """
 
-    def __init__(self, *, time: int, event_time: bool, **settings: Any) -> None:
+    def __init__(self, *, time: int, event_time: bool, **settings: Unpack[_Settings]) -> None:
         """Take the position of the time column."""
         super().__init__(**settings)
         self.time, self.event_time = time, event_time
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows that wait, and what those before leave: aggregates, rows in the frame, number and time."""
         super().open(runtime_context)
         self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
-        self.waiting = runtime_context.get_map_state(map_state("waiting"))
-        self.known = runtime_context.get_state(value_state("known", self.ttl_ms))
+        self.waiting: MapState[int, list[Row]] = runtime_context.get_map_state(map_state("waiting"))
+        self.known: ValueState[Known] = runtime_context.get_state(value_state("known", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Let a row wait, or emit it."""
         service = ctx.timer_service()
         if not self.event_time:
@@ -98,7 +115,7 @@ class OverStream(Over):
             self.late.inc()
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the rows of a time, and forget those that are out of the frame."""
         rows = self.waiting.get(timestamp)
         if rows:
@@ -113,7 +130,7 @@ class OverStream(Over):
             if not kept and not self.positions:
                 self.known.clear()
 
-    def forgotten(self, aggregates: object, kept: list[Any], least: int) -> list[Any]:
+    def forgotten(self, aggregates: object, kept: list[Timed], least: int) -> list[Timed]:
         """Take rows before a time out of the aggregates."""
         gone = 0
         while gone < len(kept) and kept[gone][0] < least:
@@ -121,13 +138,14 @@ class OverStream(Over):
             gone += 1
         return kept[gone:]
 
-    def emitted(self, rows: list[Any], time: int, service: Any) -> list[Any]:
+    def emitted(self, rows: list[Row], time: int, service: TimerService) -> list[Row]:
         """Return the results of rows of one time."""
         aggregates, kept, count, _ = self.known.value() or (self.start(), [], 0, time)
         before = self.frame.before
         bounded = before is not None
         kept = list(kept)
-        results = []
+        results: list[Row] = []
+        waiting: list[tuple[Row, list[object]]] = []
         if not self.frame.rows and bounded:
             kept = self.forgotten(aggregates, kept, time - (before or 0))
         for row in rows:
@@ -142,10 +160,10 @@ class OverStream(Over):
                 results.append(self.appended(row, self.result(aggregates), positions))
                 kept = kept[-max((before or 0) + 1, self.lag) :] if bounded or self.lag else kept
             else:
-                results.append((row, positions))
+                waiting.append((row, positions))
         if not self.frame.rows:
             whole = self.result(aggregates)
-            results = [self.appended(row, whole, positions) for row, positions in results]
+            results = [self.appended(row, whole, positions) for row, positions in waiting]
             if not bounded and self.lag:
                 kept = kept[-self.lag :]
             if before is not None and self.event_time:
@@ -155,7 +173,7 @@ class OverStream(Over):
         self.known.update((aggregates, kept, count, time))
         return results
 
-    def position(self, function: Position, row: tuple[object, ...], kept: list[Any], count: int) -> Any:
+    def position(self, function: Position, row: Row, kept: list[Timed], count: int) -> object:
         """Return the value of a function of the position."""
         if function.name != "LAG":
             return count + 1
@@ -167,18 +185,18 @@ class OverStream(Over):
 class OverBatch(Over):
     """Sorts all rows of a key, and emits each with the aggregates of its frame."""
 
-    def __init__(self, *, order: RowOrder, distance: int, descending: bool, **settings: Any) -> None:
+    def __init__(self, *, order: RowOrder, distance: int, descending: bool, **settings: Unpack[_Settings]) -> None:
         """Take the order, and the position of the column whose distances a frame by RANGE means."""
         super().__init__(**settings)
         self.order, self.distance, self.descending = order, distance, descending
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows by the order in which they came."""
         super().open(runtime_context)
-        self.rows = runtime_context.get_map_state(map_state("rows"))
-        self.count = runtime_context.get_state(value_state("count"))
+        self.rows: MapState[int, Row] = runtime_context.get_map_state(map_state("rows"))
+        self.count: ValueState[int] = runtime_context.get_state(value_state("count"))
 
-    def process_element(self, value: object, ctx: Any) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Keep a row."""
         count = self.count.value() or 0
         self.rows.put(count, value)
@@ -186,11 +204,11 @@ class OverBatch(Over):
         ctx.timer_service().register_event_time_timer(LAST)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit all rows."""
         return self.results(sorted((row for _, row in sorted(self.rows.items())), key=self.order))
 
-    def results(self, rows: list[Any]) -> Iterator[Any]:
+    def results(self, rows: list[Row]) -> Iterator[Row]:
         """Yield the results for sorted rows."""
         keys = [self.order(row) for row in rows]
         distances = self.distances(rows)
@@ -213,7 +231,7 @@ class OverBatch(Over):
             ]
             yield self.appended(row, self.result(aggregates), positions)
 
-    def distances(self, rows: list[Any]) -> list[Any] | None:
+    def distances(self, rows: list[Row]) -> list[float] | None:
         """Return numbers whose differences a frame by RANGE limits, in ascending order; None if there are no limits."""
         frame = self.frame
         if frame.rows or (frame.before in {None, 0} and frame.after in {None, 0}):
@@ -225,7 +243,7 @@ class OverBatch(Over):
             found.append(float("-inf") if number is None else -number if self.descending else number)
         return found
 
-    def bounds(self, i: int, keys: list[Any], distances: list[Any] | None) -> tuple[int, int]:
+    def bounds(self, i: int, keys: list[Row], distances: list[float] | None) -> tuple[int, int]:
         """Return the first row of a frame, and the one after its last."""
         before, after, count = self.frame.before, self.frame.after, len(keys)
         if self.frame.rows:
@@ -237,7 +255,7 @@ class OverBatch(Over):
         first = 0 if before is None else bisect_left(distances, distances[i] - before)
         return first, count if after is None else bisect_right(distances, distances[i] + after)
 
-    def position(self, function: Position, rows: list[Any], i: int, rank: int, dense: int) -> Any:
+    def position(self, function: Position, rows: list[Row], i: int, rank: int, dense: int) -> object:
         """Return the value of a function of the position."""
         if function.name in {"LAG", "LEAD"}:
             other = i - function.offset if function.name == "LAG" else i + function.offset
@@ -249,24 +267,30 @@ def _number(value: Any) -> Any:
     return millis(value) if hasattr(value, "year") else value
 
 
+class _BatchSettings(_Settings):
+    order: RowOrder
+    distance: int
+    descending: bool
+
+
 class OverChanges(OverBatch):
     """Keeps the rows of a key sorted, and emits what each change of them changes of the results."""
 
-    def __init__(self, changelog: bool, **settings: Any) -> None:
+    def __init__(self, changelog: bool, **settings: Unpack[_BatchSettings]) -> None:
         """Take whether records end with a kind of change, as results do."""
         super().__init__(**settings)
         self.changelog = changelog
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the sorted rows."""
         super().open(runtime_context)
-        self.sorted = runtime_context.get_state(value_state("sorted", self.ttl_ms))
+        self.sorted: ValueState[list[Row]] = runtime_context.get_state(value_state("sorted", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: object) -> Iterator[Any]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Emit the changes of all results."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.sorted.value() or []
-        if kind in {BEFORE, DELETE}:
+        if kind in RETRACTIONS:
             if row not in old:
                 return
             place = old.index(row)
@@ -281,6 +305,6 @@ class OverChanges(OverBatch):
             yield (*before.pop(place), DELETE)
         for first, second in zip(before, after, strict=True):
             if first != second:
-                yield (*first, BEFORE)
-                yield (*second, AFTER)
+                yield (*first, UPDATE_BEFORE)
+                yield (*second, UPDATE_AFTER)
         self.sorted.update(new)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import LAST
-from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, map_state, value_state
+from flintstream.table._operators.rows import map_state, value_state
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.contracts.state import MapState, ValueState
     from flintstream.table._operators.ordering import RowOrder
+    from flintstream.table._operators.rows import Change, Row
     from flintstream.table._operators.zones import Zone
 
 
@@ -54,15 +58,15 @@ class Ranked(KeyedProcessFunction):
         self.number, self.newest, self.changelog, self.changes = number, newest, changelog, changes
         self.batch, self.ttl_ms = batch, ttl_ms
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows, in their order."""
-        self.state = runtime_context.get_state(value_state("rows", self.ttl_ms))
+        self.state: ValueState[list[Row]] = runtime_context.get_state(value_state("rows", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take it back."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.state.value() or []
-        if kind in {BEFORE, DELETE}:
+        if kind in RETRACTIONS:
             if row not in old:
                 return iter(())  # its state has expired
             place = old.index(row)
@@ -83,12 +87,12 @@ class Ranked(KeyedProcessFunction):
             return iter(())
         return iter((self.numbered if self.number else self.unnumbered)(old, new, place))
 
-    def result(self, row: tuple[object, ...], rank: int, kind: int) -> tuple[Any, ...]:
+    def result(self, row: Row, rank: int, kind: int) -> Row:
         """Return a row as result; without a number, None is in its place."""
         found = (*row, rank + 1 if self.number else None)
         return (*found, kind) if self.changes else found
 
-    def numbered(self, old: list[Any], new: list[Any], place: int) -> list[Any]:
+    def numbered(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
         """Return the changes of all rows whose number changes."""
         found = []
         for rank in range(max(place, self.start), min(self.end, max(len(old), len(new)))):
@@ -97,11 +101,11 @@ class Ranked(KeyedProcessFunction):
             elif rank >= len(new):
                 found.append(self.result(old[rank], rank, DELETE))
             elif old[rank] != new[rank]:
-                found.append(self.result(old[rank], rank, BEFORE))
-                found.append(self.result(new[rank], rank, AFTER))
+                found.append(self.result(old[rank], rank, UPDATE_BEFORE))
+                found.append(self.result(new[rank], rank, UPDATE_AFTER))
         return found
 
-    def unnumbered(self, old: list[Any], new: list[Any], place: int) -> list[object]:
+    def unnumbered(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
         """Return the changes of rows that come in or fall out."""
         place = max(place, self.start)
         if place >= self.end:
@@ -113,10 +117,10 @@ class Ranked(KeyedProcessFunction):
         else:
             gone, came = [], new[place : place + 1]
         single = self.end - self.start == 1 and bool(gone) and bool(came)
-        minus, plus = (BEFORE, AFTER) if single else (DELETE, INSERT)
+        minus, plus = (UPDATE_BEFORE, UPDATE_AFTER) if single else (DELETE, INSERT)
         return [*(self.result(row, 0, minus) for row in gone), *(self.result(row, 0, plus) for row in came)]
 
-    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the rows of a complete key."""
         for rank, row in enumerate((self.state.value() or [])[self.start : self.end], self.start):
             yield self.result(row, rank, INSERT)
@@ -141,12 +145,12 @@ class RankedInWindow(KeyedProcessFunction):
         self.order, self.start, self.end = order, first - 1, last
         self.newest, self.column, self.event_time, self.zone = newest, end, event_time, zone
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows, in their order."""
         self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
-        self.state = runtime_context.get_map_state(map_state("rows"))
+        self.state: MapState[int, list[Row]] = runtime_context.get_map_state(map_state("rows"))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Keep a row if it is one of the first."""
         end, service = millis(value[self.column]) - 1, ctx.timer_service()
         if self.zone is not None:
@@ -164,7 +168,7 @@ class RankedInWindow(KeyedProcessFunction):
             service.register_processing_time_timer(end)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the rows of a window."""
         for rank, row in enumerate((self.state.get(timestamp) or [])[self.start :], self.start + 1):
             yield (*row, rank)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
 from flintstream.table._operators.entries import entries_of
-from flintstream.table._operators.joins import LAST, Sides
-from flintstream.table._operators.rows import DELETE, INSERT, frozen, map_state
+from flintstream.table._operators.joins import LAST, Sides, SideSettings
+from flintstream.table._operators.rows import frozen, map_state
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from typing_extensions import NotRequired, Unpack
+
+    from flintstream.contracts.functions import KeyedProcessFunction
+    from flintstream.runtime.operators.timers import InternalTimerService
+    from flintstream.state.backend import KeyedStateBackend
     from flintstream.table._operators.entries import Entries
+    from flintstream.table._operators.rows import Change, Row
 
 
 class RegularJoin(Sides):
@@ -24,7 +31,9 @@ class RegularJoin(Sides):
     The state has, for each row of a side, the row, how often it is there, and how many partners it has.
     """
 
-    def __init__(self, *, outer: tuple[bool, bool], changes: bool, batch: bool, ttl_ms: int = 0, **sides: Any) -> None:
+    def __init__(
+        self, *, outer: tuple[bool, bool], changes: bool, batch: bool, ttl_ms: int = 0, **sides: Unpack[SideSettings]
+    ) -> None:
         """Say which sides are outer, whether results are changes, and whether they wait for the end of the input."""
         super().__init__(**sides)
         self.outer = outer
@@ -32,20 +41,26 @@ class RegularJoin(Sides):
         self.batch = batch
         self.ttl_ms = ttl_ms
 
-    def attach(self, state: Any) -> None:
+    def attach(self, state: KeyedStateBackend) -> None:
         """Declare the rows of both sides in a backend. Called after ``open``."""
         self.state = state
         self.rows = tuple(entries_of(state, map_state(name, self.ttl_ms)) for name in ("left", "right"))
         self.pairs = self.test()
 
-    def join(self, rows: Iterable[tuple[Any, int]], key: Callable[[object], object], side: int, send: Any) -> None:
+    def join(
+        self,
+        rows: Iterable[tuple[Change, int]],
+        key: Callable[[object], object],
+        side: int,
+        send: Callable[[list[Row], int], None],
+    ) -> None:
         """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time."""
         mine, others = self.rows[side], self.rows[1 - side]
         kinds, keyed = self.kinds[side], self.keyed
         partners, keep = self.partners, self.keep
         kind = INSERT
         for value, time in rows:
-            row = value
+            row: Row = value
             if kinds:
                 row, kind = value[:-1], value[-1]
             k = key(value)
@@ -53,17 +68,19 @@ class RegularJoin(Sides):
                 send(self.alone(row, kind, side), time)
                 continue
             found, results = partners(k, row, kind, side, others)
-            keep(mine, k, row, -1 if kind % 2 else 1, found)
+            keep(mine, k, row, -1 if kind in RETRACTIONS else 1, found)
             if results:
                 send(results, time)
 
-    def collect(self, rows: Iterable[Any], key: Callable[[object], object], side: int, timers: Any) -> list[object]:
+    def collect(
+        self, rows: Iterable[Change], key: Callable[[object], object], side: int, timers: InternalTimerService
+    ) -> list[Row]:
         """Keep rows of one side until the end of the input, and return the results of those that join nothing."""
         mine, kinds, results = self.rows[side], self.kinds[side], []
         keys: dict[object, None] = {}
         kind = INSERT
         for value in rows:
-            row = value
+            row: Row = value
             if kinds:
                 row, kind = value[:-1], value[-1]
             k = key(value)
@@ -71,26 +88,24 @@ class RegularJoin(Sides):
                 results += self.alone(row, kind, side)
                 continue
             keys[k] = None
-            self.keep(mine, k, row, -1 if kind % 2 else 1, 0)
+            self.keep(mine, k, row, -1 if kind in RETRACTIONS else 1, 0)
         for k in keys:
             timers.register_event_time(LAST, k)
         return results
 
-    def alone(self, row: tuple[object, ...], kind: int, side: int) -> list[Any]:
+    def alone(self, row: Row, kind: int, side: int) -> list[Row]:
         """Return the result for a row that can have no partner."""
         return [self.result(row, self.nulls[1 - side], side, kind)] if self.outer[side] else []
 
-    def result(self, row: tuple[object, ...], other: tuple[object, ...], side: int, kind: int) -> tuple[Any, ...]:
+    def result(self, row: Row, other: Row, side: int, kind: int) -> Row:
         """Return a pair with its kind of change."""
         pair = row + other if side == 0 else other + row
         return (*pair, kind) if self.changes else pair
 
-    def partners(
-        self, key: Any, row: tuple[object, ...], kind: int, side: int, others: Entries
-    ) -> tuple[int, list[Any]]:
+    def partners(self, key: object, row: Row, kind: int, side: int, others: Entries) -> tuple[int, list[Row]]:
         """Return how many partners a row has, and the changes of the results."""
         holds, changes, first = self.pairs, self.changes, side == 0
-        results: list[object] = []
+        results: list[Row] = []
         total = 0
         entries = others.of(key)
         if not any(self.outer):
@@ -105,7 +120,7 @@ class RegularJoin(Sides):
                     else:
                         results += [pair] * count
             return total, results
-        removed = kind % 2
+        removed = int(kind in RETRACTIONS)
         kind = DELETE if removed else INSERT  # updates of a join with an outer side are deletions and insertions
         counted = self.outer[1 - side]
         changed = []
@@ -130,7 +145,7 @@ class RegularJoin(Sides):
             results.append(self.result(row, self.nulls[1 - side], side, kind))
         return total, results
 
-    def keep(self, entries: Entries, key: Any, row: tuple[object, ...], count: int, partners: int) -> None:
+    def keep(self, entries: Entries, key: object, row: Row, count: int, partners: int) -> None:
         """Add a row to the state of its side, or take it away."""
         place = frozen(row)
         known = entries.of(key).get(place)
@@ -141,7 +156,7 @@ class RegularJoin(Sides):
         elif known is not None:
             entries.remove(key, place)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the results of a complete key."""
         key = self.state.key
         sides = [list(item.of(key).values()) for item in self.rows]
@@ -162,28 +177,32 @@ class RegularJoin(Sides):
                     yield from repeat(self.result(other, self.nulls[0], 1, INSERT), count)
 
 
+class _JoinSettings(SideSettings):
+    changes: bool
+    batch: bool
+    ttl_ms: NotRequired[int]
+
+
 class SemiJoin(RegularJoin):
     """Emits the left rows that have a partner; if ``anti``, those that have none."""
 
-    def __init__(self, *, anti: bool, **settings: Any) -> None:
+    def __init__(self, *, anti: bool, **settings: Unpack[_JoinSettings]) -> None:
         """Say which rows are wanted."""
         super().__init__(outer=(anti, False), **settings)
         self.anti = anti
 
-    def one(self, row: tuple[Any, ...], kind: int) -> tuple[Any, ...]:
+    def one(self, row: Row, kind: int) -> Row:
         """Return a left row as result."""
         return (*row, kind) if self.changes else row
 
-    def alone(self, row: tuple[object, ...], kind: int, side: int) -> list[Any]:
+    def alone(self, row: Row, kind: int, side: int) -> list[Row]:
         """Return the result for a row that can have no partner."""
         return [self.one(row, kind)] if self.anti and side == 0 else []
 
-    def partners(
-        self, key: Any, row: tuple[object, ...], kind: int, side: int, others: Entries
-    ) -> tuple[int, list[Any]]:
+    def partners(self, key: object, row: Row, kind: int, side: int, others: Entries) -> tuple[int, list[Row]]:
         """Return how many partners a row has, and the changes of the results."""
-        holds, first, removed = self.pairs, side == 0, kind % 2
-        results: list[object] = []
+        holds, first, removed = self.pairs, side == 0, int(kind in RETRACTIONS)
+        results: list[Row] = []
         changed = []
         total = 0
         for place, (other, count, known) in others.of(key).items():
@@ -200,7 +219,7 @@ class SemiJoin(RegularJoin):
             results.append(self.one(row, kind))
         return total, results
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the results of a complete key."""
         key, holds = self.state.key, self.pairs
         others = [item[0] for item in self.rows[1].of(key).values()]
@@ -227,10 +246,10 @@ class JoinOfBlocks(KeyedCoProcessOperator):
 
     def _joined(self, values: list[object], timestamps: list[int] | None, side: int, key: object) -> None:
         function = self.function
-        results: list[Any] = []
+        results: list[Row] = []
         stamps: list[int] = []
 
-        def send(found: list[object], time: int) -> None:
+        def send(found: list[Row], time: int) -> None:
             results.extend(found)
             stamps.extend(repeat(time, len(found)))
 

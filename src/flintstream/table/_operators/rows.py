@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.common.time import Time
 from flintstream.common.typeinfo import Types
@@ -12,12 +12,22 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import Generator, Source, compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from typing_extensions import Unpack
+
+    from flintstream.contracts.state import StateDescriptor
+    from flintstream.table._functions.user_defined import UserDefinedFunction
+
+    Row: TypeAlias = tuple[object, ...]
+    Change: TypeAlias = tuple[Unpack[tuple[object, ...]], int]
+    """A row and the kind of its change."""
+    from collections.abc import Callable, Sequence
 
     from flintstream.table._expressions.expr import Expr
 
-INSERT, BEFORE, AFTER, DELETE = range(4)
-"""The kinds of change: +I, -U, +U, -D. Odd ones take a row away."""
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @deep
@@ -41,10 +51,10 @@ class RowFunction:
 
     def __init__(self, expressions: Sequence[Expr]) -> None:
         self._source = _source(expressions)
-        self._run: Any = None
+        self._run: Callable[[Row], Row] | None = None
 
     @property
-    def functions(self) -> tuple[object, ...]:
+    def functions(self) -> tuple[UserDefinedFunction, ...]:
         """The objects behind Python functions, to be opened and closed."""
         return self._source.functions
 
@@ -52,20 +62,18 @@ class RowFunction:
         """Leave out the compiled code."""
         return {**self.__dict__, "_run": None}
 
-    def __call__(self, row: tuple[object, ...]) -> tuple[object, ...]:
+    def __call__(self, row: Row) -> Row:
         """Return the values for a row."""
-        run = self._run or self.code()
-        found: tuple[Any, ...] = run(row)
-        return found
+        return (self._run or self.code())(row)
 
-    def code(self) -> Any:
+    def code(self) -> Callable[[Row], Row]:
         """Return the compiled function, for loops that call it for each row."""
         if self._run is None:
             self._run = compiled(self._source)
         return self._run
 
 
-def frozen(row: tuple[object, ...]) -> Any:
+def frozen(row: Row) -> object:
     """Return a row as a key of a dictionary, also if it has lists or maps."""
     try:
         hash(row)
@@ -74,20 +82,20 @@ def frozen(row: tuple[object, ...]) -> Any:
     return row
 
 
-def map_state(name: str, ttl_ms: int = 0) -> MapStateDescriptor[object, object]:
+def map_state(name: str, ttl_ms: int = 0) -> MapStateDescriptor[K, V]:
     """Describe a map by key whose entries expire."""
-    descriptor = MapStateDescriptor[Any, Any](name, Types.PICKLED_BYTE_ARRAY(), Types.PICKLED_BYTE_ARRAY())
+    descriptor = MapStateDescriptor[K, V](name, Types.PICKLED_BYTE_ARRAY(), Types.PICKLED_BYTE_ARRAY())
     _expire(descriptor, ttl_ms)
     return descriptor
 
 
-def value_state(name: str, ttl_ms: int = 0) -> ValueStateDescriptor[object]:
+def value_state(name: str, ttl_ms: int = 0) -> ValueStateDescriptor[V]:
     """Describe a value by key that expires."""
-    descriptor = ValueStateDescriptor[Any](name, Types.PICKLED_BYTE_ARRAY())
+    descriptor = ValueStateDescriptor[V](name, Types.PICKLED_BYTE_ARRAY())
     _expire(descriptor, ttl_ms)
     return descriptor
 
 
-def _expire(descriptor: Any, ttl_ms: int) -> None:
+def _expire(descriptor: StateDescriptor, ttl_ms: int) -> None:
     if ttl_ms > 0:
         descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(ttl_ms)).build())

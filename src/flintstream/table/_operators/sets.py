@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedCoProcessFunction
 from flintstream.table._operators.joins import LAST
-from flintstream.table._operators.rows import BEFORE, DELETE, INSERT, value_state
+from flintstream.table._operators.rows import value_state
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.contracts.state import ValueState
+    from flintstream.table._operators.rows import Change, Row
 
 NUMBERS: dict[str, Callable[[int, int], int]] = {
     "UNION": lambda a, b: int(a + b > 0),
@@ -28,23 +33,23 @@ class CountedRows(KeyedCoProcessFunction):
         """Take the operation, and whether both inputs and the results have kinds of change."""
         self.operation, self.kinds, self.changes, self.batch, self.ttl_ms = operation, kinds, changes, batch, ttl_ms
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the numbers."""
-        self.state = runtime_context.get_state(value_state("numbers", self.ttl_ms))
+        self.state: ValueState[tuple[int, int]] = runtime_context.get_state(value_state("numbers", self.ttl_ms))
 
-    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Count a row of the first input."""
         return self.counted(value, ctx, 0)
 
-    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Count a row of the second input."""
         return self.counted(value, ctx, 1)
 
-    def counted(self, value: tuple[object, ...], ctx: Any, side: int) -> Iterator[object]:
+    def counted(self, value: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Emit what one more or less row changes."""
         row, kind = (value[:-1], value[-1]) if self.kinds[side] else (value, INSERT)
         old = self.state.value() or (0, 0)
-        by = -1 if kind in {BEFORE, DELETE} else 1
+        by = -1 if kind in RETRACTIONS else 1
         new = (old[0] + by, old[1]) if side == 0 else (old[0], old[1] + by)
         if new == (0, 0):
             self.state.clear()
@@ -58,7 +63,7 @@ class CountedRows(KeyedCoProcessFunction):
         for _ in range(abs(more)):
             yield (*row, INSERT if more > 0 else DELETE) if self.changes else row
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit a complete row."""
         yield from [ctx.get_current_key()] * NUMBERS[self.operation](*(self.state.value() or (0, 0)))
         self.state.clear()

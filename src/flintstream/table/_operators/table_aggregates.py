@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.copies import copy_mutable
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.opening import close_all, open_all
-from flintstream.table._operators.rows import BEFORE, DELETE, INSERT, value_state
+from flintstream.table._operators.rows import value_state
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.contracts.state import ValueState
+    from flintstream.table._functions.user_defined import TableAggregateFunction
+    from flintstream.table._operators.rows import Change, Row
 
 
 class TableAggregate(KeyedProcessFunction):
@@ -22,8 +28,8 @@ class TableAggregate(KeyedProcessFunction):
 
     def __init__(
         self,
-        function: Any,
-        rows: Callable[[Any], list[tuple[Any, ...]]],
+        function: TableAggregateFunction,
+        rows: Callable[[Iterable[object]], list[Row]],
         keys: int,
         *,
         changelog: bool,
@@ -34,21 +40,21 @@ class TableAggregate(KeyedProcessFunction):
         self.function, self.rows, self.keys = function, rows, keys
         self.changelog, self.batch, self.ttl_ms = changelog, batch, ttl_ms
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the number of rows and the accumulator."""
-        self.state = runtime_context.get_state(value_state("group", self.ttl_ms))
+        self.state: ValueState[tuple[int, object]] = runtime_context.get_state(value_state("group", self.ttl_ms))
         open_all((self.function,), runtime_context)
 
     def close(self) -> None:
         """Close the function."""
         close_all((self.function,))
 
-    def process_element(self, value: Any, ctx: Any) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take it back."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         key, arguments = row[: self.keys], row[self.keys :]
         count, accumulator = self.state.value() or (0, None)
-        taken_back = kind in {BEFORE, DELETE}
+        taken_back = kind in RETRACTIONS
         if not count and taken_back:
             return  # its state has expired
         if not count:
@@ -66,13 +72,13 @@ class TableAggregate(KeyedProcessFunction):
         else:
             yield from self.results(key, accumulator, INSERT)
 
-    def results(self, key: tuple[Any, ...], accumulator: Any, kind: int) -> Iterator[Any]:
+    def results(self, key: Row, accumulator: object, kind: int) -> Iterator[Row]:
         """Yield the rows of a group."""
         end = () if self.batch else (kind,)
         for row in self.rows(self.function.emit_value(accumulator)):
             yield (*key, *copy_mutable(row), *end)
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the rows of a complete group."""
         found = self.state.value()
         if found is not None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import Joining
-from flintstream.table._operators.rows import BEFORE, DELETE, map_state, value_state
+from flintstream.table._operators.rows import map_state, value_state
+from flintstream.table._types.row_kinds import DELETE, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from typing_extensions import Unpack
+
+    from flintstream.contracts.functions import KeyedCoProcessFunction, RuntimeContext
+    from flintstream.contracts.state import MapState, ValueState
+    from flintstream.table._operators.joins import SideSettings
+    from flintstream.table._operators.rows import Change, Row
 
 
 class TemporalJoin(Joining):
@@ -18,19 +26,19 @@ class TemporalJoin(Joining):
     Of the right rows it keeps those after the watermark, and the last one before it.
     """
 
-    def __init__(self, *, times: tuple[int, int], outer: bool, **sides: Any) -> None:
+    def __init__(self, *, times: tuple[int, int], outer: bool, **sides: Unpack[SideSettings]) -> None:
         """Take the positions of the time columns, and whether left rows without a version are emitted."""
         super().__init__(**sides)
         self.times = times
         self.outer = outer
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the waiting rows by time, and the versions by time."""
         super().open(runtime_context)
-        self.waiting = runtime_context.get_map_state(map_state("waiting"))
-        self.versions = runtime_context.get_map_state(map_state("versions"))
+        self.waiting: MapState[int, list[tuple[Row, int]]] = runtime_context.get_map_state(map_state("waiting"))
+        self.versions: MapState[int, tuple[Row, int]] = runtime_context.get_map_state(map_state("versions"))
 
-    def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Let a left row wait for the watermark."""
         row, kind = self.split(value, 0)
         time = millis(row[self.times[0]])
@@ -38,16 +46,16 @@ class TemporalJoin(Joining):
         ctx.timer_service().register_event_time_timer(time)
         return iter(())
 
-    def process_element2(self, value: Any, ctx: Any) -> Iterator[Any]:
+    def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Keep a version. What an update replaces needs no version of its own."""
         row, kind = self.split(value, 1)
-        if kind != BEFORE:
+        if kind != UPDATE_BEFORE:
             time = millis(row[self.times[1]])
             self.versions.put(time, (row, kind))
             ctx.timer_service().register_event_time_timer(time)
         return iter(())
 
-    def on_timer(self, timestamp: int, ctx: object) -> Iterator[object]:
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Join the rows of a time, and drop versions that nothing can ask for any more."""
         times = sorted(key for key in self.versions.keys() if key <= timestamp)  # noqa: SIM118 - a state
         found = self.versions.get(times[-1]) if times and self.joins(ctx) else None
@@ -68,17 +76,17 @@ class TemporalJoin(Joining):
 class CurrentVersionJoin(Joining):
     """Joins each left row, as it comes, with the last right row of its key."""
 
-    def __init__(self, *, outer: bool, ttl_ms: int, **sides: Any) -> None:
+    def __init__(self, *, outer: bool, ttl_ms: int, **sides: Unpack[SideSettings]) -> None:
         """Say whether left rows without a version are emitted, and how long a version stays (ms, 0 for no limit)."""
         super().__init__(**sides)
         self.outer, self.ttl_ms = outer, ttl_ms
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the version."""
         super().open(runtime_context)
-        self.version = runtime_context.get_state(value_state("version", self.ttl_ms))
+        self.version: ValueState[Row] = runtime_context.get_state(value_state("version", self.ttl_ms))
 
-    def process_element1(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Join a left row."""
         row, kind = self.split(value, 0)
         version = self.version.value() if self.joins(ctx) else None
@@ -90,11 +98,11 @@ class CurrentVersionJoin(Joining):
             return
         yield (*pair, kind) if self.kinds[0] else pair
 
-    def process_element2(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Replace the version, or forget it."""
         row, kind = self.split(value, 1)
         if kind == DELETE:
             self.version.clear()
-        elif kind != BEFORE:
+        elif kind != UPDATE_BEFORE:
             self.version.update(row)
         return iter(())

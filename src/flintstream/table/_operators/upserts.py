@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedProcessFunction
-from flintstream.table._operators.rows import AFTER, BEFORE, DELETE, INSERT, value_state
+from flintstream.table._operators.rows import value_state
+from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from flintstream.contracts.functions import RuntimeContext
+    from flintstream.contracts.state import ValueState
+    from flintstream.table._operators.rows import Change, Row
 
 
 class SinkMaterializer(KeyedProcessFunction):
@@ -21,17 +26,17 @@ class SinkMaterializer(KeyedProcessFunction):
         """Take how long rows are kept (ms), 0 for no limit."""
         self.ttl_ms = ttl_ms
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows."""
-        self.rows = runtime_context.get_state(value_state("rows", self.ttl_ms))
+        self.rows: ValueState[list[Row]] = runtime_context.get_state(value_state("rows", self.ttl_ms))
 
-    def process_element(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take one back."""
         row, kind = value[:-1], value[-1]
         rows = self.rows.value() or []
-        if kind not in {BEFORE, DELETE}:
+        if kind not in RETRACTIONS:
             self.rows.update([*rows, row])
-            yield (*row, AFTER if rows else INSERT)
+            yield (*row, UPDATE_AFTER if rows else INSERT)
             return
         place = next((i for i in range(len(rows) - 1, -1, -1) if rows[i] == row), -1)
         if place < 0:
@@ -44,7 +49,7 @@ class SinkMaterializer(KeyedProcessFunction):
         if not left:
             yield (*value[:-1], DELETE)
         elif place == len(left):
-            yield (*left[-1], AFTER)
+            yield (*left[-1], UPDATE_AFTER)
 
 
 class NullCheck:
@@ -59,7 +64,7 @@ class NullCheck:
     def __init__(self, table: str, names: list[str], positions: list[int]) -> None:
         self.table, self.names, self.positions = table, names, positions
 
-    def __call__(self, row: tuple[object, ...]) -> None:
+    def __call__(self, row: Row) -> None:
         """Raise the error for a row.
 
         Raises:
@@ -78,7 +83,7 @@ class PositionsOf:
     def __init__(self, positions: list[int]) -> None:
         self.positions = positions
 
-    def __call__(self, record: tuple[object, ...]) -> tuple[object, ...]:
+    def __call__(self, record: Row) -> Row:
         """Return the key."""
         return tuple([record[i] for i in self.positions])
 
@@ -86,11 +91,11 @@ class PositionsOf:
 class ChangelogNormalize(KeyedProcessFunction):
     """Turns the newest rows of keys into changes that say what they replace."""
 
-    def open(self, runtime_context: Any) -> None:
+    def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the last row."""
-        self.last = runtime_context.get_state(value_state("last"))
+        self.last: ValueState[Row] = runtime_context.get_state(value_state("last"))
 
-    def process_element(self, value: Any, ctx: object) -> Iterator[object]:
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Replace the row of a key, or remove it."""
         row, before = value[:-1], self.last.value()
         if value[-1] == DELETE:
@@ -104,5 +109,5 @@ class ChangelogNormalize(KeyedProcessFunction):
         if before is None:
             yield (*row, INSERT)
         else:
-            yield (*before, BEFORE)
-            yield (*row, AFTER)
+            yield (*before, UPDATE_BEFORE)
+            yield (*row, UPDATE_AFTER)

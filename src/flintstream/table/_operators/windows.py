@@ -12,6 +12,8 @@ from flintstream.table._operators.zones import LocalClock
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
+    from flintstream.datastream.window import Trigger
+    from flintstream.table._operators.rows import Change, Row
     from flintstream.table._operators.zones import Zone
 
 
@@ -22,14 +24,16 @@ class Cumulating(WindowAssigner[object, TimeWindow]):
         """Take all in ms."""
         self.size, self.step, self.offset, self.event_time = size, step, offset, is_event_time_
 
-    def assign_windows(self, element: object, timestamp: int, context: Any) -> Collection[TimeWindow]:
+    def assign_windows(
+        self, element: object, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
         """Return the windows of a record."""
         time = timestamp if self.event_time else context.get_current_processing_time()
         start = time - (time - self.offset) % self.size
         first = start + ((time - start) // self.step + 1) * self.step
         return [TimeWindow(start, end) for end in range(first, start + self.size + 1, self.step)]
 
-    def get_default_trigger(self, env: Any) -> Any:
+    def get_default_trigger(self, env: object) -> Trigger[object, TimeWindow]:
         """Return the trigger of the end of a window."""
         return EventTimeTrigger.create() if self.event_time else ProcessingTimeTrigger.create()
 
@@ -43,7 +47,7 @@ class Cumulating(WindowAssigner[object, TimeWindow]):
 
 
 class _Now:
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: ProcessFunction.Context) -> None:
         self.ctx = ctx
 
     def get_current_processing_time(self) -> int:
@@ -54,11 +58,13 @@ class _Now:
 class WindowsOf(ProcessFunction):
     """Emits each row once for each of its windows, with the start, end and time of the window."""
 
-    def __init__(self, assigner: Any, *, changelog: bool, zone: Zone | None = None) -> None:
+    def __init__(
+        self, assigner: WindowAssigner[object, TimeWindow], *, changelog: bool, zone: Zone | None = None
+    ) -> None:
         """Take the assigner, whether records end with a kind of change, and the zone of local times."""
         self.assigner, self.changelog, self.zone = assigner, changelog, zone
 
-    def process_element(self, value: Any, ctx: Any) -> Generator[object]:
+    def process_element(self, value: Change, ctx: ProcessFunction.Context) -> Generator[Row]:
         """Emit the rows."""
         row, kind = (value[:-1], value[-1:]) if self.changelog else (value, ())
         zone, timestamp = self.zone, ctx.timestamp()

@@ -15,6 +15,8 @@ from flintstream.table._expressions.helpers import EPOCH, zone_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from flintstream.datastream.window import Trigger
+
 _QUARTER = 900_000
 """Offsets of zones change only at multiples of these ms."""
 _LONGEST = 12
@@ -40,7 +42,7 @@ class Zone:
         self._zone = zone_of(name)
         self._offsets: dict[int, int] = {}
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Zone], tuple[str]]:
         """Leave out what was found so far."""
         return Zone, (self.name,)
 
@@ -128,13 +130,15 @@ class LocalProcessingTime(WindowAssigner[object, TimeWindow]):
         """Take the assigner of windows in local time."""
         self.assigner, self.zone = assigner, zone
 
-    def assign_windows(self, element: object, timestamp: int, context: Any) -> Collection[TimeWindow]:
+    def assign_windows(
+        self, element: object, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
         """Return the windows of a record."""
         clock = LocalClock(context.get_current_processing_time(), self.zone)
         found = self.assigner.assign_windows(element, timestamp, clock)
         return [TimeWindow(self.zone.epoch(item.start), self.zone.over(item.max_timestamp()) + 1) for item in found]
 
-    def get_default_trigger(self, env: Any) -> Any:
+    def get_default_trigger(self, env: object) -> Trigger[object, TimeWindow]:
         """Return the trigger of the end of a window."""
         return ProcessingTimeTrigger.create()
 

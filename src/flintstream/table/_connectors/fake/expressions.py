@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.errors import optional_module
 from flintstream.table._connectors.fake.values import value_of
