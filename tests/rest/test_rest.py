@@ -19,9 +19,11 @@ from tests.waiting import wait_for
 
 from flintstream.cli import main
 from flintstream.common import JobStatus, WatermarkStrategy
-from flintstream.coordinator import registry
+from flintstream.coordinator import asking, registry
 from flintstream.coordinator.monitoring import history
+from flintstream.coordinator.monitoring.descriptions import PARTS
 from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.rest import records
 from flintstream.rest.app import application
 from flintstream.testing import CollectSink
 
@@ -466,3 +468,18 @@ def test_a_port_that_is_taken_is_one_line():
         told = CliRunner().invoke(main, ["ui", "--port", str(port)])
     assert told.exit_code == 1
     assert told.stderr == f"Error: cannot listen at 127.0.0.1, port {port}: Address already in use\n"
+
+
+def test_a_request_asks_a_running_job_only_for_the_parts_that_it_needs(running, monkeypatch):
+    server, number = running
+    asked = []
+
+    def ask(entry, request, **arguments):
+        asked.append(asking.ask(entry, request, **arguments))
+        return asked[-1]
+
+    monkeypatch.setattr(records, "ask", ask)
+    for path in (f"/jobs/{number}/status", f"/jobs/{number}/plan", f"/flintstream/jobs/{number}"):
+        assert server.call("GET", path).status_code == 200
+    status, plan, everything = (set(reply) & PARTS.keys() for reply in asked)
+    assert (status, plan, everything) == ({"status"}, {"plan"}, PARTS.keys())

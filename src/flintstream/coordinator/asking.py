@@ -70,8 +70,10 @@ def ask(entry: registry.Entry, request: str, **arguments: object) -> Any:
     return reply["result"]
 
 
-def ask_all(entries: Sequence[registry.Entry], *requests: str) -> list[list[Any] | FlintstreamError]:
-    """Send requests to all jobs at the same time.
+def ask_all(
+    entries: Sequence[registry.Entry], *requests: str, **arguments: object
+) -> list[list[Any] | FlintstreamError]:
+    """Send requests, with the same arguments, to all jobs at the same time.
 
     Returns:
         For each job the results, or why there are none: an error of :func:`ask`. A job that has not answered after
@@ -81,7 +83,7 @@ def ask_all(entries: Sequence[registry.Entry], *requests: str) -> list[list[Any]
 
     def run(number: int, entry: registry.Entry) -> None:
         try:
-            replies[number] = [ask(entry, request) for request in requests]
+            replies[number] = [ask(entry, request, **arguments) for request in requests]
         except FlintstreamError as error:
             replies[number] = error
 

@@ -10,7 +10,8 @@ request           arguments                        result
                                                    path of the file that standard error goes to (or null)
 ``checkpoints``                                    number of checkpoints, and those that are kept
 ``metrics``                                        name of the job, metrics of it, its tasks and its operators
-``record``                                         what there is to tell of the job; see ``record_of``
+``record``         ``parts`` (or null)             what there is to tell of the job, or these parts of it; see
+                                                   ``record_of``
 ``curves``         ``since`` (ms since the epoch)  samples of its totals that are later; see ``curves``
 ``log``                                            the last lines of the log of its process
 ``prometheus``                                     the same metrics in the text format of Prometheus
@@ -63,6 +64,7 @@ LAST_REPLIES_SECONDS = 2.0
 """Longest time that a process waits at exit for replies in progress."""
 
 _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "record": {"parts": (list, type(None))},
     "curves": {"since": (int,)},
     "savepoint": {"directory": (str, type(None))},
     "stop": {"directory": (str, type(None)), "drain": (bool,)},
@@ -106,7 +108,7 @@ class Control:
             "status": lambda: status_of(job),
             "checkpoints": lambda: checkpoints_of(job),
             "metrics": lambda: metrics_of(job),
-            "record": lambda: record_of(job),
+            "record": lambda parts=None: record_of(job, parts),
             "curves": lambda since=0: job.coordinator.statistics.curves.since(since),
             "log": recent_log.lines,
             "prometheus": lambda: prometheus_text(families(job)),

@@ -10,6 +10,7 @@ from typing import Any
 from flintstream.coordinator import registry
 from flintstream.coordinator.asking import JobGoneError, JobSilentError, ask, ask_all
 from flintstream.coordinator.monitoring import history
+from flintstream.coordinator.monitoring.descriptions import PARTS
 from flintstream.coordinator.monitoring.record_shape import fault_of
 from flintstream.errors import FlintstreamError
 
@@ -29,22 +30,22 @@ class RefusedError(FlintstreamError):
         self.status = status
 
 
-def records() -> list[Record]:
-    """Return what there is to tell of all jobs, running ones first."""
+def records(*parts: str) -> list[Record]:
+    """Return what there is to tell of all jobs, running ones first: at least these parts of their records."""
     found: dict[str, Record] = {}
     running = registry.entries()
-    for entry, replies in zip(running, ask_all(running, "record"), strict=True):
+    for entry, replies in zip(running, ask_all(running, "record", parts=parts), strict=True):
         if isinstance(replies, JobGoneError):
             continue
-        told = _silent(entry, replies) if isinstance(replies, FlintstreamError) else _living(entry, replies[0])
+        told = _silent(entry, replies) if isinstance(replies, FlintstreamError) else _living(entry, replies[0], parts)
         found[entry.job_id] = told
     for record in history.ended_jobs():
         found.setdefault(record["job_id"], record)
     return list(found.values())
 
 
-def _living(entry: registry.Entry, reply: Any) -> Record:
-    fault = fault_of(reply, kept=False)
+def _living(entry: registry.Entry, reply: Any, parts: tuple[str, ...]) -> Record:
+    fault = fault_of(reply, kept=False, without=PARTS.keys() - parts)
     if fault is not None:
         text = f"the job '{entry.name}' (process {entry.pid}) sent a record in a different form: {fault}"
         return _silent(entry, FlintstreamError(text))
@@ -71,8 +72,8 @@ def _entry_alone(entry: registry.Entry) -> Record:
     }
 
 
-def record_of(job: str) -> Record:
-    """Return what there is to tell of a job.
+def record_of(job: str, *parts: str) -> Record:
+    """Return what there is to tell of a job: at least these parts of its record.
 
     Raises:
         RefusedError: There is no such job.
@@ -80,7 +81,7 @@ def record_of(job: str) -> Record:
     entry = entry_of(job)
     if entry is not None:
         try:
-            return _living(entry, ask(entry, "record"))
+            return _living(entry, ask(entry, "record", parts=parts), parts)
         except JobGoneError:
             pass
         except FlintstreamError as error:

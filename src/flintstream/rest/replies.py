@@ -36,7 +36,7 @@ def state(record: Record) -> str:
 def times(record: Record) -> dict[str, int]:
     """Return start, end and duration of a job (ms). A lost one has ended when its record was last written."""
     end = record.get("ended_ms")
-    if end is None and record["status"]["state"] == LOST:
+    if end is None and record["status"]["state"] == LOST and "metrics" in record:
         end = record["started_ms"] + record["metrics"]["totals"]["uptime"]
     return {
         "start-time": record["started_ms"],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
+from flintstream.coordinator.monitoring.descriptions import PARTS
 from flintstream.rest import checkpoints, cluster, jobs, metrics, replies, vertices
 from flintstream.rest.records import (
     RefusedError,
@@ -51,12 +52,12 @@ def routes() -> list[Route]:
     return [*_about_the_server(), *_about_jobs(), *_about_vertices(), *_actions(Triggers()), *_for_the_page()]
 
 
-def _record(request: Request) -> Record:
-    return record_of(request.path["jobid"])
+def _record(request: Request, *parts: str) -> Record:
+    return record_of(request.path["jobid"], *parts)
 
 
-def _vertex(request: Request) -> tuple[Record, dict[str, Any]]:
-    record = _record(request)
+def _vertex(request: Request, *parts: str) -> tuple[Record, dict[str, Any]]:
+    record = _record(request, "plan", *parts)
     wanted = request.path["vertexid"]
     checked_id(wanted, "vertexid")
     for vertex in record["plan"]["vertices"]:
@@ -80,19 +81,27 @@ def _require(reply: object, what: str) -> Any:
 def _about_the_server() -> list[Route]:
     def task_manager(request: Request) -> object:
         wanted = request.path["taskmanagerid"]
-        return _require(cluster.task_manager(records(), wanted), f"Task manager {wanted}")
+        return _require(cluster.task_manager(records("status", "plan"), wanted), f"Task manager {wanted}")
 
     def together(request: Request) -> object:
         wanted = request.query.get("jobs", "").split(",")
-        known = [record for record in records() if wanted == [""] or record["job_id"] in wanted]
+        known = [record for record in records("metrics") if wanted == [""] or record["job_id"] in wanted]
         return metrics.together([item["metrics"]["totals"] for item in known], request.query)
 
     return [
         Route("GET", "/config", "The server", lambda _: cluster.config(__version__)),
         Route(
-            "GET", "/overview", "The number of jobs in each state", lambda _: cluster.overview(records(), __version__)
+            "GET",
+            "/overview",
+            "The number of jobs in each state",
+            lambda _: cluster.overview(records("status", "plan"), __version__),
         ),
-        Route("GET", "/taskmanagers", "The processes of running jobs", lambda _: cluster.task_managers(records())),
+        Route(
+            "GET",
+            "/taskmanagers",
+            "The processes of running jobs",
+            lambda _: cluster.task_managers(records("status", "plan")),
+        ),
         Route("GET", "/taskmanagers/metrics", "Metrics of these processes (always empty)", lambda _: []),
         Route("GET", "/taskmanagers/:taskmanagerid", "One of these processes", task_manager),
         Route("GET", "/taskmanagers/:taskmanagerid/metrics", "Its metrics (always empty)", lambda _: []),
@@ -106,54 +115,72 @@ def _about_the_server() -> list[Route]:
             "GET",
             "/applications/overview",
             "All jobs, in the form of applications",
-            lambda _: jobs.applications(records()),
+            lambda _: jobs.applications(records("status")),
         ),
     ]
 
 
 def _about_jobs() -> list[Route]:
-    def on(reply: Callable[[Record], object]) -> Callable[[Request], object]:
-        return lambda request: reply(_record(request))
+    def on(reply: Callable[[Record], object], *parts: str) -> Callable[[Request], object]:
+        return lambda request: reply(_record(request, *parts))
 
     def exceptions(request: Request) -> object:
         longest = request.query.get("maxExceptions")
-        return jobs.exceptions(_record(request), None if longest is None else _number(longest, "maxExceptions"))
+        return jobs.exceptions(
+            _record(request, "exceptions"), None if longest is None else _number(longest, "maxExceptions")
+        )
 
     def checkpoint(request: Request) -> object:
         number = _number(request.path["checkpointid"], "checkpointid")
-        return _require(checkpoints.details(_record(request), number), f"Checkpoint {number}")
+        return _require(checkpoints.details(_record(request, "checkpoints", "plan"), number), f"Checkpoint {number}")
 
     def checkpoint_of_vertex(request: Request) -> object:
-        record, vertex = _vertex(request)
+        record, vertex = _vertex(request, "checkpoints", "status")
         number = _number(request.path["checkpointid"], "checkpointid")
         return _require(checkpoints.subtask_details(record, number, vertex["id"]), f"Checkpoint {number}")
 
     def job_metrics(request: Request) -> object:
-        return metrics.list_metrics(_record(request)["metrics"]["totals"], request.query.get("get"))
+        return metrics.list_metrics(_record(request, "metrics")["metrics"]["totals"], request.query.get("get"))
 
-    def application(reply: Callable[[Record], object]) -> Callable[[Request], object]:
-        return lambda request: reply(record_of(request.path["applicationid"]))
+    def application(reply: Callable[[Record], object], *parts: str) -> Callable[[Request], object]:
+        return lambda request: reply(record_of(request.path["applicationid"], *parts))
 
     details = "/jobs/:jobid/checkpoints/details/:checkpointid"
     return [
-        Route("GET", "/jobs", "The id and state of each job", lambda _: jobs.jobs(records())),
-        Route("GET", "/jobs/overview", "All jobs", lambda _: jobs.jobs_overview(records())),
-        Route("GET", "/jobs/:jobid", "A job", on(jobs.job)),
-        Route("GET", "/jobs/:jobid/status", "Its state", on(lambda record: {"status": replies.state(record)})),
-        Route("GET", "/jobs/:jobid/plan", "Its plan", on(jobs.plan)),
-        Route("GET", "/jobs/:jobid/config", "Its configuration", on(jobs.config)),
-        Route("GET", "/jobs/:jobid/jobmanager/config", "Its configuration, as a list", on(jobs.settings)),
+        Route("GET", "/jobs", "The id and state of each job", lambda _: jobs.jobs(records("status"))),
+        Route("GET", "/jobs/overview", "All jobs", lambda _: jobs.jobs_overview(records("status", "plan"))),
+        Route("GET", "/jobs/:jobid", "A job", on(jobs.job, "status", "plan", "metrics")),
+        Route(
+            "GET", "/jobs/:jobid/status", "Its state", on(lambda record: {"status": replies.state(record)}, "status")
+        ),
+        Route("GET", "/jobs/:jobid/plan", "Its plan", on(jobs.plan, "plan")),
+        Route("GET", "/jobs/:jobid/config", "Its configuration", on(jobs.config, "plan", "configuration")),
+        Route(
+            "GET", "/jobs/:jobid/jobmanager/config", "Its configuration, as a list", on(jobs.settings, "configuration")
+        ),
         Route("GET", "/jobs/:jobid/jobmanager/environment", "The interpreter", on(lambda _: cluster.environment())),
-        Route("GET", "/jobs/:jobid/resource-requirements", "The parallelism of its chains", on(jobs.requirements)),
+        Route(
+            "GET", "/jobs/:jobid/resource-requirements", "The parallelism of its chains", on(jobs.requirements, "plan")
+        ),
         Route("GET", "/jobs/:jobid/exceptions", "Its errors, latest first", exceptions),
         Route("GET", "/jobs/:jobid/accumulators", "Its accumulators (always empty)", on(jobs.accumulators)),
-        Route("GET", "/jobs/:jobid/checkpoints", "Its checkpoints", on(checkpoints.checkpoints)),
-        Route("GET", "/jobs/:jobid/checkpoints/config", "Its checkpoint settings", on(checkpoints.config)),
+        Route(
+            "GET",
+            "/jobs/:jobid/checkpoints",
+            "Its checkpoints",
+            on(checkpoints.checkpoints, "checkpoints", "status", "plan", "exceptions"),
+        ),
+        Route(
+            "GET", "/jobs/:jobid/checkpoints/config", "Its checkpoint settings", on(checkpoints.config, "checkpoints")
+        ),
         Route("GET", details, "A checkpoint", checkpoint),
         Route("GET", f"{details}/subtasks/:vertexid", "A checkpoint, for one chain of operators", checkpoint_of_vertex),
         Route("GET", "/jobs/:jobid/metrics", "The names of its metrics, or the values of those in 'get'", job_metrics),
         Route(
-            "GET", "/applications/:applicationid", "A job, in the form of an application", application(jobs.application)
+            "GET",
+            "/applications/:applicationid",
+            "A job, in the form of an application",
+            application(jobs.application, "status", "plan"),
         ),
         Route(
             "GET",
@@ -166,11 +193,11 @@ def _about_jobs() -> list[Route]:
 
 def _about_vertices() -> list[Route]:
     def on(reply: Callable[[Record, dict[str, object]], object]) -> Callable[[Request], object]:
-        return lambda request: reply(*_vertex(request))
+        return lambda request: reply(*_vertex(request, "status", "metrics"))
 
     def on_subtask(reply: Callable[[Record, dict[str, object], int], object]) -> Callable[[Request], object]:
         def answer(request: Request) -> object:
-            record, vertex = _vertex(request)
+            record, vertex = _vertex(request, "status", "metrics")
             number = _number(request.path["subtaskindex"], "subtaskindex")
             if number >= vertex["parallelism"]:
                 raise RefusedError(404, f"Invalid subtask index for vertex {vertex['id']}")
@@ -179,15 +206,15 @@ def _about_vertices() -> list[Route]:
         return answer
 
     def vertex_metrics(request: Request) -> object:
-        record, vertex = _vertex(request)
+        record, vertex = _vertex(request, "metrics")
         return metrics.list_metrics(metrics.of_vertex(record, vertex["id"]), request.query.get("get"))
 
     def together(request: Request) -> object:
-        record, vertex = _vertex(request)
+        record, vertex = _vertex(request, "metrics")
         return metrics.together(metrics.by_subtask(record, vertex["id"]).values(), request.query)
 
     def subtask_metrics(request: Request) -> object:
-        record, vertex = _vertex(request)
+        record, vertex = _vertex(request, "metrics")
         values = metrics.by_subtask(record, vertex["id"]).get(_number(request.path["subtaskindex"], "subtaskindex"), {})
         return metrics.list_metrics(values, request.query.get("get"))
 
@@ -301,11 +328,11 @@ def _for_the_page() -> list[Route]:
         names = ("job_id", "name", "host", "pid", "started_ms", "ended_ms", "status")
         return [
             {**{name: item[name] for name in names}, "error": item.get("error"), "batch": item["plan"]["batch"]}
-            for item in records()
+            for item in records("status", "plan")
         ]
 
     def record(request: Request) -> object:
-        return {name: value for name, value in _record(request).items() if name not in {"curves", "log"}}
+        return {name: value for name, value in _record(request, *PARTS).items() if name not in {"curves", "log"}}
 
     def curves(request: Request) -> object:
         return curves_of(request.path["jobid"], _number(request.query.get("since", "0"), "since"))

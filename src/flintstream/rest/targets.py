@@ -28,7 +28,9 @@ def checked_target(job: str, given: str) -> str:
         target = Location.parse(given)
     except FlintstreamError as error:
         raise RefusedError(400, str(error)) from None
-    if not any(_contains(allowed, target) for allowed in _allowed_targets(record_of(job))):
+    if not any(
+        _contains(allowed, target) for allowed in _allowed_targets(record_of(job, "checkpoints", "configuration"))
+    ):
         raise RefusedError(
             403,
             f"savepoints requested here must go below the directories of the job: add {target} to "

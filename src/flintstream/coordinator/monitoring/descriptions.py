@@ -13,6 +13,8 @@ from flintstream.coordinator.monitoring.measured import of_job, of_operators, of
 from flintstream.coordinator.monitoring.vertices import describe_plan, vertex_id
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from flintstream.coordinator.monitoring.observed import ObservedJob
 
 FORMAT = 1
@@ -99,8 +101,19 @@ def metrics_of(job: ObservedJob) -> dict[str, object]:
     return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
 
 
-def record_of(job: ObservedJob) -> dict[str, object]:
-    """Return what there is to tell of a job that runs, as JSON."""
+PARTS: dict[str, Callable[[ObservedJob], object]] = {
+    "plan": lambda job: describe_plan(job.job.plan),
+    "status": status_of,
+    "checkpoints": checkpoints_of,
+    "metrics": metrics_of,
+    "exceptions": lambda job: [dict(failure) for failure in tuple(job.coordinator.failures)],
+    "configuration": lambda job: job.configuration,
+}
+"""The parts of the record of a job that are large or slow to describe."""
+
+
+def record_of(job: ObservedJob, parts: Collection[str] | None = None) -> dict[str, object]:
+    """Return what there is to tell of a job that runs, as JSON: who it is, and all of :data:`PARTS` or some of them."""
     plan = job.job.plan
     return {
         "format": FORMAT,
@@ -109,10 +122,5 @@ def record_of(job: ObservedJob) -> dict[str, object]:
         "name": plan.job_name,
         "host": registry.host(),
         "pid": os.getpid(),
-        "plan": describe_plan(plan),
-        "status": status_of(job),
-        "checkpoints": checkpoints_of(job),
-        "metrics": metrics_of(job),
-        "exceptions": [dict(failure) for failure in tuple(job.coordinator.failures)],
-        "configuration": job.configuration,
+        **{name: describe(job) for name, describe in PARTS.items() if parts is None or name in parts},
     }

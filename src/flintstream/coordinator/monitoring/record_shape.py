@@ -5,10 +5,13 @@ A record is a file, or the reply of a job that may be of another release: any JS
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import registry
 from flintstream.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 __all__ = ["fault_of"]
 
@@ -128,14 +131,20 @@ _KEPT: dict[str, Any] = {
 }
 
 
-def fault_of(record: object, *, kept: bool) -> str | None:
+def fault_of(record: object, *, kept: bool, without: Collection[str] = ()) -> str | None:
     """Return what is wrong with a record from a file (``kept``) or of a job that runs; None if it is in order.
+
+    Args:
+        record: The record.
+        kept: Whether it is from a file.
+        without: The parts that it may lack.
 
     >>> fault_of([], kept=True), fault_of({"format": "1"}, kept=True)
     ('it is []', 'it has no release')
     """
-    fault = _fault(record, _KEPT if kept else _LIVING, "")
-    if fault is not None or not isinstance(record, dict):
+    shape = _KEPT if kept else _LIVING
+    fault = _fault(record, {name + "?" * (name in without): inner for name, inner in shape.items()}, "")
+    if fault is not None or not isinstance(record, dict) or "plan" not in record:
         return fault
     vertices = record["plan"]["vertices"]
     if not all(vertex["operators"] for vertex in vertices):

@@ -30,9 +30,13 @@ from flintstream.options.checkpointing import (
     IGNORE_UNCLAIMED,
     INCREMENTAL,
     INTERVAL,
+    MIN_PAUSE,
     RESTORE_PATH,
     RETAINED,
+    RETENTION,
     STORAGE,
+    TIMEOUT,
+    TOLERABLE_FAILURES,
 )
 from flintstream.options.ignored import CLAIM_MODE
 from flintstream.options.rocksdb import TRANSFER_THREADS
@@ -75,28 +79,29 @@ def checkpoint_settings(
     """
     config = config or CheckpointConfig(configuration)
     config.validate()
-    get = configuration.get
+    get, storage = configuration.get, config.storage()
     common: dict[str, Any] = {
         "savepoint_directory": savepoint_directory(configuration),
         "restore_path": _restore_path(configuration, batch=batch),
         "allow_non_restored": get(IGNORE_UNCLAIMED),
-        **_sizes(config.storage()),
+        **_sizes(storage),
         "transfer_threads": get(TRANSFER_THREADS),
         "refuse_pickle": get(PICKLE) == "refuse",
     }
-    if batch or not config.is_checkpointing_enabled():
+    interval_ms = get(INTERVAL)
+    if batch or not interval_ms:
         return CheckpointSettings(exactly_once=False, **common)
-    retention = config.get_externalized_checkpoint_retention()
+    retention = Retention[get(RETENTION)]
     return CheckpointSettings(
-        interval_ms=config.get_checkpoint_interval(),
-        min_pause_ms=config.get_min_pause_between_checkpoints(),
-        timeout_ms=config.get_checkpoint_timeout(),
-        tolerable_failures=config.get_tolerable_checkpoint_failure_number(),
+        interval_ms=interval_ms,
+        min_pause_ms=get(MIN_PAUSE),
+        timeout_ms=get(TIMEOUT),
+        tolerable_failures=get(TOLERABLE_FAILURES),
         retained=get(RETAINED),
         exactly_once=config.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE,
         keep_when_cancelled=retention is Retention.RETAIN_ON_CANCELLATION,
         keep_when_failed=retention is not Retention.NO_EXTERNALIZED_CHECKPOINTS,
-        storage=_file_store(config.storage()),
+        storage=_file_store(storage),
         incremental=get(INCREMENTAL),
         materialize_interval_ms=get(MATERIALIZE_INTERVAL) if get(MATERIALIZE) else None,
         materialize_failures=get(MATERIALIZE_FAILURES),
