@@ -261,7 +261,7 @@ class Coordinator:
         if not cancelled and isinstance(error, CorruptCheckpointError) and latest is not None:
             self.checkpoints.end(finished=False, cancelled=False, owed=True)
             raise with_hint(error, latest) from None
-        ends = cancelled or self._setup_failures.exhausted(error, self.statistics.progress.epochs)
+        ends = cancelled or self._setup_failures.are_exhausted(error, self.statistics.progress.epochs)
         delay = None if ends else self.job.restart.delay_ms(self.context.clock.now_ms())
         if delay is None:
             kept = self.commits.owed or self.requests.keeps_checkpoints

@@ -158,7 +158,7 @@ class SetupFailures:
     Some of them are worth another try: it may run on other executors, or an administrator may have repaired this one.
 
     >>> failures = SetupFailures()
-    >>> [failures.exhausted(ExecutorError("no Python"), epochs) for epochs in (0, 0, 7, 7, 7)]
+    >>> [failures.are_exhausted(ExecutorError("no Python"), epochs) for epochs in (0, 0, 7, 7, 7)]
     [False, False, False, False, True]
     """
 
@@ -167,7 +167,7 @@ class SetupFailures:
         self._count = 0
         self._epochs = 0
 
-    def exhausted(self, error: Exception, epochs: int) -> bool:
+    def are_exhausted(self, error: Exception, epochs: int) -> bool:
         """Count a failure; tell whether the job must end. ``epochs`` is how many have succeeded in all."""
         if not isinstance(error, (ExecutorError, ImportError)):
             self._count = 0

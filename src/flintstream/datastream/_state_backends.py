@@ -63,7 +63,7 @@ class StateBackend(Settings, ABC):
         if kind == "rocksdb":
             return _rocksdb_of(configuration)
         if ":" in value:
-            return CustomStateBackend.named(value, key)
+            return CustomStateBackend.of_name(value, key)
         hint = ""
         if kind == CustomStateBackend.kind:
             hint = "; 'custom' refers to the argument of set_state_backend(CustomStateBackend(...))"
@@ -123,13 +123,13 @@ class CustomStateBackend(StateBackend):
         self._factory = custom_state_backend
 
     @staticmethod
-    def named(name: str, key: str = BACKEND.key) -> CustomStateBackend:
+    def of_name(name: str, key: str = BACKEND.key) -> CustomStateBackend:
         """Return the backend of the factory ``module:function``. PyFlink has no such method.
 
         Raises:
             UnsupportedByDesignError: the name does not refer to a Python callable.
 
-        >>> backend = CustomStateBackend.named("flintstream.state.hash_map:HashMapStateBackend")
+        >>> backend = CustomStateBackend.of_name("flintstream.state.hash_map:HashMapStateBackend")
         >>> type(backend).__name__
         'CustomStateBackend'
         """

@@ -140,7 +140,7 @@ class CheckpointStorage(Settings, ABC):
         if kind == "jobmanager":
             storage = JobManagerCheckpointStorage(directory, configuration.get(MAX_STATE_SIZE))
         elif found is not None and ":" in kind:
-            storage = CustomCheckpointStorage.named(found[1], found[0])
+            storage = CustomCheckpointStorage.of_name(found[1], found[0])
         elif kind != "filesystem":
             hint = ""
             if kind == CustomCheckpointStorage.kind:
@@ -344,13 +344,13 @@ class CustomCheckpointStorage(CheckpointStorage):
         self._store = custom_checkpoint_storage
 
     @staticmethod
-    def named(name: str, key: str = STORAGE.key) -> CustomCheckpointStorage:
+    def of_name(name: str, key: str = STORAGE.key) -> CustomCheckpointStorage:
         """Return the storage of the class ``module:Class``. PyFlink has no such method.
 
         Raises:
             UnsupportedByDesignError: the name does not refer to a Python callable.
 
-        >>> CustomCheckpointStorage.named("my_job.storage:Store")
+        >>> CustomCheckpointStorage.of_name("my_job.storage:Store")
         Traceback (most recent call last):
         flintstream.errors.UnsupportedByDesignError: 'execution.checkpointing.storage' is 'my_job.storage:Store',
         which is not the name of a Python function or class (No module named 'my_job'); Java classes cannot be used:

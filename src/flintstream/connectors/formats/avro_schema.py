@@ -87,7 +87,7 @@ def resolvable(wanted: str, written: object) -> str:
     >>> resolvable(own, {"type": "record", "name": "org.they.Theirs", "fields": []})
     '{"type": "record", "name": "mine", "fields": [], "aliases": ["org.they.Theirs", "Theirs"]}'
     """
-    return json.dumps(_with_aliases(json.loads(wanted), [written], _named(written)))
+    return json.dumps(_with_aliases(json.loads(wanted), [written], _schemas_by_name(written)))
 
 
 def _with_aliases(wanted: object, written: list[object], known: _Named) -> object:
@@ -120,15 +120,15 @@ def _with_aliases(wanted: object, written: list[object], known: _Named) -> objec
     return {**wanted, "fields": fields, "aliases": list(dict.fromkeys([*wanted.get("aliases", ()), *names]))}
 
 
-def _named(schema: object) -> _Named:
+def _schemas_by_name(schema: object) -> _Named:
     """Return the schemas within a schema by their names, with and without namespace."""
     if isinstance(schema, list):
-        return {name: found for branch in schema for name, found in _named(branch).items()}
+        return {name: found for branch in schema for name, found in _schemas_by_name(branch).items()}
     if not isinstance(schema, dict):
         return {}
     own = dict.fromkeys((schema["name"], schema["name"].rpartition(".")[2]), schema) if "name" in schema else {}
     parts = [schema.get("items"), schema.get("values"), *(field["type"] for field in schema.get("fields", ()))]
-    return {**_named(parts), **_named(schema["type"]), **own}
+    return {**_schemas_by_name(parts), **_name_schema(schema["type"]), **own}
 
 
 def _flat(schemas: list[object], known: _Named) -> list[_Schema]:

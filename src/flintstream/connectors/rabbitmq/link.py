@@ -129,9 +129,9 @@ class Link:
     def _on_open(self, channel: Any) -> None:
         self._channel = channel
         channel.add_on_close_callback(self._channel_closed)
-        self._prepare(channel, self._prepared)
+        self._prepare(channel, self._on_prepared)
 
-    def _prepared(self, *_: Any) -> None:
+    def _on_prepared(self, *_: Any) -> None:
         with self.changed:
             self._ready = True
             self.changed.notify_all()

@@ -255,14 +255,14 @@ class RocksTable:
             del entries[key]
         add, drop = self.info.ttl and not change.table.ttl, change.table.ttl and not self.info.ttl
 
-        def converted(elements: list[Any]) -> list[Any]:
+        def convert(elements: list[Any]) -> list[Any]:
             return [(item, now) for item in elements] if add else [item for item, _ in elements] if drop else elements
 
         for key, value in zip(change.keys, change.values, strict=True):
             if self.info.kind == "list":
-                entries[key] = converted(value)
+                entries[key] = convert(value)
             else:
                 entries[key] = (value, now) if add else value[0] if drop else value
         for key, elements in change.appended:
-            for element in converted(elements):
+            for element in convert(elements):
                 entries.append(key, element)
