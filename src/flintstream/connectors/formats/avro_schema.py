@@ -128,7 +128,7 @@ def _schemas_by_name(schema: object) -> _Named:
         return {}
     own = dict.fromkeys((schema["name"], schema["name"].rpartition(".")[2]), schema) if "name" in schema else {}
     parts = [schema.get("items"), schema.get("values"), *(field["type"] for field in schema.get("fields", ()))]
-    return {**_schemas_by_name(parts), **_name_schema(schema["type"]), **own}
+    return {**_schemas_by_name(parts), **_schemas_by_name(schema["type"]), **own}
 
 
 def _flat(schemas: list[object], known: _Named) -> list[_Schema]:
