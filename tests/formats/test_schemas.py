@@ -148,8 +148,8 @@ def test_avro_without_fastavro_says_what_to_install():
     program = (
         "import sys; sys.modules['fastavro'] = None\n"
         "from flintstream.errors import MissingDependencyError\n"
-        "from flintstream.connectors.formats.avro_schema import parsed\n"
-        "try: parsed('\"int\"')\n"
+        "from flintstream.connectors.formats.avro_schema import parse_schema\n"
+        "try: parse_schema('\"int\"')\n"
         "except MissingDependencyError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)  # noqa: S603
