@@ -72,8 +72,8 @@ ROOMS = {
         "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "udf", "_expressions", "_operators",
         "_logical", "_catalog", "_connectors", "connectors", "_plan", "_analyzer", "_session", "_sql", "schema",
         "_factories", "expressions", "table_schema", "table_descriptor", "window", "_steps", "_results", "table_result",
-        "table_config", "environment_settings", "table_pipeline", "table", "statement_set", "_declarations",
-        "table_environment",
+        "table_config", "environment_settings", "_executor", "table_pipeline", "table", "statement_set",
+        "_declarations", "table_environment",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

@@ -166,7 +166,7 @@ def planned(statement: str, mode: str) -> Exception | None:
     """Plan a statement, and return the error if it cannot be; nothing runs."""
     t_env = environment(mode)
     try:
-        found = t_env._statements.run(statement)
+        found = t_env._executor.statements.run(statement)
         if isinstance(found, Insert):
             t_env._session.insert(found.node, found.name, found.columns)
         elif isinstance(found, Node):

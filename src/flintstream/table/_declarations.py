@@ -6,27 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._catalog.catalog import DeclaredTable, View
 from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._executor import path_of
 from flintstream.table._expressions.functions import FUNCTIONS
-from flintstream.table._sql.dialect import Tokens
-from flintstream.table.schema import Schema
 from flintstream.table.table import Table
-from flintstream.table.table_descriptor import TableDescriptor
 from flintstream.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
     from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.table._executor import Executor
     from flintstream.table._session.session import Session
-
-
-def path_of(text: str) -> tuple[str, ...]:
-    """Return the parts of a name with dots, which may be in backquotes.
-
-    >>> path_of("db.`a.b`")
-    ('db', 'a.b')
-    """
-    return Tokens(text).path() if "`" in text else tuple(text.split("."))
+    from flintstream.table.table_descriptor import TableDescriptor
 
 
 class Declarations:
@@ -34,22 +25,7 @@ class Declarations:
 
     _env: StreamExecutionEnvironment
     _session: Session
-
-    def _target(self, path_or_descriptor: str | TableDescriptor, rows: Table | None = None) -> tuple[str, ...]:
-        """Return the name of a table; one that is only described gets a name, and without a schema that of the rows."""
-        catalog = self._session.catalog
-        if isinstance(path_or_descriptor, TableDescriptor):
-            schema = None
-            if rows is not None:
-                columns = rows._node.columns
-                builder = Schema.new_builder()
-                schema = builder.from_fields(
-                    [column.name for column in columns], [column.type for column in columns]
-                ).build()
-            return catalog.add_unnamed(path_or_descriptor._declared(schema))
-        path = path_of(path_or_descriptor)
-        catalog.find(path)
-        return path
+    _executor: Executor
 
     # -- tables --------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import SqlError, unsupported
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from flintstream.table._executor import Executor
+    from flintstream.table._logical.nodes import Node
     from flintstream.table.table import Table
     from flintstream.table.table_descriptor import TableDescriptor
-    from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_pipeline import TablePipeline
     from flintstream.table.table_result import TableResult
 
@@ -52,14 +53,14 @@ class StatementSet:
     >>> inserts.execute().wait()
     """
 
-    def __init__(self, t_env: TableEnvironment) -> None:
+    def __init__(self, executor: Executor) -> None:
         """Start empty; programs call ``create_statement_set``."""
-        self._t_env = t_env
-        self._inserts: list[Any] = []
+        self._executor = executor
+        self._inserts: list[tuple[Node, tuple[str, ...], tuple[str, ...]]] = []
 
     def add_insert_sql(self, stmt: str) -> Self:
         """Add an ``INSERT INTO`` statement."""
-        found = self._t_env._statements.run(stmt)
+        found = self._executor.statements.run(stmt)
         if not isinstance(found, Insert):
             raise SqlError("a statement set takes only INSERT statements")
         self._inserts.append((found.node, found.name, found.columns))
@@ -78,7 +79,7 @@ class StatementSet:
 
     def add(self, table_pipeline: TablePipeline) -> Self:
         """Add what ``insert_into`` returned."""
-        self._inserts.append((table_pipeline._table._node, table_pipeline._path, ()))
+        self._inserts.append((table_pipeline._node, table_pipeline._path, ()))
         return self
 
     def explain(self, *extra_details: object) -> str:
@@ -116,7 +117,7 @@ class StatementSet:
     def execute(self) -> TableResult:
         """Run one job with all inserts."""
         inserts, self._inserts = self._inserts, []
-        return self._t_env._inserted(inserts)
+        return self._executor.insert(inserts)
 
     def attach_as_datastream(self) -> None:
         """Add all inserts to the environment of streams, whose ``execute()`` runs them.
@@ -133,4 +134,4 @@ class StatementSet:
         """
         inserts, self._inserts = self._inserts, []
         for node, name, columns in inserts:
-            self._t_env._session.insert(node, name, columns)
+            self._executor.session.insert(node, name, columns)

@@ -38,11 +38,11 @@ from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._executor import Executor
     from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
     from flintstream.table._syntax.queries import JoinKind, SetOperator
     from flintstream.table.table_descriptor import TableDescriptor
-    from flintstream.table.table_environment import TableEnvironment
     from flintstream.table.table_result import TableResult
     from flintstream.table.window import GroupWindow, OverWindow
 
@@ -142,17 +142,18 @@ class Table:
     >>> more.insert_into("nowhere").execute().wait()
     """
 
-    def __init__(self, node: Node, t_env: TableEnvironment, declared: DeclaredTable | None = None) -> None:
+    def __init__(self, node: Node, executor: Executor, declared: DeclaredTable | None = None) -> None:
         """Wrap a plan, and the declaration if it is a declared table; programs get tables from an environment."""
         self._node = node
         self._declared = declared
-        self._t_env = t_env
+        self._executor = executor
+        self._session = executor.session
         self._name = ""
 
     def __str__(self) -> str:
         """Return a name of the table for SQL: ``t_env.sql_query(f"SELECT id FROM {table}")``."""
         if not self._name:
-            self._name = self._t_env._session.catalog.name_of(self._node)
+            self._name = self._session.catalog.name_of(self._node)
         return self._name
 
     def __getattr__(self, name: str) -> Expression:
@@ -169,10 +170,10 @@ class Table:
         return Expression(s.Name(None, (name,)))
 
     def _with(self, node: Node) -> Table:
-        return Table(node, self._t_env)
+        return Table(node, self._executor)
 
     def _scope(self) -> Scope:
-        return self._t_env._session.scope(self._node.columns)
+        return self._session.scope(self._node.columns)
 
     def get_schema(self) -> TableSchema:
         """Return the columns."""
@@ -201,7 +202,7 @@ class Table:
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
         condition = resolve(syntax_of(predicate), self._scope())
-        node, rest = with_condition(self._t_env._session.settings, self._node, condition)
+        node, rest = with_condition(self._session.settings, self._node, condition)
         return self._with(node if rest is None else filtered(node, rest))
 
     where = filter  # noqa: A003 - the method
@@ -262,7 +263,7 @@ class Table:
 
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables."""
-        return self._with(union_all([self._node, right._node], self._t_env._session.zone))
+        return self._with(union_all([self._node, right._node], self._session.zone))
 
     def union(self, right: Table) -> Table:
         """Return each row of both tables once."""
@@ -286,7 +287,7 @@ class Table:
 
     @deep
     def _combined(self, right: Table, operation: SetOperator) -> Table:
-        session = self._t_env._session
+        session = self._session
         return self._with(combined(session.settings, self._node, right._node, operation, None))
 
     @deep
@@ -303,7 +304,7 @@ class Table:
                 word, (syntax,) = syntax.function, syntax.arguments
             descending = word == "DESC"
             keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
-        return self._with(ordered(self._t_env._session.settings, self._node, keys))
+        return self._with(ordered(self._session.settings, self._node, keys))
 
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones of the order.
@@ -311,7 +312,7 @@ class Table:
         Raises:
             SqlError: The number is negative, or there is an offset or limit already.
         """
-        return self._with(a_part(self._t_env._session.settings, self._node, offset, None))
+        return self._with(a_part(self._session.settings, self._node, offset, None))
 
     def fetch(self, fetch: int) -> Table:
         """Return the first rows of the order.
@@ -319,7 +320,7 @@ class Table:
         Raises:
             SqlError: The number is negative, or there is a limit already.
         """
-        return self._with(a_part(self._t_env._session.settings, self._node, None, fetch))
+        return self._with(a_part(self._session.settings, self._node, None, fetch))
 
     def limit(self, fetch: int, offset: int = 0) -> Table:
         """Return ``fetch`` rows of the order after the first ``offset``."""
@@ -353,7 +354,7 @@ class Table:
             raise SqlError(
                 f"join: Ambiguous column name: {', '.join(ambiguous)}. Rename the columns of one table with alias()"
             )
-        session = self._t_env._session
+        session = self._session
         scope = session.scope((*self._node.columns, *right._node.columns))
         condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
         return self._with(joined(session.settings, self._node, right._node, kind, condition))
@@ -470,7 +471,7 @@ class Table:
         names: tuple[str, ...] = ()
         if isinstance(syntax, s.Alias):
             names, syntax = syntax.names, syntax.argument
-        session = self._t_env._session
+        session = self._session
         function = syntax.function if isinstance(syntax, (s.Invoke, s.Apply)) else None
         if isinstance(function, str):
             function = session.catalog.functions.get(function.lower())
@@ -563,7 +564,7 @@ class Table:
     @deep
     def distinct(self) -> Table:
         """Return each row once."""
-        return self._with(distinct(self._t_env._session.settings, self._node, self._scope()))
+        return self._with(distinct(self._session.settings, self._node, self._scope()))
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
@@ -571,7 +572,7 @@ class Table:
 
     def execute(self) -> TableResult:
         """Run a job that computes the rows."""
-        return self._t_env._executed(self._node)
+        return self._executor.execute(self._node)
 
     def to_pandas(self) -> Any:
         """Run a job that computes the rows, and return them as a ``DataFrame``; of changes, what they leave behind."""
@@ -602,4 +603,4 @@ class Table:
         """
         if overwrite:
             raise unsupported("overwrite", None, "remove the files first")
-        return TablePipeline(self, self._t_env._target(table_path_or_descriptor, self))
+        return TablePipeline(self._executor, self._node, self._executor.target(table_path_or_descriptor, self._node))

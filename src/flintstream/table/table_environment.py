@@ -11,21 +11,16 @@ from flintstream.common.configuration import Configuration
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.common.types import RowKind, _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
-from flintstream.datastream._streams.collect import CloseableIterator as Collected
-from flintstream.datastream._streams.collect import collect_into
-from flintstream.options.execution import RUNTIME_MODE
 from flintstream.table._catalog.catalog import DeclaredTable
-from flintstream.table._declarations import Declarations, path_of
+from flintstream.table._declarations import Declarations
 from flintstream.table._errors import SqlError
+from flintstream.table._executor import Executor, path_of
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
-from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.stream_types import column_types, inferred
 from flintstream.table._plan.streams import by_fields, of_stream, physical
-from flintstream.table._plan.translate import GeneratedOperator, then, translated
-from flintstream.table._session.session import Session
-from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, Statements, query
+from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -123,10 +118,10 @@ class TableEnvironment(Declarations):
         """Use an environment of streams; programs call :meth:`create`."""
         settings = settings or EnvironmentSettings()
         self._env = env
-        self._session = Session(env)
+        self._executor = Executor(env)
+        self._session = self._executor.session
         self._session.catalog.catalog = settings.get_built_in_catalog_name()
         self._session.catalog.database = self._session.catalog.built_in = settings.get_built_in_database_name()
-        self._statements = Statements(self._session)
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
@@ -149,29 +144,29 @@ class TableEnvironment(Declarations):
             SqlError: The statement is wrong; the message names the place.
             UnsupportedClauseError: The statement has a clause that is not supported yet.
         """
-        found = self._statements.run(stmt)
+        found = self._executor.statements.run(stmt)
         if isinstance(found, Insert):
-            return self._inserted([(found.node, found.name, found.columns)])
+            return self._executor.insert([(found.node, found.name, found.columns)])
         if isinstance(found, InsertSet):
-            return self._inserted([(insert.node, insert.name, insert.columns) for insert in found.inserts])
+            return self._executor.insert([(insert.node, insert.name, insert.columns) for insert in found.inserts])
         if isinstance(found, Answer):
             names = tuple(column.name for column in found.columns)
             rows = [_make_row(names, list(row)) for row in found.rows]
             kind = ResultKind.SUCCESS if found is DONE else ResultKind.SUCCESS_WITH_CONTENT
             return TableResult(found.columns, rows, kind=kind)
-        return self._executed(found)
+        return self._executor.execute(found)
 
     def sql_query(self, query_: str) -> Table:
         """Return the table of a query."""
-        return Table(query(self._session, query_), self)
+        return Table(query(self._session, query_), self._executor)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
         """Return the plan of a query or ``INSERT``."""
-        found = self._statements.run(stmt)
+        found = self._executor.statements.run(stmt)
         node = found.node if isinstance(found, Insert) else found
         if isinstance(node, (Answer, InsertSet)):
             raise SqlError("explain_sql() needs a query or an INSERT")
-        return Table(node, self).explain()
+        return Table(node, self._executor).explain()
 
     def create_statement_set(self) -> StatementSet:
         """Return an empty set of inserts.
@@ -180,35 +175,9 @@ class TableEnvironment(Declarations):
         >>> type(t_env.create_stream_statement_set()).__name__
         'StatementSet'
         """
-        return StatementSet(self)
+        return StatementSet(self._executor)
 
     create_stream_statement_set = create_statement_set
-
-    def _inserted(self, inserts: Sequence[tuple[Node, tuple[str, ...], tuple[str, ...]]]) -> TableResult:
-        def build() -> None:
-            for node, name, columns in inserts:
-                self._session.insert(node, name, columns)
-
-        names = ", ".join(".".join(self._session.catalog.path(name)) for _, name, _ in inserts)
-        _, client = self._session.alone(build, f"insert-into_{names}", lasts=True)
-        columns = [Column(".".join(self._session.catalog.path(name)), t.DataTypes.BIGINT()) for _, name, _ in inserts]
-        rows = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
-        return TableResult(columns, rows, client, kind=ResultKind.SUCCESS)
-
-    def _executed(self, node: Node) -> TableResult:
-        def build() -> Any:
-            return collect_into(self._rows(node)._add_collect_sink)
-
-        sink, client = self._session.alone(build, "collect")
-        streaming = self._env._configuration.get(RUNTIME_MODE) != "BATCH"
-        columns = node.columns if streaming else [Column(column.name, column.type) for column in node.columns]
-        return TableResult(columns, Collected(sink, client), client, streaming=streaming)
-
-    def _rows(self, node: Node) -> DataStream:
-        code = edges.rows_of(node.columns, changelog=node.changelog)
-        made = then(translated(narrowed(node), self._env), "Rows", GeneratedOperator(*edges.both(code)))
-        made._transformation.output_type = None
-        return made
 
     # -- tables, views and functions -----------------------------------------------------------------------------------
 
@@ -226,12 +195,12 @@ class TableEnvironment(Declarations):
         Raises:
             SqlError: It has no schema, or a wrong option.
         """
-        return self._declared_table(self._target(descriptor))
+        return self._declared_table(self._executor.target(descriptor))
 
     def _declared_table(self, path: tuple[str, ...]) -> Table:
         declared = self._session.catalog.find(path)
         known = declared if isinstance(declared, DeclaredTable) else None
-        return Table(self._session.table(path), self, known)
+        return Table(self._session.table(path), self._executor, known)
 
     def from_pandas(
         self,
@@ -261,19 +230,21 @@ class TableEnvironment(Declarations):
             schema = inferred(rows, list(schema or []))
         kind = t.to_type_info(schema)
         stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
-        return Table(of_stream(stream, [Column(field.name, field.data_type) for field in schema.fields]), self)
+        return Table(
+            of_stream(stream, [Column(field.name, field.data_type) for field in schema.fields]), self._executor
+        )
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
         if len(fields) == 1 and isinstance(fields[0], Schema):
             return self._with_schema(stream, fields[0])
         if not fields:
-            return Table(of_stream(stream, column_types(stream.get_type(), [])), self)
-        return Table(by_fields(stream, [syntax_of(field) for field in fields]), self)
+            return Table(of_stream(stream, column_types(stream.get_type(), [])), self._executor)
+        return Table(by_fields(stream, [syntax_of(field) for field in fields]), self._executor)
 
     def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "", *, upserts: bool = False) -> Table:
         declared = schema._declared()
         node, order = physical(stream, declared, self._session.zone, kind, upserts=upserts)
-        return Table(self._session.completed("stream", declared, node, order), self, declared)
+        return Table(self._session.completed("stream", declared, node, order), self._executor, declared)
 
 
 class StreamTableEnvironment(TableEnvironment):
@@ -343,7 +314,7 @@ class StreamTableEnvironment(TableEnvironment):
             raise SqlError(f"{changelog_mode!r} has updates without the old row: the schema needs a primary key")
         if schema is not None:
             return self._with_schema(data_stream, schema, edges.KIND, upserts=upserts)
-        return Table(of_stream(data_stream, column_types(data_stream.get_type(), []), edges.KIND), self)
+        return Table(of_stream(data_stream, column_types(data_stream.get_type(), []), edges.KIND), self._executor)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table of insertions.
@@ -375,7 +346,7 @@ class StreamTableEnvironment(TableEnvironment):
         return self._typed(table._node).map(partial(_retraction, names), pairs)
 
     def _typed(self, node: Node) -> DataStream:
-        stream = self._rows(node)
+        stream = self._executor.stream_of(node)
         stream._transformation.output_type = t.to_type_info(row_type(node.columns))
         return stream
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import unsupported
+from flintstream.table._logical.nodes import explained
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from flintstream.table.table import Table
+    from flintstream.table._executor import Executor
+    from flintstream.table._logical.nodes import Node
     from flintstream.table.table_result import TableResult
 
 __all__ = ["TablePipeline"]
@@ -32,18 +34,17 @@ class TablePipeline:
     >>> pipeline.execute().wait()
     """
 
-    def __init__(self, table: Table, path: tuple[str, ...]) -> None:
+    def __init__(self, executor: Executor, node: Node, path: tuple[str, ...]) -> None:
         """Hold the parts; programs call ``Table.insert_into``."""
-        self._table = table
-        self._path = path
+        self._executor, self._node, self._path = executor, node, path
 
     def execute(self) -> TableResult:
         """Run a job that writes the rows."""
-        return self._table._t_env._inserted([(self._table._node, self._path, ())])
+        return self._executor.insert([(self._node, self._path, ())])
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
-        return self._table.explain(*extra_details)
+        return "== Optimized Execution Plan ==\n" + "\n".join(explained(self._node)) + "\n"
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plan.
@@ -60,7 +61,7 @@ class TablePipeline:
 
     def get_sink_identifier(self) -> str:
         """Return the full name of the sink; PyFlink returns an object that prints like it."""
-        return ".".join(f"`{part}`" for part in self._table._t_env._session.catalog.path(self._path))
+        return ".".join(f"`{part}`" for part in self._executor.session.catalog.path(self._path))
 
     def compile_plan(self) -> NoReturn:
         """Raise an error: plans cannot be stored.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
     """Return expressions in which calls of aggregate functions by name are known as such."""
-    functions = table._t_env._session.catalog.functions
+    functions = table._session.catalog.functions
 
     def known(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Apply):
@@ -154,7 +154,7 @@ class GroupedTable:
             SqlError: A field is neither a key nor an aggregate.
         """
         table = self._table
-        session = table._t_env._session
+        session = table._session
         grouping = Grouping(session.settings, table._node, table._scope(), self._keys)
         return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))
 
@@ -217,7 +217,7 @@ class GroupedTable:
         function: Any = getattr(aggregate, "function", None)
         if not isinstance(aggregate, s.Aggregate) or getattr(function, "kind", "") != "table aggregate":
             raise SqlError(f"flat_aggregate() needs a function of udtaf(), but got {func!r}")
-        node, scope, session = call.table._node, call.table._scope(), call.table._t_env._session
+        node, scope, session = call.table._node, call.table._scope(), call.table._session
         items = resolve_items(self._keys, scope, "EXPR$")
         written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
         given = arguments_of(function, [resolve(item, scope) for item in written], session.zone, None)
@@ -379,7 +379,7 @@ class WindowGroupedTable:
             ),
         )
         items = [changed(element, in_sql) for element in chosen]
-        session = table._t_env._session
+        session = table._session
         timed, scope = table._node, table._scope()
         time = resolve(call.arguments[0], scope)
         if session.settings.batch and isinstance(time, Ref) and isinstance(time.type, TIMESTAMPS):

@@ -52,7 +52,7 @@ class OverWindowedTable:
         """
         table = self._table
         items = [changed(item, self._with_window) for item in listed(table, fields)]
-        return table._with(selected(table._t_env._session.settings, table._node, table._scope(), items, unnamed="_c"))
+        return table._with(selected(table._session.settings, table._node, table._scope(), items, unnamed="_c"))
 
     def _with_window(self, syntax: s.Syntax) -> s.Syntax:
         if not isinstance(syntax, s.Apply) or syntax.function != "OVER":
@@ -64,7 +64,7 @@ class OverWindowedTable:
             raise SqlError(f"over() needs the name of a window, but got {name!r}{nearest(name, self._windows)}")
         by = resolve(syntax_of(window._order), self._table._scope())
         timely = isinstance(by, Ref) and self._table._node.columns[by.index].time
-        if not timely and not self._table._t_env._session.settings.batch:
+        if not timely and not self._table._session.settings.batch:
             raise SqlError(
                 f"the window '{name}': Ordering must be defined on a time attribute: declare a watermark for the column"
             )

@@ -1,0 +1,94 @@
+"""What tables and statements ask of their environment: it runs plans, and knows what the program has declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.common.types import _make_row
+from flintstream.datastream._streams.collect import CloseableIterator as Collected
+from flintstream.datastream._streams.collect import collect_into
+from flintstream.options.execution import RUNTIME_MODE
+from flintstream.table._expressions.expr import Column
+from flintstream.table._plan import edges
+from flintstream.table._plan.narrowing import narrowed
+from flintstream.table._plan.translate import GeneratedOperator, then, translated
+from flintstream.table._session.session import Session
+from flintstream.table._sql.dialect import Tokens
+from flintstream.table._sql.statements import Statements
+from flintstream.table.result_kind import ResultKind
+from flintstream.table.schema import Schema
+from flintstream.table.table_descriptor import TableDescriptor
+from flintstream.table.table_result import TableResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._logical.nodes import Node
+
+
+def path_of(text: str) -> tuple[str, ...]:
+    """Return the parts of a name with dots, which may be in backquotes.
+
+    >>> path_of("db.`a.b`")
+    ('db', 'a.b')
+    """
+    return Tokens(text).path() if "`" in text else tuple(text.split("."))
+
+
+class Executor:
+    """Runs plans on an environment of streams."""
+
+    def __init__(self, env: StreamExecutionEnvironment) -> None:
+        self.env = env
+        self.session = Session(env)
+        self.statements = Statements(self.session)
+
+    def target(self, path_or_descriptor: str | TableDescriptor, rows: Node | None = None) -> tuple[str, ...]:
+        """Return the name of a table; one that is only described gets a name, and without a schema that of the rows.
+
+        Raises:
+            TableNotFoundError: There is no table of this name.
+        """
+        catalog = self.session.catalog
+        if isinstance(path_or_descriptor, TableDescriptor):
+            schema = None
+            if rows is not None:
+                names, types = [column.name for column in rows.columns], [column.type for column in rows.columns]
+                schema = Schema.new_builder().from_fields(names, types).build()
+            return catalog.add_unnamed(path_or_descriptor._declared(schema))
+        path = path_of(path_or_descriptor)
+        catalog.find(path)
+        return path
+
+    def insert(self, inserts: Sequence[tuple[Node, tuple[str, ...], tuple[str, ...]]]) -> TableResult:
+        """Run a job that inserts the rows of plans into tables, into all columns if none are named."""
+
+        def build() -> None:
+            for node, name, columns in inserts:
+                self.session.insert(node, name, columns)
+
+        names = ", ".join(".".join(self.session.catalog.path(name)) for _, name, _ in inserts)
+        _, client = self.session.alone(build, f"insert-into_{names}", lasts=True)
+        columns = [Column(".".join(self.session.catalog.path(name)), t.DataTypes.BIGINT()) for _, name, _ in inserts]
+        results = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
+        return TableResult(columns, results, client, kind=ResultKind.SUCCESS)
+
+    def execute(self, node: Node) -> TableResult:
+        """Run a job that computes the rows of a plan."""
+
+        def build() -> Any:
+            return collect_into(self.stream_of(node)._add_collect_sink)
+
+        sink, client = self.session.alone(build, "collect")
+        streaming = self.env._configuration.get(RUNTIME_MODE) != "BATCH"
+        columns = node.columns if streaming else [Column(column.name, column.type) for column in node.columns]
+        return TableResult(columns, Collected(sink, client), client, streaming=streaming)
+
+    def stream_of(self, node: Node) -> DataStream:
+        """Return the rows of a plan as a stream of ``Row``."""
+        code = edges.rows_of(node.columns, changelog=node.changelog)
+        rows = then(translated(narrowed(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
+        rows._transformation.output_type = None
+        return rows
