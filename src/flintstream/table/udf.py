@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ from flintstream.table._functions.user_defined import (
 from flintstream.table._functions.wrappers import FunctionWrapper
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._functions.wrappers import FunctionKind
 
 __all__ = [
     "AggregateFunction",
@@ -41,17 +43,28 @@ __all__ = [
 ]
 
 
-def _wrapped(f: Any, kind: str, input_types: Any, results: Any, name: str | None, *, pandas: bool = False) -> Any:
+def _wrapped(
+    f: Any, kind: FunctionKind, input_types: object, results: object, name: str | None, *, pandas: bool = False
+) -> Any:
     if results is None:
         raise TypeError(f"a {kind} function needs its result type, such as DataTypes.INT()")
 
-    def wrap(function: Any) -> FunctionWrapper:
+    def wrap(function: object) -> FunctionWrapper:
         if inspect.isclass(function):
             raise TypeError(f"create the function first: {function.__name__}()")
         made = FunctionWrapper(function, kind, input_types, results, name)
         if kind == "scalar":
             made.implementation = by_rows(made.implementation, made.input_types, pandas=pandas)
         return made
+
+    return wrap if f is None else wrap(f)
+
+
+def _aggregate(
+    f: Any, wrapper: Callable[..., FunctionWrapper], input_types: object, result_type: object, name: str | None
+) -> Any:
+    def wrap(function: object) -> FunctionWrapper:
+        return wrapper(function() if inspect.isclass(function) else function, input_types, result_type, name)
 
     return wrap if f is None else wrap(f)
 
@@ -126,12 +139,7 @@ def udaf(
     >>> mean.kind
     'aggregate'
     """
-
-    def wrap(function: Any) -> FunctionWrapper:
-        made = function() if inspect.isclass(function) else function
-        return AggregateWrapper(made, input_types, result_type, name, pandas=func_type == "pandas")
-
-    return wrap if f is None else wrap(f)
+    return _aggregate(f, partial(AggregateWrapper, pandas=func_type == "pandas"), input_types, result_type, name)
 
 
 def udtaf(
@@ -165,11 +173,7 @@ def udtaf(
     if func_type != "general":
         raise ValueError(f"udtaf() supports only func_type='general', not {func_type!r}")
 
-    def wrap(function: Any) -> FunctionWrapper:
-        made = function() if inspect.isclass(function) else function
-        return TableAggregateWrapper(made, input_types, result_type, name)
-
-    return wrap if f is None else wrap(f)
+    return _aggregate(f, TableAggregateWrapper, input_types, result_type, name)
 
 
 def function_at(path: str) -> FunctionWrapper:

@@ -17,7 +17,7 @@ from flintstream.table._connectors.formats import (
     reader,
 )
 from flintstream.table._expressions.time_helpers import from_millis
-from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
+from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -213,7 +213,7 @@ class ChangeEncoder(Encoder):
         }[self.kind]
 
         def encode(row: Sequence[Any]) -> bytes:
-            text = deletion if row[-1] in RETRACTIONS else insertion
+            text = insertion if is_insert_like(row[-1]) else deletion
             return (text % object_text(parts, row[:-1], nulls=nulls)).encode(errors="replace")
 
         return encode

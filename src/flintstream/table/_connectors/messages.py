@@ -28,16 +28,10 @@ def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
     Raises:
         SqlError: The format is unknown, or has no place for the columns.
     """
-    _check(kind, options)
-    if kind == "raw":
-        return Raw(names, types, options)
-    if kind == "csv":
-        return CsvDecoder(names, types, options, f"{prefix}csv.")
-    if kind == "avro":
-        return _avro(names, types, options, prefix)
-    if kind == "avro-confluent":
-        return _with_registry(names, types, options, prefix)
-    return JsonDecoder(names, types, options, f"{prefix}json.")
+    both = _both_ways(kind, names, types, options, prefix)
+    if both is not None:
+        return both
+    return (CsvDecoder if kind == "csv" else JsonDecoder)(names, types, options, f"{prefix}{kind}.")
 
 
 def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Encoder:
@@ -46,16 +40,22 @@ def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
     Raises:
         SqlError: The format is unknown, or has no place for the columns.
     """
+    both = _both_ways(kind, names, types, options, prefix)
+    if both is not None:
+        return both
+    return (CsvEncoder if kind == "csv" else JsonEncoder)(names, types, options, f"{prefix}{kind}.")
+
+
+def _both_ways(
+    kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
+) -> Raw | AvroMessages | RegistryMessages | None:
+    """Return what both reads and writes a message; None for a format with a class for each."""
     _check(kind, options)
     if kind == "raw":
         return Raw(names, types, options)
-    if kind == "csv":
-        return CsvEncoder(names, types, options, f"{prefix}csv.")
     if kind == "avro":
         return _avro(names, types, options, prefix)
-    if kind == "avro-confluent":
-        return _with_registry(names, types, options, prefix)
-    return JsonEncoder(names, types, options, f"{prefix}json.")
+    return _with_registry(names, types, options, prefix) if kind == "avro-confluent" else None
 
 
 def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> AvroMessages:

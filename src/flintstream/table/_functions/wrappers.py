@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flintstream.common._types import data_types as t
 from flintstream.table._functions.user_defined import UserDefinedFunction
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
 
-__all__ = ["FunctionWrapper"]
+__all__ = ["FunctionKind", "FunctionWrapper"]
+
+
+FunctionKind = Literal["scalar", "table", "aggregate", "table aggregate"]
 
 
 class PlainFunction(UserDefinedFunction):
@@ -29,7 +32,9 @@ class FunctionWrapper:
 
     advice = "join its rows with LATERAL TABLE(...) or join_lateral()"
 
-    def __init__(self, implementation: Any, kind: str, input_types: Any, results: Any, name: str | None) -> None:
+    def __init__(
+        self, implementation: Any, kind: FunctionKind, input_types: Any, results: Any, name: str | None
+    ) -> None:
         """Wrap a function, an object with ``__call__``, or an object with ``eval``."""
         self.kind = kind
         self.implementation = implementation if hasattr(implementation, "eval") else PlainFunction(implementation)
@@ -42,28 +47,28 @@ class FunctionWrapper:
 
     def alias(self, *alias_names: str) -> FunctionWrapper:
         """Give the columns of the result names, where a method of tables takes the function and no call of it."""
-        made = copy(self)
-        made.alias_names = alias_names
-        return made
+        renamed = copy(self)
+        renamed.alias_names = alias_names
+        return renamed
 
     def of_types(self, types: Sequence[DataType]) -> FunctionWrapper:
         """Return the function for arguments of these types, which decide what pandas makes of them."""
         if not hasattr(self.implementation, "of_types"):
             return self
-        made = copy(self)
-        made.implementation = self.implementation.of_types(types)
-        return made
+        typed = copy(self)
+        typed.implementation = self.implementation.of_types(types)
+        return typed
 
     def of_rows(self, names: Sequence[str], types: Sequence[DataType]) -> FunctionWrapper:
         """Return the function for a single argument that is a row with all columns of a table.
 
         A function of pandas gets a ``DataFrame``.
         """
-        made = copy(self)
-        made.input_types = None
+        whole = copy(self)
+        whole.input_types = None
         if hasattr(self.implementation, "of_frames"):
-            made.implementation = self.implementation.of_frames(names, types)
-        return made
+            whole.implementation = self.implementation.of_frames(names, types)
+        return whole
 
     def __call__(self, *arguments: object) -> Any:
         """Return the expression of a call."""

@@ -11,7 +11,7 @@ from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.rows import map_state, value_state
-from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
+from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired, Unpack
@@ -290,7 +290,7 @@ class OverChanges(OverBatch):
         """Emit the changes of all results."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.sorted.value() or []
-        if kind in RETRACTIONS:
+        if not is_insert_like(kind):
             if row not in old:
                 return
             place = old.index(row)

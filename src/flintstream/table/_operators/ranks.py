@@ -10,7 +10,7 @@ from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.time_helpers import millis
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.rows import map_state, value_state
-from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
+from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ class Ranked(KeyedProcessFunction):
         """Add a row, or take it back."""
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.state.value() or []
-        if kind in RETRACTIONS:
+        if not is_insert_like(kind):
             if row not in old:
                 return iter(())  # its state has expired
             place = old.index(row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.contracts.functions import KeyedCoProcessFunction
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.rows import value_state
-from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
+from flintstream.table._types.row_kinds import DELETE, INSERT, is_insert_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,11 +45,11 @@ class CountedRows(KeyedCoProcessFunction):
         """Count a row of the second input."""
         return self.counted(value, ctx, 1)
 
-    def counted(self, value: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
+    def counted(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Emit what one more or less row changes."""
         row, kind = (value[:-1], value[-1]) if self.kinds[side] else (value, INSERT)
         old = self.state.value() or (0, 0)
-        by = -1 if kind in RETRACTIONS else 1
+        by = 1 if is_insert_like(kind) else -1
         new = (old[0] + by, old[1]) if side == 0 else (old[0], old[1] + by)
         if new == (0, 0):
             self.state.clear()

@@ -9,7 +9,7 @@ from flintstream.runtime.copies import copy_mutable
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.opening import close_all, open_all
 from flintstream.table._operators.rows import value_state
-from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
+from flintstream.table._types.row_kinds import DELETE, INSERT, is_insert_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,7 +54,7 @@ class TableAggregate(KeyedProcessFunction):
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         key, arguments = row[: self.keys], row[self.keys :]
         count, accumulator = self.state.value() or (0, None)
-        taken_back = kind in RETRACTIONS
+        taken_back = not is_insert_like(kind)
         if not count and taken_back:
             return  # its state has expired
         if not count:

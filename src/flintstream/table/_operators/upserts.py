@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.table._operators.rows import value_state
-from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDATE_AFTER, UPDATE_BEFORE
+from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ class SinkMaterializer(KeyedProcessFunction):
         """Add a row, or take one back."""
         row, kind = value[:-1], value[-1]
         rows = self.rows.value() or []
-        if kind not in RETRACTIONS:
+        if is_insert_like(kind):
             self.rows.update([*rows, row])
             yield (*row, UPDATE_AFTER if rows else INSERT)
             return
