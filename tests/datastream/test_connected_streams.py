@@ -14,7 +14,7 @@ from tests.datastream.inline import (
 )
 from tests.engine.sources import PacedSource
 
-from flintstream.common import Types
+from flintstream.common import Configuration, Encoder, Row, Types
 from flintstream.datastream import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -22,6 +22,7 @@ from flintstream.datastream import (
     KeyedCoProcessFunction,
     OutputTag,
 )
+from flintstream.datastream.connectors.file_system import FileSink
 from flintstream.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from flintstream.errors import notes
 
@@ -216,10 +217,41 @@ def test_a_function_without_on_timer_runs_on_keyed_streams(mode, parallelism):
 
 
 @anywhere
-def test_when_one_side_is_keyed_the_function_gets_its_plain_records(mode, parallelism):
+def test_when_one_side_is_keyed_the_function_gets_its_keys_as_well(mode, parallelism):
     env = make_env(mode, parallelism)
-    connected = env.from_collection([1, 2]).key_by(lambda v: v).connect(env.from_collection([3]))
-    assert sorted(collect(connected.process(Plain()))) == [1, 2, 3]
+    connected = env.from_collection([1, 2]).key_by(lambda v: -v).connect(env.from_collection([3]))
+    assert sorted(map(repr, collect(connected.process(Plain())))) == ["3", "Row(f0=-1, f1=1)", "Row(f0=-2, f1=2)"]
+    connected = env.from_collection([3]).connect(env.from_collection([1, 2]).key_by(lambda v: -v))
+    assert sorted(map(repr, collect(connected.process(Plain())))) == ["3", "Row(f0=-1, f1=1)", "Row(f0=-2, f1=2)"]
+
+
+@anywhere
+def test_the_records_of_a_keyed_stream_are_collected_with_their_keys(mode, parallelism):
+    env = make_env(mode, parallelism)
+    numbers = env.from_collection([1, 2], Types.INT())
+    keyed = numbers.key_by(str, Types.STRING())
+    rows = sorted(collect(keyed), key=lambda row: row.f1)
+    assert rows == [Row(f0="1", f1=1), Row(f0="2", f1=2)]
+    assert sorted(collect(keyed.union(numbers))) == [1, 1, 2, 2]
+
+
+@anywhere
+def test_an_option_leaves_the_keys_out(mode, parallelism):
+    env = make_env(mode, parallelism)
+    env.configure(Configuration.from_dict({"flintstream.keyed-stream.rows-with-keys": "false"}))
+    keyed = env.from_collection([1, 2]).key_by(lambda v: -v)
+    assert sorted(collect(keyed)) == [1, 2]
+    assert sorted(collect(keyed.connect(env.from_collection([3])).process(Plain()))) == [1, 2, 3]
+
+
+def test_a_sink_writes_the_keys_as_well(tmp_path):
+    env = make_env("STREAMING", 1)
+    keyed = env.from_collection([("a", 1)], Types.TUPLE([Types.STRING(), Types.INT()])).key_by(
+        lambda v: v[1], Types.INT()
+    )
+    keyed.sink_to(FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build())
+    env.execute()
+    assert [file.read_text() for file in tmp_path.rglob("*") if file.is_file()] == ["+I[1, (a,1)]\n"]
 
 
 @anywhere

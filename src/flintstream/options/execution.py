@@ -64,6 +64,13 @@ HISTORY_JOBS = Option(
     100,
     "the largest number of these records. `0`: this job keeps none, as with `flintstream.control` set to `false`",
 )
+ROWS_WITH_KEYS = Option(
+    "flintstream.keyed-stream.rows-with-keys",
+    FLAG,
+    True,
+    "what `sink_to`, `execute_and_collect` and `connect` with an unkeyed stream get of a keyed stream: "
+    "`Row(f0=key, f1=value)`, as in PyFlink; `false`: the value alone",
+)
 STICKY_SUBTASKS = Option(
     "flintstream.sticky-subtasks",
     FLAG,

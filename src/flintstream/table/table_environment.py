@@ -293,7 +293,7 @@ class StreamTableEnvironment(TableEnvironment):
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: object) -> Table:
         """Return the table of a stream, whose type gives the columns."""
-        return self._from_stream(data_stream, *fields_or_schema)
+        return self._from_stream(data_stream._without_key(), *fields_or_schema)
 
     def from_changelog_stream(
         self,

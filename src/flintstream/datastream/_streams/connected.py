@@ -38,8 +38,7 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
     """Two connected streams of types ``A`` and ``B``, from :meth:`DataStream.connect`.
 
     State and timers require both streams to be keyed. Records of both streams with the same key then go to one subtask
-    and share the key's state. If only one stream is keyed, the function gets the plain records of that stream. PyFlink
-    passes ``Row(key, value)`` instead, which is an artefact of its transport.
+    and share the key's state. If only one stream is keyed, the function gets ``Row(f0=key, f1=value)`` of that stream.
 
     >>> from flintstream.datastream import CoMapFunction, StreamExecutionEnvironment
     >>> class Named(CoMapFunction):
@@ -216,6 +215,8 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
         first, second = self.stream1, self.stream2
         keyed = False
         operator: Operator = CoProcessOperator(function)
+        if not self._is_keyed_stream():
+            first, second = first._without_key(), second._without_key()
         if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
             types = (first._key_type, second._key_type)
             if None not in types and types[0] != types[1]:

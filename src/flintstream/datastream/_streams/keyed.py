@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.common._generic import Generic, K_co, T_co
+from flintstream.common.typeinfo import Types
 from flintstream.datastream._streams.base import DataStream
 from flintstream.datastream._streams.functions import as_function, as_type
 from flintstream.datastream._streams.no_settings import NoSettings
@@ -18,7 +19,15 @@ from flintstream.datastream.functions import (
 )
 from flintstream.datastream.window import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from flintstream.graph.transformation import OperatorTransformation
-from flintstream.runtime.operators.adapters import Aggregation, FieldAggregation, KeyedFilter, KeyedFlatMap, KeyedMap
+from flintstream.options.execution import ROWS_WITH_KEYS
+from flintstream.runtime.operators.adapters import (
+    Aggregation,
+    FieldAggregation,
+    KeyedFilter,
+    KeyedFlatMap,
+    KeyedMap,
+    RowWithKey,
+)
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.operators.reduce import ReduceOperator
 
@@ -237,6 +246,13 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
             CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
         )
         return WindowedStream(self, assigner)
+
+    def _without_key(self) -> DataStream[Any]:
+        if not ROWS_WITH_KEYS.read(self._env._configuration.to_dict()):
+            return self
+        types = [self._key_type or Types.PICKLED_BYTE_ARRAY(), self.get_type()]
+        operator = KeyedProcessOperator(RowWithKey(), self._selector)
+        return self._add_keyed_operator("Rows with keys", operator, Types.ROW_NAMED(["f0", "f1"], types))
 
     def _add_keyed_operator(
         self, name: str, operator: Operator, output_type: TypeInformation | None, *, kind: str = "KEYED"

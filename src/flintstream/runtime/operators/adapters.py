@@ -5,8 +5,12 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common.types import _make_row
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from flintstream.common.types import Row
 
 
 class PlainFunction:
@@ -64,6 +68,23 @@ class KeyedFilter(Delegating):
     def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
         """Keep or drop one record."""
         return (value,) if self.function.filter(value) else None
+
+
+class RowWithKey:
+    """Emits ``Row(f0=key, f1=value)``, which PyFlink's keyed streams hand to sinks and to operators without keys."""
+
+    def open(self, runtime_context: object) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def on_timer(self, timestamp: int, ctx: object) -> None:
+        """Do nothing: there are no timers."""
+
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Row]:
+        """Add the key to a record."""
+        return (_make_row(("f0", "f1"), [ctx.get_current_key(), value]),)
 
 
 class Aggregation(enum.Enum):
