@@ -11,6 +11,7 @@ from flintstream.common.configuration import Configuration
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.common.types import RowKind, _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream._streams.keyed import rows_with_keys
 from flintstream.table._catalog.catalog import DeclaredTable
 from flintstream.table._declarations import Declarations
 from flintstream.table._errors import SqlError
@@ -293,7 +294,7 @@ class StreamTableEnvironment(TableEnvironment):
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: object) -> Table:
         """Return the table of a stream, whose type gives the columns."""
-        return self._from_stream(data_stream._without_key(), *fields_or_schema)
+        return self._from_stream(rows_with_keys(data_stream), *fields_or_schema)
 
     def from_changelog_stream(
         self,

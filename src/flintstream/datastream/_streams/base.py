@@ -442,7 +442,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def _values_transformation(self) -> Transformation:
         return self._transformation
 
-    def _without_key(self) -> DataStream[Any]:
+    def _without_key(self) -> DataStream:
         """Return what sinks and operators without keys read; a keyed stream gives them its keys as well."""
         return self
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from flintstream.common.types import Row
+    from flintstream.contracts.functions.process import KeyedProcessFunction
 
 
 class PlainFunction:
@@ -82,7 +83,7 @@ class RowWithKey:
     def on_timer(self, timestamp: int, ctx: object) -> None:
         """Do nothing: there are no timers."""
 
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Row]:
+    def process_element(self, value: object, ctx: KeyedProcessFunction.Context) -> Iterable[Row]:
         """Add the key to a record."""
         return (_make_row(("f0", "f1"), [ctx.get_current_key(), value]),)
 
