@@ -58,6 +58,21 @@ def test_a_value_filters_the_rows(t_env):
     assert left(t_env, query) == [(n,) for n, k, m in A if of(k) and m < sum(of(k)) // len(of(k)) and n > 1]
 
 
+def test_a_query_that_reads_the_outer_row_has_queries_of_its_own(t_env):
+    largest = max(m for _, _, m in B)
+    query = "SELECT id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.n = (SELECT MAX(n) FROM b AS c))"
+    keys = {k for _, k, m in B if m == largest}
+    assert left(t_env, query) == [(n,) for n, k, _ in A if k in keys]
+    query = "SELECT id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.id IN (SELECT id FROM b AS c WHERE n > 6))"
+    keys = {k for _, k, m in B if m > 6}
+    assert left(t_env, query) == [(n,) for n, k, _ in A if k in keys]
+
+
+def test_a_column_beside_an_aggregate_is_not_taken_from_the_outer_row(t_env):
+    with pytest.raises(SqlError, match=r"Expression 'n' at line 1, column 30 is not being grouped"):
+        t_env.sql_query("SELECT id, (SELECT MAX(id) + n FROM b WHERE b.k = a.k) FROM a")
+
+
 def test_none_in_the_query_of_all_leaves_no_row(t_env):
     assert left(t_env, "SELECT id FROM b WHERE k <> ALL (SELECT k FROM a)") == []
     assert left(t_env, "SELECT id FROM b WHERE k <> ALL (SELECT k FROM a WHERE k IS NOT NULL)") == [(3,), (7,)]

@@ -149,6 +149,8 @@ def _compared(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None
 
 def with_values(planner: Planner, node: Node, scope: Scope, syntax: s.Syntax) -> tuple[Node, Scope, s.Syntax]:
     """Return a table with a column for the value of each query within an expression, and the expression on it."""
+    if not s.has_query(syntax):
+        return node, scope, syntax
 
     def replaced(part: s.Syntax) -> s.Syntax:
         nonlocal node, scope

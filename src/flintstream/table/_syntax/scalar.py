@@ -174,6 +174,11 @@ def _parts(value: object) -> Iterator[Syntax]:
             yield from _parts(item)
 
 
+def has_query(syntax: Syntax) -> bool:
+    """Return whether a query is within an expression."""
+    return isinstance(syntax, Subquery) or any(map(has_query, parts(syntax)))
+
+
 def mapped(syntax: S, change: Callable[[Syntax], Syntax]) -> S:
     """Return an expression with each of its direct parts changed."""
     found: dict[str, Any] = {}
