@@ -83,7 +83,7 @@ def test_the_place_of_a_clause_is_that_in_the_statement():
     statement = "SELECT id\nFROM orders\n  MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts PATTERN (A) DEFINE A AS A.n > 1)"
     with pytest.raises(UnsupportedClauseError, match="MATCH_RECOGNIZE at line 3, column 3 is not supported yet"):
         t_env.sql_query(statement)
-    with pytest.raises(SqlError, match="no hint OPTION at line 1, column 16; did you mean 'OPTIONS'"):
+    with pytest.raises(SqlError, match="unknown hint OPTION at line 1, column 16; did you mean 'OPTIONS'"):
         t_env.sql_query("SELECT id FROM orders /*+ OPTION('a' = 'b') */")
     with pytest.raises(
         UnsupportedClauseError, match=r"OPTIONS here at line 1, column \d+ is not supported yet: write them"
