@@ -17,6 +17,7 @@ from flintstream.common._user_code.by_value import TooLargeError, dumps
 
 SCRIPT = """
 import base64, enum, functools, sys, typing
+import msgspec
 from flintstream.common._user_code.by_value import dumps
 
 @functools.lru_cache(maxsize=7, typed=True)
@@ -72,6 +73,17 @@ class ByName(enum.Enum):
     ONE = 1
     __reduce_ex__ = getattr(enum, "pickle_by_global_name", lambda member, protocol: member.name)
 
+class Reading(msgspec.Struct, frozen=True, tag="r", kw_only=True):
+    sensor: str
+    value: int = 3
+    tags: list = []
+    extra: dict = msgspec.field(default_factory=dict, name="more")
+    def double(self): return self.value * 2
+
+class Alarm(Reading, rename="camel"):
+    long_name: int = 7
+    def double(self): return super().double() + self.long_name
+
 def sentinel(value=MISSING): return value is MISSING, value.text
 
 print(base64.b64encode(dumps(EXPRESSION, names=False)).decode())
@@ -112,6 +124,14 @@ def run(code):
         ("P", "it", "~P"),
         ("Level.LOW", "it.value", "1"),
         ("ByName.ONE", "it.value", "1"),
+        ("Reading(sensor='a', value=4)", "it, it.double()", "(Reading(sensor='a', value=4, tags=[], extra={}), 8)"),
+        ("Alarm", "it(sensor='a').double(), it(sensor='a').tags is it(sensor='a').tags", "(13, False)"),
+        ("[Alarm(sensor='a'), Alarm]", "type(it[0]) is it[1], type(it[0]).__bases__[0].__name__", "(True, 'Reading')"),
+        (
+            "Alarm(sensor='a')",
+            "__import__('msgspec').json.encode(it)",
+            """b'{"type":"r","longName":7,"sensor":"a","value":3,"tags":[],"more":{}}'""",
+        ),
     ],
 )
 def test_it_works_in_another_process(expression, use, shown):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import functools
 import importlib
+import inspect
 import io
 import pickle
 import sys
@@ -64,7 +65,7 @@ def dumps(value: object, limit: int | None = None, *, names: bool = True) -> byt
     return buffer.getvalue()
 
 
-def _code_with_file(code: types.CodeType) -> Any:
+def _code_with_file(code: types.CodeType) -> tuple[object, ...]:
     """Keep the file of code: cloudpickle drops it since 3.1.3, and tracebacks, debuggers and coverage need it."""
     return _code_from, (code.co_filename, *_reduce_code(code)[1])
 
@@ -92,7 +93,7 @@ class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # untyped
             return _attribute, (owner, obj.__qualname__)
         reduced = super().reducer_override(obj)
         if reduced is not NotImplemented:
-            return _with_qualname(obj, reduced) if isinstance(obj, type) else reduced
+            return _complete(obj, reduced) if isinstance(obj, type) else reduced
         if kind in self.dispatch_table:
             return reduced
         own = _REDUCERS.get(kind)
@@ -121,13 +122,48 @@ def reduces_itself(kind: Any) -> bool:
     return kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__
 
 
-def _with_qualname(kind: type, reduced: object) -> Any:
-    """Rebuild a class with its qualified name, by which plain pickles find nested classes."""
-    if isinstance(reduced, tuple) and reduced[0] is _make_class and "." in kind.__qualname__:
-        constructor, name, bases, attributes, *others = reduced[1]
+def _complete(kind: type, reduced: object) -> object:
+    """Rebuild a class with its qualified name, by which plain pickles find nested classes, and a struct with fields."""
+    if not isinstance(reduced, tuple) or reduced[0] is not _make_class:
+        return reduced
+    constructor, name, bases, attributes, *others = reduced[1]
+    if "." in kind.__qualname__:
         attributes = {**attributes, "__qualname__": kind.__qualname__}
-        return (_make_class, (constructor, name, bases, attributes, *others), *reduced[2:])
-    return reduced
+    if type(kind).__module__.startswith("msgspec."):
+        constructor = functools.partial(_new_struct, constructor, *_parts_of_struct(kind))
+        attributes = {**attributes, "__annotations__": inspect.get_annotations(kind)}
+    return (_make_class, (constructor, name, bases, attributes, *others), *reduced[2:])
+
+
+def _parts_of_struct(kind: Any) -> tuple[dict[str, object], dict[str, tuple[object, object, str]]]:
+    """Return the keywords of a struct of msgspec, and the default, its factory and the encoded name of its fields."""
+    structs = importlib.import_module("msgspec.structs")
+    own = set(inspect.get_annotations(kind)) & set(kind.__struct_fields__)
+    config = kind.__struct_config__
+    keywords = {name: getattr(config, name) for name in dir(config) if not name.startswith("_")}
+    fields = {
+        field.name: (field.default, field.default_factory, field.encode_name)
+        for field in structs.fields(kind)
+        if field.name in own and (not field.required or field.encode_name != field.name)
+    }
+    return {**keywords, "kw_only": bool(own) and own.isdisjoint(kind.__match_args__)}, fields
+
+
+def _new_struct(
+    meta: Callable[..., object],
+    keywords: dict[str, object],
+    fields: dict[str, tuple[object, object, str]],
+    name: str,
+    bases: object,
+    namespace: dict[str, object],
+) -> object:
+    """Make a struct of msgspec, whose metaclass reads the fields only once."""
+    field = importlib.import_module("msgspec").field
+    made = {
+        key: field(default=default, default_factory=factory, name=encoded)
+        for key, (default, factory, encoded) in fields.items()
+    }
+    return meta(name, bases, {**namespace, **made}, **keywords)
 
 
 def _owner_of(kind: type) -> str | None:
