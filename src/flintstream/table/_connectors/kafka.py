@@ -27,6 +27,7 @@ from flintstream.table._connectors.contract import (
     TableSource,
 )
 from flintstream.table._connectors.messages import decoder, encoder
+from flintstream.table._connectors.times import ALIGNMENT
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._types.row_kinds import DELETE
 
@@ -165,7 +166,7 @@ class Kafka(SourceConnector, SinkConnector):
         interval = options.millis("scan.topic-partition-discovery.interval")
         if interval is not None:
             builder.set_property("partition.discovery.interval.ms", str(interval))
-        for key in ("scan.parallelism", "scan.watermark.idle-timeout", "scan.watermark.emit.strategy"):
+        for key in ("scan.parallelism", "scan.watermark.idle-timeout", "scan.watermark.emit.strategy", *ALIGNMENT):
             options.known(key)
         for key in ("partitioner", "delivery-guarantee", "transactional-id-prefix", "parallelism", "semantic"):
             options.known(f"sink.{key}")

@@ -28,7 +28,7 @@ class Options:
 
     def __init__(self, table: str, values: Mapping[str, str]) -> None:
         self.table = table
-        self._values = values
+        self._values = {_current(key): value for key, value in values.items()}
         self._known: set[str] = {"connector"}
 
     def text(self, key: str, default: str | None = None) -> str | None:
@@ -112,3 +112,12 @@ class Options:
                     f"table '{self.table}': the connector '{self._values['connector']}' has no option '{key}'"
                     f"{nearest(key, self.read)}"
                 )
+
+
+def _current(key: str) -> str:
+    """Return the key of today for a key of earlier releases of Flink.
+
+    >>> _current("value.avro-confluent.schema-registry.url"), _current("topic")
+    ('value.avro-confluent.url', 'topic')
+    """
+    return key.replace("avro-confluent.schema-registry.", "avro-confluent.")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator
+from flintstream.common.time import Duration
+from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator, WatermarkStrategy
+from flintstream.options.units import parse_nanos
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import compiled
 from flintstream.table._expressions.time_helpers import millis
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from flintstream.table._expressions.codegen import Source
@@ -42,13 +48,17 @@ class ComputedTime(TimestampAssigner[object]):
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_run": None}
 
-    def extract_timestamp(self, value: object, record_timestamp: int) -> int:
-        """Return ms since the epoch."""
+    def moment(self, value: object) -> datetime | None:
+        """Return the time."""
         if self._run is None:
             self._run = compiled(self.code)
         found: list[tuple[Any]] = []
         self._run((value,), found.append)
-        return _millis(found[0][0])
+        return found[0][0]  # type: ignore[no-any-return]
+
+    def extract_timestamp(self, value: object, record_timestamp: int) -> int:
+        """Return ms since the epoch."""
+        return _millis(self.moment(value))
 
 
 class TimeColumn(WatermarkGenerator[object]):
@@ -75,3 +85,62 @@ class TimeColumn(WatermarkGenerator[object]):
         if self.highest is not None:
             self.emitted = self.highest - self.delay_ms
             output.emit_watermark(self.emitted)
+
+
+class ComputedWatermarks(TimeColumn):
+    """Watermarks that an expression computes from a row: the largest one so far. NULL changes nothing."""
+
+    def __init__(self, code: Source, interval_ms: int) -> None:
+        """Take the code that projects a row to its watermark, and the interval of watermarks."""
+        super().__init__(0, interval_ms)
+        self.time = ComputedTime(code)
+
+    def on_event(self, value: object, timestamp: int, output: object) -> None:
+        """Keep the largest watermark."""
+        moment = self.time.moment(value)
+        if moment is not None:
+            super().on_event(value, millis(moment), output)
+
+
+@dataclass(frozen=True)
+class Watermarks:
+    """The watermarks of a table: those of its time column less a delay, or what ``code`` computes from its rows."""
+
+    delay_ms: int = 0
+    code: Source | None = None
+    idle_ms: int = 0
+    """After this time without a row, a split or subtask no longer holds back the watermark; 0 for never."""
+    alignment: tuple[str, int, int] | None = None
+    """The group of sources that wait for each other, how far one may be ahead and how often they compare, in ms."""
+
+    def strategy(self, interval_ms: int) -> WatermarkStrategy[tuple[object, ...]]:
+        """Return the strategy; the caller sets how to find the time."""
+        generator = (
+            partial(TimeColumn, self.delay_ms, interval_ms)
+            if self.code is None
+            else partial(ComputedWatermarks, self.code, interval_ms)
+        )
+        made: WatermarkStrategy[tuple[object, ...]] = WatermarkStrategy.for_generator(generator)
+        if self.idle_ms:
+            made = made.with_idleness(Duration.of_millis(self.idle_ms))
+        if self.alignment is not None:
+            group, drift, update = self.alignment
+            made = made.with_watermark_alignment(group, Duration.of_millis(drift), Duration.of_millis(update))
+        return made
+
+
+ALIGNMENT = tuple(f"scan.watermark.alignment.{key}" for key in ("group", "max-drift", "update-interval"))
+
+
+def alignment_of(table: str, options: Mapping[str, str]) -> tuple[str, int, int] | None:
+    """Return the alignment that the options of a table ask for.
+
+    Raises:
+        SqlError: There is a group without a drift, or the other way around.
+    """
+    group, drift, update = map(options.get, ALIGNMENT)
+    if (group is None) != (drift is None):
+        raise SqlError(f"table '{table}': '{ALIGNMENT[0]}' and '{ALIGNMENT[1]}' belong together; set both or none")
+    if group is None or drift is None:
+        return None
+    return group, parse_nanos(drift) // 1_000_000, parse_nanos(update or "1 s") // 1_000_000

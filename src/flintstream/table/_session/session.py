@@ -12,7 +12,7 @@ from flintstream.options.units import parse_nanos
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog.catalog import Catalog, Declared, View
 from flintstream.table._connectors.registry import find
-from flintstream.table._connectors.times import TimeOf
+from flintstream.table._connectors.times import TimeOf, Watermarks, alignment_of
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
 from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
@@ -24,7 +24,7 @@ from flintstream.table._plan.narrowing import narrowed
 from flintstream.table._plan.settings import PlannerSettings
 from flintstream.table._plan.translate import then, translated
 from flintstream.table._session.sinks import write
-from flintstream.table._session.sources import following, scan
+from flintstream.table._session.sources import scan, strategy_of
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import TIMESTAMPS, IntervalType, sql_name
 
@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from flintstream.graph.transformation import Transformation
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._errors import Place
+    from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node, Opener
 
 T = TypeVar("T")
+
+IDLE_TIMEOUT = "table.exec.source.idle-timeout"
 
 
 class Session:
@@ -124,27 +127,27 @@ class Session:
         declared = {column.name: column for column in table.columns}
         items = [self._declared_item(declared.get(element, Declared(element, None)), scope) for element in order]
         keys = {key: items[order.index(key)].expression.type.not_null() for key in table.primary_key if key in order}
-        position, delay = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
+        position, marks = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
         if position >= 0:
             items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
-        if by_split and delay is not None and isinstance(node, Scan):
+        if by_split and marks is not None and marks.code is None and isinstance(node, Scan):
             code = source((items[position].expression,), None, stamped=False)
             if not code.functions:  # which only an operator can open
-                node, delay = replace(node, open=partial(node.open, watermarks=(code, delay))), None
+                node, marks = replace(node, open=partial(node.open, watermarks=(code, marks))), None
         if [column.name for column in node.columns] != list(order):
             node = calc(node, items)
         columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
-        if delay is None:
+        if marks is None:
             return replace(node, columns=columns)
-        read = partial(_with_watermarks, node, position, delay)
+        read = partial(_with_watermarks, node, position, marks)
         lookup, places = node.lookup if isinstance(node, Scan) else None, tuple(map(list(order).index, key))
-        fewer = partial(_narrowed_with_watermarks, node, position, delay)
+        fewer = None if marks.code else partial(_narrowed_with_watermarks, node, position, marks)
         return Scan(columns, name, read, node.changelog, lookup, places, fewer)
 
     def with_time(self, node: Node, position: int) -> Node:
         """Return a bounded table whose rows have the time of a column, which becomes a time attribute."""
         columns = [replace(item, time="ROWTIME") if i == position else item for i, item in enumerate(node.columns)]
-        return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, 0))
+        return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, Watermarks()))
 
     def _declared_item(self, declared: Declared, scope: Scope) -> Item:
         if declared.expression is None:
@@ -154,8 +157,8 @@ class Session:
         is_now = isinstance(declared.expression, s.Apply) and declared.expression.function.upper() == "PROCTIME"
         return Item(declared.name, made, "PROCTIME" if is_now else "")
 
-    def watermark(self, name: str, table: DeclaredTable, items: Sequence[Item]) -> tuple[int, int | None]:
-        """Return the position of the time column, and the delay of its watermarks in ms; None keeps the stream's."""
+    def watermark(self, name: str, table: DeclaredTable, items: Sequence[Item]) -> tuple[int, Watermarks | None]:
+        """Return the position of the time column, and its watermarks; None keeps those of the stream."""
         if table.watermark is None:
             raise SqlError(f"table '{name}' has no watermark")
         column, syntax = table.watermark
@@ -170,20 +173,25 @@ class Session:
             )
         if isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK":
             return position, None
+        idle = table.options.get("scan.watermark.idle-timeout") or self.settings.options.get(IDLE_TIMEOUT)
+        idle_ms = 0 if idle is None else parse_nanos(idle) // 1_000_000
+        marks = Watermarks(idle_ms=idle_ms, alignment=alignment_of(name, table.options))
         all_columns = tuple(Column(item.name, item.expression.type) for item in items)
         made = resolve(syntax, self.scope(all_columns))
         if isinstance(made, Ref) and made.index == position:
-            return position, 0
-        if isinstance(made, Call) and made.name == "-":
-            base, delay = made.arguments
-            if (
-                isinstance(base, Ref)
-                and base.index == position
-                and isinstance(delay, Const)
-                and isinstance(delay.type, IntervalType)
-            ):
-                return position, int(delay.value)
-        raise unsupported("a watermark other than the column less an interval", syntax.place, "add a computed column")
+            return position, marks
+        delay = _constant_delay(made, position)
+        if delay is not None:
+            return position, replace(marks, delay_ms=delay)
+        if not isinstance(made.type, TIMESTAMPS) or made.type.precision > 3:
+            raise SqlError(
+                f"WATERMARK FOR {column}: the watermark must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not "
+                f"{sql_name(made.type)}"
+            )
+        code = source((made,), None, stamped=False)
+        if code.functions:
+            raise unsupported("a Python function in a watermark", syntax.place, "add a computed column")
+        return position, replace(marks, code=code)
 
     # -- execution ---------------------------------------------------------------------------------------------------
 
@@ -255,12 +263,27 @@ def _unreadable(env: StreamExecutionEnvironment) -> DataStream:
     raise TypeError(f"this table was planned for a check and cannot be read in {env!r}")
 
 
-def _narrowed_with_watermarks(node: Node, position: int, delay: int, need: frozenset[int]) -> Opener:
-    return partial(_with_watermarks, narrowed(node, need | {position}), position, delay)
+def _constant_delay(watermark: Expr, position: int) -> int | None:
+    """Return the ms by which a watermark is behind the time column; None if it is not a constant."""
+    if isinstance(watermark, Call) and watermark.name == "-":
+        base, delay = watermark.arguments
+        if (
+            isinstance(base, Ref)
+            and base.index == position
+            and isinstance(delay, Const)
+            and isinstance(delay.type, IntervalType)
+            and not delay.type.months
+        ):
+            return int(delay.value)
+    return None
 
 
-def _with_watermarks(node: Node, position: int, delay: int, env: StreamExecutionEnvironment) -> DataStream:
-    strategy = following(delay, env)
+def _narrowed_with_watermarks(node: Node, position: int, marks: Watermarks, need: frozenset[int]) -> Opener:
+    return partial(_with_watermarks, narrowed(node, need | {position}), position, marks)
+
+
+def _with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamExecutionEnvironment) -> DataStream:
+    strategy = strategy_of(marks, env)
     strategy.timestamp_assigner = TimeOf(position)
     stream = translated(node, env)
     return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))

@@ -10,7 +10,7 @@ from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, RUNTIME_MODE
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, ConnectorTable, Records
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import source_of
-from flintstream.table._connectors.times import ComputedTime, TimeColumn
+from flintstream.table._connectors.times import ComputedTime
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table._connectors.contract import TableSource
+    from flintstream.table._connectors.times import Watermarks
     from flintstream.table._expressions.codegen import Source as Code
     from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Opener
 
 
-def following(delay_ms: int, env: StreamExecutionEnvironment) -> WatermarkStrategy[tuple[object, ...]]:
-    """Return the watermarks of a time column; the caller sets how to find the time."""
-    interval = env._configuration.get(AUTO_WATERMARK_INTERVAL)
-    return WatermarkStrategy.for_generator(partial(TimeColumn, delay_ms, interval))
+def strategy_of(watermarks: Watermarks, env: StreamExecutionEnvironment) -> WatermarkStrategy[tuple[object, ...]]:
+    """Return the strategy of a table's watermarks; the caller sets how to find the time."""
+    return watermarks.strategy(env._configuration.get(AUTO_WATERMARK_INTERVAL))
 
 
 def connector_table(name: str, table: DeclaredTable, columns: Sequence[Column]) -> ConnectorTable:
@@ -72,17 +72,17 @@ def _opened(
     found: TableSource,
     table: ConnectorTable,
     env: StreamExecutionEnvironment,
-    watermarks: tuple[Code, int] | None = None,
+    watermarks: tuple[Code, Watermarks] | None = None,
 ) -> DataStream:
-    """Add a source to a program, with watermarks that follow the time that some code computes, less a delay."""
+    """Add a source to a program, with watermarks that follow the time that some code computes."""
     if source is None:
         raise SqlError(
             f"table '{table.name}' can only be read by key: JOIN {table.name} FOR SYSTEM_TIME AS OF a processing time"
         )
     strategy: WatermarkStrategy[tuple[object, ...]] = WatermarkStrategy.no_watermarks()
     if watermarks is not None:
-        code, delay = watermarks
-        strategy = following(delay, env)
+        code, made = watermarks
+        strategy = strategy_of(made, env)
         strategy.timestamp_assigner = ComputedTime(code)
     stream = env.from_source(source, strategy, f"Source: {table.name}")
     changes = found.changes != INSERTIONS

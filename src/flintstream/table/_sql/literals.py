@@ -54,8 +54,11 @@ def interval_of(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
     if isinstance(unit, exp.IntervalSpan):
         first, last = unit.this.name, unit.expression.name
     words = [word.upper().rstrip("S") for word in (first, last)]
+    text = node.this.name
+    if isinstance(node.this, exp.Neg):  # INTERVAL -'1' DAY
+        text = text.removeprefix("-") if text.startswith("-") else f"-{text.removeprefix('+')}"
     try:
-        return interval(node.this.name, words[0], words[1], place)
+        return interval(text, words[0], words[1], place)
     except (ValueError, ArithmeticError):
         raise SqlError(
             f"INTERVAL '{node.this.name}'{at(place)} does not fit {' TO '.join(filter(None, words))}"
