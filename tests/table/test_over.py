@@ -169,3 +169,24 @@ def test_a_savepoint_restores_joins_and_ranks_at_another_parallelism(engine, tmp
         assert found == sorted((k, n) for k in range(7) for n in range(k, 2000, 7)[-2:])
     else:
         assert found == sorted((k, c) for k in range(7) for c in range(1, len(range(k, 2000, 7)) + 1))
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"),
+    [
+        ("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "rows between 2 preceding and current row"),
+        ("ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING", "rows between unbounded preceding and 1 following"),
+        ("ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "rows between 1 Preceding and 1 Following"),
+        ("ROWS 1 PRECEDING", "rows 1 preceding"),
+    ],
+)
+def test_a_frame_in_lower_case_is_the_same_frame(upper, lower):
+    t_env = environment("batch")
+    values = "(VALUES (1, 1), (2, 3), (3, 8), (4, 2)) AS v(id, d)"
+
+    def sums(frame):
+        with t_env.execute_sql(f"SELECT id, SUM(d) OVER (ORDER BY id {frame}) FROM {values}").collect() as rows:
+            return sorted(tuple(row) for row in rows)
+
+    assert sums(lower) == sums(upper)
+    assert all(total is not None for _, total in sums(lower))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timezone
 
 import pytest
 from tests.table.support import environment
 
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions.time_helpers import from_unixtime
+from flintstream.table._expressions.time_helpers import from_unixtime, read_timestamp, unix_timestamp
 from flintstream.table._expressions.time_patterns import format_date, format_text
 
 NOON = datetime(2020, 2, 29, 12, 0, 5, 678901)
@@ -81,3 +81,26 @@ def test_an_invalid_constant_pattern_is_refused_when_planned(expression):
     t_env = environment("BATCH")
     with pytest.raises(SqlError, match=r"DATE_FORMAT|FROM_UNIXTIME|quote"):
         t_env.sql_query(f"SELECT {expression} FROM (VALUES ('2020-01-01 00:00:00')) AS t (s)")
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "strict", "lenient"),
+    [
+        ("11/01/10", "MM/dd/yy", "2010-11-01", "2010-11-01"),
+        ("11/01/70", "MM/dd/yy", "2070-11-01", "1970-11-01"),
+        ("11/01/1970", "MM/dd/yy", None, "1970-11-01"),
+        ("11/01/1970", "M/d/y", "1970-11-01", "1970-11-01"),
+        ("11/01/10", "M/d/y", "0010-11-01", None),
+        ("11/01/10", "MM/dd/yyyy", None, None),
+        ("1/1/10", "MM/dd/yy", None, "2010-01-01"),
+        ("2024-13-01", "yyyy-MM-dd", None, "2025-01-01"),
+        ("20240105", "yyyyMMdd", "2024-01-05", "2024-01-05"),
+    ],
+)
+def test_texts_are_read_as_java_reads_them(text, pattern, strict, lenient):
+    """TO_TIMESTAMP is strict; UNIX_TIMESTAMP is lenient (None: not recorded)."""
+    found = read_timestamp(text, pattern)
+    assert (None if found is None else str(found.date())) == strict
+    if lenient is not None:
+        seconds = unix_timestamp("UTC", text, pattern)
+        assert str(datetime.fromtimestamp(seconds, timezone.utc).date()) == lenient

@@ -136,6 +136,7 @@ _NOTHING = re.compile("(?!)")
 
 @lru_cache(PATTERNS)
 def _reading(pattern: str) -> re.Pattern[str]:
+    """Return what reads a pattern of DateTimeFormatter: a letter has any number of digits, several have as many."""
     names = {"y": "year", "u": "year", "M": "month", "d": "day", "H": "hour", "h": "hour", "m": "minute", "s": "second"}
     parts: list[str] = []
     read: set[str] = set()
@@ -147,7 +148,9 @@ def _reading(pattern: str) -> re.Pattern[str]:
             parts.append(f"(?P={names[letter]})")
         elif letter in names:
             read.add(names[letter])
-            parts.append(rf"(?P<{names[letter]}>\d{{1,{max(len(text), 2)}}})")
+            digits = f"{{{len(text)}}}" if len(text) > 1 else "{1,9}"
+            short = "(?P<short>)" if letter in "yu" and len(text) == 2 else ""  # of the years 2000 to 2099
+            parts.append(rf"(?P<{names[letter]}>\d{digits}){short}")
         elif letter == "S" and "fraction" not in read:
             read.add("fraction")
             parts.append(rf"(?P<fraction>\d{{{len(text)}}})")
@@ -170,7 +173,7 @@ def read_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime 
     try:
         parts = {name: int(value) for name, value in found.groupdict().items() if value and name != "fraction"}
         return datetime(  # noqa: DTZ001 - values of SQL have no zone
-            parts.get("year", 1970),
+            parts.get("year", 1970) + (2000 if "short" in found.groupdict() else 0),
             parts.get("month", 1),
             parts.get("day", 1),
             parts.get("hour", 0),
@@ -183,8 +186,8 @@ def read_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime 
 
 
 def read_date(text: str, pattern: str = "yyyy-MM-dd") -> date | None:
-    """Read a date; None if the text is none."""
-    found = read_timestamp(text, pattern) if pattern != "yyyy-MM-dd" else None
+    """Read a date; None if the text is none. Patterns are those of SimpleDateFormat, which is lenient."""
+    found = lenient_timestamp(text, pattern) if pattern != "yyyy-MM-dd" else None
     if found is not None or pattern != "yyyy-MM-dd":
         return None if found is None else found.date()
     try:
@@ -310,8 +313,7 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
     """Return seconds since the epoch, now or of a local time; the least integer if the text is not a time."""
     if text is None:
         return wall_clock() // 1000
-    usual = pattern == "yyyy-MM-dd HH:mm:ss"
-    found = lenient_timestamp(text) if usual else read_timestamp(text, pattern)
+    found = lenient_timestamp(text, pattern)
     if found is None:
         return -(1 << 63)
     # Of the two moments with a time that clocks show twice, Flink takes the second one.

@@ -22,7 +22,6 @@ PATTERNS = 512
 """The patterns that a process keeps at most; they may come from records."""
 DATE_PATTERN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[\[\]{}#]|[^A-Za-z'\[\]{}#]+|'")
 _UNIX_PATTERN = re.compile(r"'(|[^'](?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'")
-_TIMESTAMP = re.compile("-".join([r"[ \t]*(\d{1,9})"] * 3) + " " + ":".join([r"[ \t]*(\d{1,9})"] * 3))
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -58,24 +57,66 @@ def format_text(text: str, pattern: str) -> str | None:
     return None if value is None else format_unix(value.replace(tzinfo=timezone.utc), pattern)
 
 
-def lenient_timestamp(text: str) -> datetime | None:
+def lenient_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime | None:
     """Read a timestamp as Java's SimpleDateFormat does: a 13th month is January, and what comes after it is ignored.
 
     >>> lenient_timestamp("2020-02-30 24:00:00 or so")
     datetime.datetime(2020, 3, 2, 0, 0)
+    >>> lenient_timestamp("5/1/99", "d/M/yy"), lenient_timestamp("no", "yyyy")
+    (datetime.datetime(1999, 1, 5, 0, 0), None)
     """
-    found = _TIMESTAMP.match(text)
+    reading = _lenient(pattern)
+    found = None if reading is None else reading.match(text)
     if found is None:
         return None
-    years, months, days, hours, minutes, seconds = map(int, found.groups())
-    year, month = divmod(years * 12 + months - 1, 12)
+    parts = {name: int(value) for name, value in found.groupdict().items() if value is not None}
+    years = parts.get("year", 1970)
+    if "short" in parts:
+        years = _of_this_century(parts["short"]) if len(found["short"]) == 2 else parts["short"]
+    year, month = divmod(years * 12 + parts.get("month", 1) - 1, 12)
     if not MINYEAR <= year <= MAXYEAR:
         return edge(EPOCH, later=year > MAXYEAR)
+    days, hours = parts.get("day", 1), parts.get("hour", 0)
     try:
         first = EPOCH.replace(year=year, month=month + 1)
-        return first + timedelta(days=days - 1, hours=hours, minutes=minutes, seconds=seconds)
+        rest = timedelta(
+            days=days - 1,
+            hours=hours,
+            minutes=parts.get("minute", 0),
+            seconds=parts.get("second", 0),
+            milliseconds=parts.get("milli", 0),
+        )
+        return first + rest
     except OverflowError:
         return edge(EPOCH, later=days > 0)
+
+
+_LENIENT = {"y": "year", "M": "month", "d": "day", "H": "hour", "m": "minute", "s": "second", "S": "milli"}
+
+
+@lru_cache(PATTERNS)
+def _lenient(pattern: str) -> re.Pattern[str] | None:
+    """Return what reads a pattern of SimpleDateFormat; None if it has other letters or one twice."""
+    pieces = [(found.group(), found.group(1), found.group(2)) for found in _UNIX_PATTERN.finditer(pattern)]
+    parts: list[str] = []
+    read: set[str] = set()
+    for (text, quoted, letter), following in zip(pieces, [*pieces[1:], ("", None, None)], strict=True):
+        if letter is None:
+            parts.append(re.escape(text if quoted is None else quoted.replace("''", "'") or "'"))
+            continue
+        name = _LENIENT.get(letter)
+        if name is None or name in read or (letter == "M" and len(text) > 2):
+            return None
+        read.add(name)
+        digits = f"{{{len(text)}}}" if following[2] is not None else "{1,9}"  # numbers side by side have fixed widths
+        parts.append(rf"[ \t]*(?P<{'short' if letter == 'y' and len(text) == 2 else name}>\d{digits})")
+    return re.compile("".join(parts))
+
+
+def _of_this_century(year: int) -> int:
+    """Return the year with two digits that is at most 80 years ago, or 20 years ahead."""
+    now = datetime.now(timezone.utc).year
+    return next(full for full in range(now - 80 + 1, now + 21) if full % 100 == year)
 
 
 @lru_cache(PATTERNS)

@@ -44,7 +44,7 @@ def _end(reader: Reader, spec: exp.Expr, name: str) -> tuple[s.Syntax | None, st
     value = spec.args.get(name)
     if value is None or isinstance(value, str):
         return None, value or "CURRENT ROW"
-    return reader.read(value), str(spec.args.get(f"{name}_side") or "")
+    return reader.read(value), str(spec.args.get(f"{name}_side") or "").upper()
 
 
 def sorted_by(reader: Reader, node: exp.Expr) -> tuple[s.Syntax, bool, bool]:
