@@ -67,7 +67,7 @@ def lenient_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> dateti
     """
     reading = _lenient(pattern)
     found = None if reading is None else reading.match(text)
-    if found is None:
+    if found is None or not found.end():
         return None
     parts = {name: int(value) for name, value in found.groupdict().items() if value is not None}
     years = parts.get("year", 1970)
@@ -100,7 +100,7 @@ def _lenient(pattern: str) -> re.Pattern[str] | None:
     pieces = [(found.group(), found.group(1), found.group(2)) for found in _UNIX_PATTERN.finditer(pattern)]
     parts: list[str] = []
     read: set[str] = set()
-    for (text, quoted, letter), following in zip(pieces, [*pieces[1:], ("", None, None)], strict=True):
+    for (text, quoted, letter), following in zip(pieces, [*pieces[1:], ("", None, None)], strict=False):
         if letter is None:
             parts.append(re.escape(text if quoted is None else quoted.replace("''", "'") or "'"))
             continue
