@@ -181,7 +181,7 @@ def test_another_environment_gets_its_own_process(served):
     assert code == 3
     process = int(err.split("process ")[1].split()[0])
     assert f"process {process} runs" not in served.log.read_text()
-    served.wait_for("a program runs in a process of its own: another value of FOO")
+    served.wait_for("a program runs in a separate process: another value of FOO")
 
 
 @pytest.mark.spark
