@@ -236,7 +236,7 @@ def test_a_page_without_its_key_says_what_to_do(page, server, job):
     page.look(1280)
     shown(page, server, job)
     page.run("localStorage.clear()")
-    page.wait_for("Open the address with a token", "#banner")
+    page.wait_for("Open the address with the token", "#banner")
     page.complaints()
 
 

@@ -216,7 +216,7 @@ def test_data_that_does_not_fit_is_refused_with_its_key(data, message, tmp_path)
 def test_mistakes_are_answered_with_what_there_is(written, tmp_path):
     path, _ = written("hashmap", 2)
     writer = SavepointWriter.from_existing(path)
-    with pytest.raises(CheckpointError, match=r"no operator with the uid 'x'; it has .*'tally'"):
+    with pytest.raises(CheckpointError, match=r"no operator with the uid 'x'; its uids are .*'tally'"):
         writer.remove_operator("x")
     with pytest.raises(CheckpointError, match="no state 'x'; it has 'count'"):
         writer.transform_state("tally", "x", lambda entry: entry.value)

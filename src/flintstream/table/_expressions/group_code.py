@@ -15,10 +15,10 @@ def changes(rows, groups, load, key, append):
         a[1] += 1
         e[1] = after = (r[0], a[1], )
         if before is None:
-            append((*after, {INSERT}))
+            append((*after, 0))
         elif before != after:
-            append((*before, {UPDATE_BEFORE}))
-            append((*after, {UPDATE_AFTER}))
+            append((*before, 1))
+            append((*after, 2))
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def bucket_path(bucket: str, base: str) -> str:
     ('2026/b', '.')
     >>> bucket_path("../../etc", "/out")
     Traceback (most recent call last):
-    ValueError: the bucket '../../etc' leads out of /out: the bucket assigner must return a path below it
+    ValueError: the bucket '../../etc' is not below /out: the bucket assigner must return a path below it
     """
     if not isinstance(bucket, str):
         raise TypeError(f"the bucket assigner must return a string, but it returned {shorten(bucket)}")
