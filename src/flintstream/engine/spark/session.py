@@ -356,7 +356,7 @@ def resolve_settings(
     # On a cluster, the executors' Python may not find our module until a task ships it.
     if local if sticky is None else sticky:
         conf["spark.python.daemon.module"] = DAEMON
-        # Keepers do not have the broadcast variables of a connection, so large functions must not become one.
+        # Sticky workers do not have the broadcast variables of a connection, so large functions must not become one.
         conf["spark.broadcast.UDFCompressionThreshold"] = "1g"
     if "spark.locality.wait" in said:
         del conf[HOME_WAIT]
