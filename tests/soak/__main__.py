@@ -96,7 +96,7 @@ class Soak:
         return sizes.get(self.spared, 0) if self.spared is not None else 0
 
     def _kill(self, driver: int) -> None:
-        """Kill a worker that keeps a subtask. The others only pass tasks on, and the sticky worker of a task dies with one."""
+        """Kill a sticky worker. The others only pass tasks on, and the sticky worker of a task dies with one."""
         largest = sorted(self.samples[-1]["workers"]["members"], key=lambda worker: worker[-1])[-2:]
         chosen = [process for process, _, _ in largest if process != self.spared][-1:]
         for process in below(driver):

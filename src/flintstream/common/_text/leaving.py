@@ -22,6 +22,15 @@ V = TypeVar("V")
 _HALF = re.compile("[\ud800-\udfff]")
 
 
+def whole_text(text: str) -> str:
+    r"""Return a text that UTF-8 can encode.
+
+    >>> whole_text("a\ud800")
+    'a?'
+    """
+    return text if text.isascii() else _HALF.sub("?", text)
+
+
 def whole(value: V) -> V:
     r"""Return a value whose texts UTF-8 can encode, also those within rows, tuples, lists and maps.
 
@@ -33,7 +42,7 @@ def whole(value: V) -> V:
 
 def _whole(value: object) -> object:
     if isinstance(value, str):
-        return value if value.isascii() else _HALF.sub("?", value)
+        return whole_text(value)
     if isinstance(value, Row):
         return _make_row(value._fields, list(map(_whole, value)), value._row_kind)
     if isinstance(value, (list, tuple, set)) and type(value) in {list, tuple, set}:

@@ -19,7 +19,7 @@ from flintstream.connectors.formats.avro_schema import (
     library,
     parse_schema,
     python_library,
-    resolvable,
+    reader_schema,
 )
 from flintstream.errors import FlintstreamError, shorten
 from flintstream.storage.reading import open_file
@@ -73,7 +73,7 @@ class _AvroFile:
             written = library().block_reader(_Bounded(stream, self._size)).writer_schema
             module = python_library() if contains_itself(written) else library()
             stream.seek(0)
-            self._blocks = module.block_reader(_Bounded(stream, self._size), parse_schema(resolvable(schema, written)))
+            self._blocks = module.block_reader(_Bounded(stream, self._size), reader_schema(schema, written))
         except Exception as error:
             raise FlintstreamError(
                 f"cannot read {shown_path(split.path)} as an Avro file: {type(error).__name__}: {error}"

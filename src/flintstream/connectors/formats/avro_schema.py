@@ -55,7 +55,9 @@ def contains_itself(schema: Any, above: frozenset[str] = frozenset()) -> bool:
 
 @cache
 def parse_schema(text: str) -> Any:
-    """Return the schema in ``text`` in fastavro's parsed form; the same object for the same text.
+    """Return the schema in ``text``, which the program has given, in fastavro's parsed form.
+
+    The same text gives the same object.
 
     Raises:
         MissingDependencyError: fastavro is not installed.
@@ -65,6 +67,10 @@ def parse_schema(text: str) -> Any:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PlanError(f"an Avro schema must be JSON, but {shorten(text)} is not: {error}") from None
+    return _parse(content, text)
+
+
+def _parse(content: object, text: str) -> Any:
     schema = library().schema
     try:
         return schema.parse_schema(content)
@@ -74,20 +80,24 @@ def parse_schema(text: str) -> Any:
         raise PlanError(f"invalid Avro schema: {type(error).__name__}: {error}, in {shorten(text)}") from None
 
 
-def resolvable(wanted: str, written: object) -> str:
-    """Return a reader schema that reads records of any name, like Java's reader: fields decide, not names.
+def reader_schema(wanted: str, written: object) -> Any:
+    """Return a schema in fastavro's parsed form that reads records of any name, like Java's reader: fields decide.
 
     fastavro compares names. So each record gets the names of those in the same place of the written schema as aliases.
 
     Args:
-        wanted: the reader schema, as text.
+        wanted: the schema that the program has given, as text.
         written: the schema of the data.
 
+    Raises:
+        MissingDependencyError: fastavro is not installed.
+        PlanError: The text is not an Avro schema.
+
     >>> own = '{"type": "record", "name": "mine", "fields": []}'
-    >>> resolvable(own, {"type": "record", "name": "org.they.Theirs", "fields": []})
-    '{"type": "record", "name": "mine", "fields": [], "aliases": ["org.they.Theirs", "Theirs"]}'
+    >>> reader_schema(own, {"type": "record", "name": "org.they.Theirs", "fields": []})["aliases"]
+    ['org.they.Theirs', 'Theirs']
     """
-    return json.dumps(_with_aliases(json.loads(wanted), [written], _schemas_by_name(written)))
+    return _parse(_with_aliases(json.loads(wanted), [written], _schemas_by_name(written)), wanted)
 
 
 def _with_aliases(wanted: object, written: list[object], known: _Named) -> object:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.java import narrow
+from flintstream.common._text.leaving import whole
 from flintstream.common._types.basic import BasicType
 from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import (
@@ -68,7 +69,7 @@ class JsonReader:
                 text = _text_of(message)
                 node = self._scan_slowly(text)
             if "\\u" in text:
-                node = _without_halves(node)
+                node = whole(node)
             return None if node is None else self._row(node)
         except (ValueError, TypeError, OverflowError, ArithmeticError, RecursionError) as error:
             if self._ignores_errors:
@@ -92,21 +93,6 @@ def _text_of(message: bytes) -> str:
 
 def _refuse_constant(name: str) -> None:
     raise Misfit(f"{name} is not valid JSON")
-
-
-def _without_halves(node: Any) -> Any:
-    """Replace lone surrogates, which no encoding can represent, with question marks."""
-    if isinstance(node, str):
-        return (
-            node
-            if node.isprintable()
-            else node.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\ufffd", "?")
-        )
-    if isinstance(node, list):
-        return [_without_halves(part) for part in node]
-    if isinstance(node, dict):
-        return {_without_halves(key): _without_halves(part) for key, part in node.items()}
-    return node
 
 
 def _has_decimals(type_info: TypeInformation) -> bool:

@@ -442,8 +442,8 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     def _values_transformation(self) -> Transformation:
         return self._transformation
 
-    def _without_key(self) -> DataStream:
-        """Return what sinks and operators without keys read; a keyed stream gives them its keys as well."""
+    def _rows_with_keys(self) -> DataStream:
+        """Return what sinks and operators without keys read: of a keyed stream, ``Row(f0=key, f1=value)``."""
         return self
 
     def cache(self) -> CachedDataStream[T_co]:
@@ -611,7 +611,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """
         if not isinstance(sink, Sink):
             raise TypeError(f"sink_to() needs a Sink, but got {type(sink).__name__}; use add_sink() for SinkFunctions")
-        return self._without_key()._sink("Sink", sink)
+        return self._rows_with_keys()._sink("Sink", sink)
 
     @overload
     def execute_and_collect(
@@ -631,7 +631,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         """
         if limit is not None and limit < 1:
             raise ValueError(f"The limit of execute_and_collect() must be greater than 0, but got {limit}")
-        sink = collect_into(self._without_key()._add_collect_sink)
+        sink = collect_into(self._rows_with_keys()._add_collect_sink)
         client = self._env.execute_async(job_execution_name or "DataStream Collect")
         iterator: CloseableIterator[T_co] = CloseableIterator(sink, client)
         if limit is None:

@@ -216,7 +216,7 @@ class ConnectedStreams(Drawn, Generic[A_co, B_co]):
         keyed = False
         operator: Operator = CoProcessOperator(function)
         if not self._is_keyed_stream():
-            first, second = first._without_key(), second._without_key()
+            first, second = first._rows_with_keys(), second._rows_with_keys()
         if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
             types = (first._key_type, second._key_type)
             if None not in types and types[0] != types[1]:

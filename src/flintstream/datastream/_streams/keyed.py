@@ -247,7 +247,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         )
         return WindowedStream(self, assigner)
 
-    def _without_key(self) -> DataStream:
+    def _rows_with_keys(self) -> DataStream:
         if not ROWS_WITH_KEYS.read(self._env._configuration.to_dict()):
             return self
         types = [self._key_type or Types.PICKLED_BYTE_ARRAY(), self.get_type()]
@@ -292,4 +292,4 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
 
 def rows_with_keys(stream: DataStream) -> DataStream:
     """Return what operators without keys read of a stream: of a keyed one, ``Row(f0=key, f1=value)``."""
-    return stream._without_key()
+    return stream._rows_with_keys()

@@ -11,7 +11,7 @@ from flintstream.connectors.formats.avro_schema import (
     library,
     parse_schema,
     python_library,
-    resolvable,
+    reader_schema,
 )
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
 from flintstream.table._connectors.avro import AvroMessages, dict_of, schema_of, tuple_of
@@ -58,7 +58,7 @@ class RegistryMessages(Decoder, Encoder):
                 raise ValueError(f"not a message of avro-confluent: it begins with {head!r}")
             text = registry.schema(int.from_bytes(head[1:], "big"))
             schema = parse_schema(text)
-            wanted = parse_schema(resolvable(self.schema, schema))
+            wanted = reader_schema(self.schema, schema)
             module = python_library() if contains_itself(schema) else library()
             return lambda stream: module.schemaless_reader(stream, schema, wanted)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.java import double_text
+from flintstream.common._text.leaving import whole_text
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
@@ -95,12 +95,11 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
 
 _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What a message that is not JSON, or whose values do not fit, leads to."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return value if value.isascii() else _SURROGATE.sub("?", value)  # half of a pair is not a character
+        return whole_text(value)
     if isinstance(value, _Exact):
         return str(value.exact)
     if isinstance(value, float):

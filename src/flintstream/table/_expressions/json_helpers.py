@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from flintstream.common._text.leaving import whole_text
 from flintstream.table._expressions.helpers import double_to_text
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def _is_too_deep(text: str) -> bool:
     return False
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _scan = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant).raw_decode
 _NUMBERS = (int, Decimal)
 _last: tuple[str | None, Any] = (None, None)
@@ -109,7 +109,7 @@ def _escape(found: re.Match[str]) -> str:
 
 def json_text(value: str) -> str:
     """Return a text in quotes, with escapes where JSON needs them."""
-    return f'"{_SURROGATE.sub("?", _ESCAPED.sub(_escape, value))}"'
+    return f'"{whole_text(_ESCAPED.sub(_escape, value))}"'
 
 
 _QUOTED = re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
@@ -161,7 +161,7 @@ def json_unquoted(text: str) -> str:
         value, end = _scan(text)
     except ValueError:
         return text
-    return _SURROGATE.sub("?", value) if end == len(text) else text
+    return whole_text(value) if end == len(text) else text
 
 
 def json_joined(parts: list[str | None]) -> str:
@@ -326,7 +326,7 @@ def _element(value: object) -> Any:
 
 def scalar_text(value: object) -> str:
     """Return a scalar as text."""
-    return _SURROGATE.sub("?", value) if type(value) is str else written(value)
+    return whole_text(value) if type(value) is str else written(value)
 
 
 def scalar_boolean(value: object) -> bool:

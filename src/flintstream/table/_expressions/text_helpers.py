@@ -12,6 +12,8 @@ from decimal import Decimal
 from functools import lru_cache
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
+from flintstream.common._text.leaving import whole_text
+from flintstream.errors import encodable
 from flintstream.table._expressions.helpers import parse_double
 from flintstream.table._expressions.printf import printf
 
@@ -21,7 +23,6 @@ _BLANK = re.compile(r"\s")
 _NO_CODE = re.compile("%(?![0-9a-fA-F]{2})")
 
 
-_HALF = re.compile("[\ud800-\udfff]")
 LONGEST = 1 << 28
 """The characters that a function may give: more would end the process of a task, and with it other records."""
 
@@ -89,7 +90,7 @@ def _text(units: list[int]) -> str:
 
 def _joined(raw: bytes) -> str:
     """Return the text of UTF-16 units; half of a pair becomes a question mark."""
-    return _HALF.sub("?", raw.decode("utf-16-le", "surrogatepass"))
+    return whole_text(raw.decode("utf-16-le", "surrogatepass"))
 
 
 def overlay(text: str, new: str, start: int, length: int | None = None) -> str | None:
@@ -226,7 +227,7 @@ def encode_text(text: str, charset: str) -> bytes:
     if not name.startswith(("utf-16", "utf-32")):
         return text.encode(name, "replace")
     marked = text and codecs.lookup(charset).name == "utf-16"
-    return (b"\xfe\xff" if marked else b"") + _SURROGATE.sub("\ufffd", text).encode(name)
+    return (b"\xfe\xff" if marked else b"") + encodable(text).encode(name)
 
 
 def decode_bytes(given: bytes | str, charset: str) -> str:
@@ -239,7 +240,6 @@ def decode_bytes(given: bytes | str, charset: str) -> str:
 
 
 _MARKS = {b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_alpha(value: object) -> bool:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 IDLE_TIMEOUT = "table.exec.source.idle-timeout"
+"""After this time without a row, a subtask of a source no longer holds back the watermark of others."""
 
 
 class Session:
