@@ -76,7 +76,7 @@ def on_deep_stack(call: Callable[[], Result]) -> Result:
         except BaseException as error:  # noqa: BLE001 - the caller gets it
             errors.append(error)
 
-    thread, calls = _started(run)
+    thread, calls = _start(run)
     try:
         thread.join()
     finally:
@@ -91,7 +91,7 @@ def on_deep_stack(call: Callable[[], Result]) -> Result:
     return results[0]
 
 
-def _started(run: Callable[[], None]) -> tuple[threading.Thread, int]:
+def _start(run: Callable[[], None]) -> tuple[threading.Thread, int]:
     with _lock:
         _running.append(0 if _running else sys.getrecursionlimit())
         for size, calls in STACKS:

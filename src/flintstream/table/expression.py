@@ -87,7 +87,7 @@ def _binary(name: str) -> Any:
     return operate
 
 
-def _swapped(name: str) -> Any:
+def _swap(name: str) -> Any:
     def operate(self: Expression, other: object) -> Expression:
         return apply(name, other, self)
 
@@ -156,15 +156,15 @@ class Expression(JsonMethods):
         self._syntax = syntax
 
     __hash__ = None  # type: ignore[assignment]  # comparisons give expressions
-    __add__, __radd__ = _binary("+"), _swapped("+")
-    __sub__, __rsub__ = _binary("-"), _swapped("-")
-    __mul__, __rmul__ = _binary("*"), _swapped("*")
-    __truediv__, __rtruediv__ = _binary("/"), _swapped("/")
-    __mod__, __rmod__ = _binary("%"), _swapped("%")
-    __pow__, __rpow__ = _binary("POWER"), _swapped("POWER")
+    __add__, __radd__ = _binary("+"), _swap("+")
+    __sub__, __rsub__ = _binary("-"), _swap("-")
+    __mul__, __rmul__ = _binary("*"), _swap("*")
+    __truediv__, __rtruediv__ = _binary("/"), _swap("/")
+    __mod__, __rmod__ = _binary("%"), _swap("%")
+    __pow__, __rpow__ = _binary("POWER"), _swap("POWER")
     __lt__, __le__, __gt__, __ge__ = _binary("<"), _binary("<="), _binary(">"), _binary(">=")
-    __and__, __rand__ = _binary("AND"), _swapped("AND")
-    __or__, __ror__ = _binary("OR"), _swapped("OR")
+    __and__, __rand__ = _binary("AND"), _swap("AND")
+    __or__, __ror__ = _binary("OR"), _swap("OR")
 
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
         """Return ``self = other``."""
@@ -203,7 +203,7 @@ class Expression(JsonMethods):
             raise AttributeError(f"Expression has no supported function '{name}'{nearest(name, METHODS)}")
         return found
 
-    def _applied(self, name: str, *arguments: object) -> Self:
+    def _apply(self, name: str, *arguments: object) -> Self:
         return type(self)(s.Apply(None, name, (self._syntax, *map(syntax_of, arguments))))
 
     def alias(self, name: str, *extra_names: str) -> Expression:

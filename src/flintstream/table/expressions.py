@@ -176,7 +176,7 @@ def range_(start: str | int, end: str | int) -> Expression:
     return Expression(s.Columns(None, ((start, end),)))
 
 
-def _chosen(given: tuple[Any, ...], *, without: bool) -> Expression:
+def _choose(given: tuple[Any, ...], *, without: bool) -> Expression:
     chosen: list[Any] = []
     for item in given:
         syntax = syntax_of(item)
@@ -200,7 +200,7 @@ def with_columns(head: object, *tails: object) -> Expression:
     Raises:
         TypeError: An argument is an expression that names no column.
     """
-    return _chosen((head, *tails), without=False)
+    return _choose((head, *tails), without=False)
 
 
 def without_columns(head: object, *tails: object) -> Expression:
@@ -212,7 +212,7 @@ def without_columns(head: object, *tails: object) -> Expression:
     Raises:
         TypeError: An argument is an expression that names no column.
     """
-    return _chosen((head, *tails), without=True)
+    return _choose((head, *tails), without=True)
 
 
 def with_all_columns() -> Expression:

@@ -267,26 +267,26 @@ class Table:
 
     def union(self, right: Table) -> Table:
         """Return each row of both tables once."""
-        return self._combined(right, "UNION")
+        return self._combine(right, "UNION")
 
     def intersect(self, right: Table) -> Table:
         """Return each row once that is in both tables."""
-        return self._combined(right, "INTERSECT")
+        return self._combine(right, "INTERSECT")
 
     def intersect_all(self, right: Table) -> Table:
         """Return the rows that are in both tables, as often as in both."""
-        return self._combined(right, "INTERSECT ALL")
+        return self._combine(right, "INTERSECT ALL")
 
     def minus(self, right: Table) -> Table:
         """Return each row once that is not in the other table."""
-        return self._combined(right, "EXCEPT")
+        return self._combine(right, "EXCEPT")
 
     def minus_all(self, right: Table) -> Table:
         """Return the rows as often as they are here more than in the other table."""
-        return self._combined(right, "EXCEPT ALL")
+        return self._combine(right, "EXCEPT ALL")
 
     @deep
-    def _combined(self, right: Table, operation: SetOperator) -> Table:
+    def _combine(self, right: Table, operation: SetOperator) -> Table:
         session = self._session
         return self._with(combined(session.settings, self._node, right._node, operation, None))
 
@@ -332,22 +332,22 @@ class Table:
         Raises:
             SqlError: A column is in both tables.
         """
-        return self._joined(right, join_predicate, INNER)
+        return self._join(right, join_predicate, INNER)
 
     def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
         """Return the same, and left rows without a partner with None."""
-        return self._joined(right, join_predicate, LEFT)
+        return self._join(right, join_predicate, LEFT)
 
     def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
         """Return the pairs, and right rows without a partner with None."""
-        return self._joined(right, join_predicate, RIGHT)
+        return self._join(right, join_predicate, RIGHT)
 
     def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
         """Return the pairs, and rows of both tables without a partner with None."""
-        return self._joined(right, join_predicate, FULL)
+        return self._join(right, join_predicate, FULL)
 
     @deep
-    def _joined(self, right: Table, predicate: Expression | None, kind: JoinKind) -> Table:
+    def _join(self, right: Table, predicate: Expression | None, kind: JoinKind) -> Table:
         left = [column.name for column in self._node.columns]
         ambiguous = [column.name for column in right._node.columns if column.name in left]
         if ambiguous:
@@ -448,10 +448,10 @@ class Table:
         [Row(_c0='TO BE')]
         """
         call = Call(self, func)
-        return call.table._mapped(call)
+        return call.table._map(call)
 
     @deep
-    def _mapped(self, call: Call) -> Table:
+    def _map(self, call: Call) -> Table:
         """Return only what a function returns."""
         made = resolve(call.syntax, self._scope())
         if not isinstance(made.type, t.RowType):

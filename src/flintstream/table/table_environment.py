@@ -325,7 +325,7 @@ class StreamTableEnvironment(TableEnvironment):
         """
         if table._node.changelog:
             raise SqlError("Table sink doesn't support consuming update and delete changes: use to_changelog_stream()")
-        return self._typed(table._node)
+        return self._type(table._node)
 
     def to_append_stream(self, table: Table, type_info: Any) -> DataStream:
         """Return the rows of a table of insertions, in a type."""
@@ -333,20 +333,20 @@ class StreamTableEnvironment(TableEnvironment):
         if isinstance(type_info, TupleTypeInfo):
             return stream.map(tuple, type_info)
         if isinstance(type_info, RowTypeInfo):
-            return stream.map(partial(_renamed, tuple(type_info.get_field_names())), type_info)
+            return stream.map(partial(_rename, tuple(type_info.get_field_names())), type_info)
         return stream.map(_first, type_info)
 
     def to_changelog_stream(self, table: Table) -> DataStream:
         """Return the rows of a table with their kinds of changes."""
-        return self._typed(table._node)
+        return self._type(table._node)
 
     def to_retract_stream(self, table: Table, type_info: Any) -> DataStream:
         """Return pairs: whether a row is added, and the row."""
         names = tuple(type_info.get_field_names()) if isinstance(type_info, RowTypeInfo) else ()
         pairs = Types.TUPLE([Types.BOOLEAN(), type_info])
-        return self._typed(table._node).map(partial(_retraction, names), pairs)
+        return self._type(table._node).map(partial(_retraction, names), pairs)
 
-    def _typed(self, node: Node) -> DataStream:
+    def _type(self, node: Node) -> DataStream:
         stream = self._executor.stream_of(node)
         stream._transformation.output_type = t.to_type_info(row_type(node.columns))
         return stream
@@ -365,7 +365,7 @@ def _first(row: Any) -> Any:
     return row[0]
 
 
-def _renamed(names: tuple[str, ...], row: Any) -> Any:
+def _rename(names: tuple[str, ...], row: Any) -> Any:
     renamed = _make_row(names, list(row))
     renamed.set_row_kind(row.get_row_kind())
     return renamed
@@ -373,7 +373,7 @@ def _renamed(names: tuple[str, ...], row: Any) -> Any:
 
 def _retraction(names: tuple[str, ...], row: Any) -> tuple[bool, Any]:
     added = row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}
-    return added, _renamed(names, row) if names else row
+    return added, _rename(names, row) if names else row
 
 
 def _in_mode(env: StreamExecutionEnvironment, settings: EnvironmentSettings) -> StreamExecutionEnvironment:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-def _wrapped(
+def _wrap(
     f: Any, kind: FunctionKind, input_types: object, results: object, name: str | None, *, pandas: bool = False
 ) -> Any:
     if results is None:
@@ -93,7 +93,7 @@ def udf(
     >>> twice.name
     'twice'
     """
-    return _wrapped(f, "scalar", input_types, result_type, name, pandas="pandas" in {func_type, udf_type})
+    return _wrap(f, "scalar", input_types, result_type, name, pandas="pandas" in {func_type, udf_type})
 
 
 def udtf(
@@ -115,7 +115,7 @@ def udtf(
     >>> words.kind
     'table'
     """
-    return _wrapped(f, "table", input_types, result_types, name)
+    return _wrap(f, "table", input_types, result_types, name)
 
 
 def udaf(

@@ -156,15 +156,15 @@ class Grouping:
         Raises:
             SqlError: An expression is neither grouped nor aggregated.
         """
-        named = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._listed(items))]
+        named = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._list(items))]
         made, condition, qualified = (list(map(self.above, part)) for part in (named, given(having), given(qualify)))
-        node = self._grouped()
+        node = self._group()
         scope = self.scope.of(node.columns, ())
         for item in condition:
             node = filtered(node, boolean(item, scope, "HAVING", item.place))
         return selected(self.settings, node, scope, made, qualify=next(iter(qualified), None))
 
-    def _listed(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
+    def _list(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []
         for item in items:
             if isinstance(item, s.Star):
@@ -181,7 +181,7 @@ class Grouping:
             return item
         return s.Alias(item.place, item, (item.parts[-1] if isinstance(item, s.Name) else unnamed,))
 
-    def _grouped(self) -> Node:
+    def _group(self) -> Node:
         below = self.node if self.window is None else self.window.input
         parts = [resolve(item, self.scope) for item in self.keys]
         columns = [self._key(i, item) for i, item in enumerate(parts)]

@@ -51,7 +51,7 @@ def joined_table(
         return made, wide.of(made.columns)
     found = joined(settings, node, other, join.kind, condition)
     if using:
-        return _merged(found, len(node.columns), using, wide)
+        return _merge(found, len(node.columns), using, wide)
     return found, wide.of(found.columns)
 
 
@@ -67,7 +67,7 @@ def _using(wide: Scope, width: int, names: Sequence[str], place: Place | None) -
     return found
 
 
-def _merged(node: Join, width: int, names: Sequence[str], scope: Scope) -> tuple[Node, Scope]:
+def _merge(node: Join, width: int, names: Sequence[str], scope: Scope) -> tuple[Node, Scope]:
     """Return a join with each column of USING once, before the others."""
     own = [column.name for column in node.columns]
     firsts = [own.index(name) for name in names]

@@ -64,7 +64,7 @@ class QueryPlanner:
         if isinstance(query, q.SetOperation):
             return self._set_operation(query)
         if isinstance(query, q.Ordered):
-            return self._ordered(query)
+            return self._order(query)
         if isinstance(query, q.With):
             return self._with(query)
         if isinstance(query, q.Window):
@@ -87,7 +87,7 @@ class QueryPlanner:
             return union_all([left, right], self.settings.zone, query.right.place)
         return combined(self.settings, left, right, query.operator, query.right.place)
 
-    def _ordered(self, query: q.Ordered) -> Node:
+    def _order(self, query: q.Ordered) -> Node:
         """Return a query in the order that it asks for, and the part of it."""
         node = self.plan(query.table)
         width = len(node.columns) - query.hidden
@@ -109,14 +109,14 @@ class QueryPlanner:
             node: Node = values([()], [], self.settings.zone)
             scope = self.base.of((), ())
         elif isinstance(query.source, q.Unnest):
-            node, scope = self._unnested(values([()], [], self.settings.zone), self.base, query.source)
+            node, scope = self._unnest(values([()], [], self.settings.zone), self.base, query.source)
         else:
             node, scope = self._source(query.source)
         for join in query.joins:
             if isinstance(join, q.Join):
                 node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right))
             elif isinstance(join, q.Unnest):
-                node, scope = self._unnested(node, scope, join)
+                node, scope = self._unnest(node, scope, join)
             else:
                 node, scope = self._lateral(node, scope, join)
         return filtered_rows(self, node, scope, query.where, correlated=correlated)
@@ -133,12 +133,12 @@ class QueryPlanner:
         conditions = () if qualify is None else (qualify,)
         grouped = query.keys is not None or query.having is not None
         if grouped or any(map(aggregates_in, (*items, *conditions))):
-            found = self._grouped(node, scope, query, items, condition, qualify)
+            found = self._group(node, scope, query, items, condition, qualify)
         else:
             found = selected(self.settings, node, scope, items, condition, qualify)
         return distinct(self.settings, found, self.base) if query.distinct else found
 
-    def _grouped(
+    def _group(
         self,
         node: Node,
         scope: Scope,
@@ -173,7 +173,7 @@ class QueryPlanner:
             raise SqlError(f"OPTIONS{at(query.place)} apply to a table, not to a query or view")
         return node
 
-    def _unnested(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
+    def _unnest(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
         container = resolve(table.container, scope)
         found = unnested(node, container, table.columns, table.place, outer=table.outer, numbered=table.numbered)
         return _next_to(node, scope, found, table.name)

@@ -107,7 +107,7 @@ def _with_partner(planner: Planner, node: Node, scope: Scope, member: s.Subquery
             raise SqlError(f"IN{at(member.place)} compares {values} values with a subquery of {len(columns)} columns")
         for value, column in zip(member.values, columns, strict=True):
             pair = resolve(value, scope), after_outer_row(column, width)
-            conditions.append(_compared(sign, pair, settings.zone, member.place, negated=negated))
+            conditions.append(_compare(sign, pair, settings.zone, member.place, negated=negated))
     return joined(settings, node, right, ANTI if negated else SEMI, both(conditions, settings.zone))
 
 
@@ -133,7 +133,7 @@ def _is_plain(query: s.Query) -> TypeGuard[q.Select]:
     return query.keys is None and query.having is None and query.qualify is None
 
 
-def _compared(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None, *, negated: bool) -> Expr:
+def _compare(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None, *, negated: bool) -> Expr:
     made = comparison(sign, pair, zone)
     if made is None:
         raise SqlError(f"IN{at(place)} compares {sql_name(pair[0].type)} with {sql_name(pair[1].type)}")

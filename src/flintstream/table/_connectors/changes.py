@@ -168,7 +168,7 @@ def _canal(found: Any, row_of: ReadObject) -> Changes:
         return [(row_of(row), DELETE) for row in rows]
     if kind == "UPDATE":
         pairs = zip(found["old"], rows, strict=True)
-        return [item for old, row in pairs for item in _updated(old, row, row_of)]
+        return [item for old, row in pairs for item in _update(old, row, row_of)]
     raise ValueError(f"unknown 'type' '{kind}'")
 
 
@@ -179,13 +179,13 @@ def _maxwell(found: Any, row_of: ReadObject) -> Changes:
     if kind == "delete":
         return [(row_of(row), DELETE)]
     if kind == "update":
-        return _updated(found["old"], row, row_of)
+        return _update(found["old"], row, row_of)
     if kind.startswith(("table-", "database-", "bootstrap-")):
         return []
     raise ValueError(f"unknown 'type' '{kind}'")
 
 
-def _updated(old: Any, row: Any, row_of: ReadObject) -> Changes:
+def _update(old: Any, row: Any, row_of: ReadObject) -> Changes:
     """Return an update of which ``old`` has only the values that are new."""
     return [(row_of({**row, **old}), UPDATE_BEFORE), (row_of(row), UPDATE_AFTER)]
 

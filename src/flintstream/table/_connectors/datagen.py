@@ -54,7 +54,7 @@ class Field:
             return (lambda n: str(start + n)) if isinstance(self.type, TEXTS) else lambda n: start + n
         kind, low, high, length = self.type, self.low, self.high, self.length
         if self.parts:
-            return self._composed()
+            return self._compose()
         if isinstance(kind, (*TEXTS, *BYTES)):
             shortest = 1 if self.varies and length else length
             size = partial(random.randint, shortest, length)
@@ -80,7 +80,7 @@ class Field:
             return lambda _: (datetime.min + timedelta(seconds=random.randrange(86_400))).time()  # noqa: DTZ901, S311
         raise SqlError(f"datagen cannot generate values of type {sql_name(kind)}")
 
-    def _composed(self) -> Callable[[int], object]:
+    def _compose(self) -> Callable[[int], object]:
         makers = [part.or_null() for part in self.parts]
         if isinstance(self.type, t.RowType):
             names = tuple(self.type.names)

@@ -183,7 +183,7 @@ def _counted(result: str) -> _Part:
     )
 
 
-def _listed(result: str) -> _Part:
+def _list(result: str) -> _Part:
     """Return the code of a function that keeps the values in order."""
     return _Part(["[]"], ["{0}.append(v)"], ["unlist({0}, v)"], result, ["{0} += {b0}"])
 
@@ -191,7 +191,7 @@ def _listed(result: str) -> _Part:
 def _edge(call: AggregateCall, *, retracts: bool) -> _Part:
     first = call.name == "FIRST_VALUE"
     if retracts:
-        return _listed(f"({{0}}[{0 if first else -1}] if {{0}} else None)")
+        return _list(f"({{0}}[{0 if first else -1}] if {{0}} else None)")
     add = "if not {1}: {0}, {1} = v, True" if first else "{0}, {1} = v, True"
     merge = "if not {1}: {0}, {1} = {b0}, {b1}" if first else "if {b1}: {0}, {1} = {b0}, {b1}"
     return _Part(["None", "False"], [add], [], "{0}", [merge])
@@ -260,20 +260,20 @@ def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
     if name in {"FIRST_VALUE", "LAST_VALUE"}:
         return _edge(call, retracts=retracts)
     if name == "SINGLE_VALUE":
-        part = _listed("single({0})")
+        part = _list("single({0})")
         part.counts_none = True
         return part
     if name == "LISTAGG":
-        return _listed(f"({(',' if call.option is None else call.option)!r}.join({{0}}) if {{0}} else None)")
+        return _list(f"({(',' if call.option is None else call.option)!r}.join({{0}}) if {{0}} else None)")
     if name == "ARRAY_AGG":
-        part = _listed("(list({0}) or None)")
+        part = _list("(list({0}) or None)")
         part.counts_none = True
         return part
     if name == "JSON_OBJECTAGG":
         code = f"json_object({{0}}, {call.option == 'ABSENT'})"
         return _Part(["{}"], ["json_member({0}, *v)"], ["{0}.pop(v[0], None)"], code, ["{0}.update({b0})"])
     if name == "JSON_ARRAYAGG":
-        part = _listed("json_array({0})")
+        part = _list("json_array({0})")
         part.counts_none = call.option == "NULL"
         return part
     if name == "COLLECT":
@@ -339,8 +339,8 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
         def filled(lines: Sequence[str], names: dict[str, str] = names, others: dict[str, str] = others) -> list[str]:
             return [_fill(line, {**names, **others}) for line in lines]
 
-        adds += _guarded(call, filled(part.add), counts, part, retracts=False)
-        removes += _guarded(call, filled(part.remove), counts, part, retracts=True)
+        adds += _guard(call, filled(part.add), counts, part, retracts=False)
+        removes += _guard(call, filled(part.remove), counts, part, retracts=True)
         if call.distinct:
             other = f"b[{int(counts[2:-1])}]"
             merges.append(f"    for key, n in {other}.items():")
@@ -376,7 +376,7 @@ def _fill(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def _guarded(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, *, retracts: bool) -> list[str]:
+def _guard(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, *, retracts: bool) -> list[str]:
     found: list[str] = []
     depth = 1
     if call.condition is not None:

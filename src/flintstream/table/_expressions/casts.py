@@ -50,7 +50,7 @@ def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) 
     if code is None:
         return None
     if lenient:
-        return Call(with_null(target, nullable=True), "TRY_CAST", (argument,), _guarded(code), strict=False)
+        return Call(with_null(target, nullable=True), "TRY_CAST", (argument,), _guard(code), strict=False)
     may_lose = "fit(" in code and not _always_fits(source, target) and not _known_to_fit(argument, target)
     return Call(with_null(target, nullable or may_lose), "CAST", (argument,), _inline(code))
 
@@ -78,7 +78,7 @@ def _inline(code: str) -> Emit:
     return emit
 
 
-def _guarded(code: str) -> Emit:
+def _guard(code: str) -> Emit:
     def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
         name = generator.value(call.arguments[0])
         result = generator.new()

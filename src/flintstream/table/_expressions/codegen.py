@@ -101,7 +101,7 @@ class Generator:
             expression = expression.arguments[0]
         name = self._first(expression)
         for call in reversed(chain):
-            name = self._called(call, [name, *map(self.value, call.arguments[1:])])
+            name = self._call(call, [name, *map(self.value, call.arguments[1:])])
         return name
 
     def _first(self, expression: Expr) -> str:
@@ -113,13 +113,13 @@ class Generator:
         if not isinstance(expression, Call):
             raise TypeError(f"no code for {expression!r}")
         if expression.strict:
-            return self._called(expression, [])
+            return self._call(expression, [])
         if self._depth > DEEPEST:
             return self.put(self.function(lambda inner: inner.line(f"return {inner.value(expression)}"), [expression]))
         code = expression.emit(self, expression, ())
         return code if code.isidentifier() else self.put(code)
 
-    def _called(self, call: Call, names: list[str]) -> str:
+    def _call(self, call: Call, names: list[str]) -> str:
         risky = [
             name
             for name, argument in zip(names, call.arguments, strict=True)

@@ -84,7 +84,7 @@ def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool,
             f"def changes(rows, groups, load, key, append{', push' if stamped else ''}):",
             "    get = groups.get",
             f"    for r{', t' if stamped else ''} in rows:",
-            *_indented(body, 2),
+            *_indent(body, 2),
         ]
     )
 
@@ -94,8 +94,8 @@ def totals(aggregation: Aggregation, *, changelog: bool) -> str:
     body: Iterable[str] = [line[4:] for line in aggregation.add]
     if changelog:
         body = [f"if not {RETRACTS}:", *aggregation.add, "elif a[0]:", *aggregation.remove]
-    return "\n".join(["def total(rows, a):", "    for r in rows:", *_indented(body, 2)])
+    return "\n".join(["def total(rows, a):", "    for r in rows:", *_indent(body, 2)])
 
 
-def _indented(lines: Iterable[str], depth: int) -> list[str]:
+def _indent(lines: Iterable[str], depth: int) -> list[str]:
     return ["    " * depth + line for line in lines]

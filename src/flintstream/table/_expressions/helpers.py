@@ -240,12 +240,12 @@ _ZONES = 1000
 
 def zoned(value: datetime, zone: str) -> datetime:
     """Return the local time of a point in time."""
-    return value if zone in {"UTC", "GMT"} else _moved(value, zone_of("UTC"), zone_of(zone))
+    return value if zone in {"UTC", "GMT"} else _move(value, zone_of("UTC"), zone_of(zone))
 
 
 def unzoned(value: datetime, zone: str) -> datetime:
     """Return the point in time (UTC) of a local time."""
-    return value if zone in {"UTC", "GMT"} else _moved(value, zone_of(zone), zone_of("UTC"))
+    return value if zone in {"UTC", "GMT"} else _move(value, zone_of(zone), zone_of("UTC"))
 
 
 def zoned_clock(value: datetime, zone: str) -> datetime:
@@ -259,7 +259,7 @@ def zoned_clock(value: datetime, zone: str) -> datetime:
         return edge(value, later=value.year > 1).replace(tzinfo=target)
 
 
-def _moved(value: datetime, source: Any, target: Any) -> datetime:
+def _move(value: datetime, source: Any, target: Any) -> datetime:
     try:
         return value.replace(tzinfo=source).astimezone(target).replace(tzinfo=None)
     except OverflowError:

@@ -173,7 +173,7 @@ def _equal(a: object, b: object) -> bool:
     return bool(a == b)
 
 
-def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
+def _order(test: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
     def compare(a: object, b: object) -> bool:
         if type(a) is str and type(b) is str:
             return test(a, b)
@@ -199,7 +199,7 @@ def _contains(a: object, b: object) -> bool:
     return type(b) is str and b in a if type(a) is str else _among(b, a)
 
 
-def _sized(a: Any, b: object) -> bool:
+def _size(a: Any, b: object) -> bool:
     return type(a) in {list, dict, str} and _equal(len(a), b)
 
 
@@ -208,15 +208,15 @@ _OPERATORS: dict[str, Callable[[object, object], bool]] = {
     "!=": lambda a, b: not _equal(a, b),
     "===": lambda a, b: type(a) is type(b) and _equal(a, b),
     "!==": lambda a, b: type(a) is not type(b) or not _equal(a, b),
-    "<": _ordered(lambda a, b: bool(a < b)),
-    "<=": _ordered(lambda a, b: bool(a <= b)),
-    ">": _ordered(lambda a, b: bool(a > b)),
-    ">=": _ordered(lambda a, b: bool(a >= b)),
+    "<": _order(lambda a, b: bool(a < b)),
+    "<=": _order(lambda a, b: bool(a <= b)),
+    ">": _order(lambda a, b: bool(a > b)),
+    ">=": _order(lambda a, b: bool(a >= b)),
     "=~": _matches,
     "in": _among,
     "nin": lambda a, b: not _among(a, b),
     "contains": _contains,
-    "size": _sized,
+    "size": _size,
     "empty": lambda a, b: type(a) in {list, dict, str} and (not a) is b,
     "all": lambda a, b: type(a) is list and type(b) is list and all(_among(item, a) for item in b),
     "subsetof": lambda a, b: type(a) is list and type(b) is list and all(_among(item, b) for item in a),

@@ -92,12 +92,12 @@ def _is_single_way(body: object, flags: int) -> bool:
     inner = [list(_flat(node[1][2])) for node in repeats]
     if any(len(item) != 1 or str(item[0][0]) not in _SINGLE for item in inner):
         return False
-    taken = set().union(*(_accepted(item[0], flags) for item in inner))
+    taken = set().union(*(_accept(item[0], flags) for item in inner))
     marks = [node for node in nodes if str(node[0]) in _SINGLE]
-    return len(repeats) == 1 and any(not _accepted(node, flags) & taken for node in marks)
+    return len(repeats) == 1 and any(not _accept(node, flags) & taken for node in marks)
 
 
-def _accepted(node: object, flags: int) -> set[str]:
+def _accept(node: object, flags: int) -> set[str]:
     test = _tester(node, flags)
     return {char for char in _SAMPLE if test(char)}
 

@@ -26,7 +26,7 @@ def _of_java(function: Callable[[float], float], huge: Callable[[float], float])
     return safe
 
 
-def _signed(value: float) -> float:
+def _sign(value: float) -> float:
     return math.copysign(math.inf, value)
 
 
@@ -35,10 +35,10 @@ def _infinite(value: float) -> float:  # noqa: ARG001 - one signature
 
 
 exp = _of_java(math.exp, _infinite)
-sinh = _of_java(math.sinh, _signed)
+sinh = _of_java(math.sinh, _sign)
 cosh = _of_java(math.cosh, _infinite)
-sin, cos, tan = (_of_java(function, _signed) for function in (math.sin, math.cos, math.tan))
-asin, acos = (_of_java(function, _signed) for function in (math.asin, math.acos))
+sin, cos, tan = (_of_java(function, _sign) for function in (math.sin, math.cos, math.tan))
+asin, acos = (_of_java(function, _sign) for function in (math.asin, math.acos))
 
 
 def power(base: float, exponent: float) -> float:

@@ -83,13 +83,13 @@ def _like_parts(pattern: str, escape: str | None) -> list[list[str | None]]:
 
 def _whole(part: list[str | None]) -> Callable[[str], bool]:
     if None in part:
-        match = re.compile(_fixed(part), re.DOTALL).fullmatch
+        match = re.compile(_fix_widths(part), re.DOTALL).fullmatch
         return lambda text: match(text) is not None
     wanted = "".join(part)  # type: ignore[arg-type]
     return lambda text: text == wanted
 
 
-def _fixed(part: list[str | None]) -> str:
+def _fix_widths(part: list[str | None]) -> str:
     """Return the regular expression of a part, whose length never varies."""
     return "".join("." if char is None else re.escape(char) for char in part)
 
@@ -98,7 +98,7 @@ def _finder(part: list[str | None]) -> Find:
     if None not in part:
         literal = "".join(part)  # type: ignore[arg-type]
         return len(literal), lambda text, at, limit: text.find(literal, at, limit)
-    search = re.compile(_fixed(part), re.DOTALL).search
+    search = re.compile(_fix_widths(part), re.DOTALL).search
 
     def find(text: str, at: int, limit: int) -> int:
         found = search(text, at, limit)

@@ -48,10 +48,10 @@ def printf(pattern: str | None, *values: object) -> str | None:
         length += len(made) + int(width or 0)
         if length > _LONGEST:
             raise ValueError(f"PRINTF would return a string of more than {_LONGEST:,} characters")
-        parts.append(_filled(made, flags, int(width or 0)))
+        parts.append(_fill(made, flags, int(width or 0)))
 
 
-def _filled(text: str, flags: str, width: int) -> str:
+def _fill(text: str, flags: str, width: int) -> str:
     if "-" in flags:
         return text.ljust(width)
     if "0" in flags and text[-1:].isdigit():
@@ -99,7 +99,7 @@ def _plain(value: object) -> str:
     )
 
 
-def _signed(text: str, flags: str) -> str:
+def _sign(text: str, flags: str) -> str:
     if text.startswith("-"):
         return f"({text[1:]})" if "(" in flags else text
     return f"+{text}" if "+" in flags else f" {text}" if " " in flags else text
@@ -107,7 +107,7 @@ def _signed(text: str, flags: str) -> str:
 
 def _integer(value: int, flags: str, kind: str) -> str:
     if kind == "d":
-        return _signed(f"{value:,}" if "," in flags else str(value), flags)
+        return _sign(f"{value:,}" if "," in flags else str(value), flags)
     bits = 32 if -(1 << 31) <= value < 1 << 31 else 64
     prefix = {"x": "0x", "o": "0"}[kind] if "#" in flags else ""
     return prefix + format(value & (1 << bits) - 1, kind)
@@ -122,5 +122,5 @@ def _fraction(value: Any, flags: str, digits: int, letter: str) -> str:
         if letter.lower() == "e":
             mantissa, _, exponent = text.partition("e")
             text = f"{mantissa}e{exponent[0]}{exponent[1:]:0>2}"
-    made = _signed(text, flags)
+    made = _sign(text, flags)
     return made.upper() if letter.isupper() else made

@@ -32,13 +32,13 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
     while isinstance(syntax, s.Apply) and len(syntax.arguments) == 2:
         chain.append(syntax)  # of a long sum, each operator's first argument is the sum so far
         syntax = syntax.arguments[0]
-    found = _resolved(syntax, scope)
+    found = _resolve(syntax, scope)
     for item in reversed(chain):
         found = _apply(item, [found, resolve(item.arguments[1], scope)], scope)
     return found
 
 
-def _resolved(syntax: s.Syntax, scope: Scope) -> Expr:
+def _resolve(syntax: s.Syntax, scope: Scope) -> Expr:
     if isinstance(syntax, s.Name):
         return _column_of(syntax, scope)
     if isinstance(syntax, s.Value):
@@ -149,15 +149,15 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
             chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]
         elif isinstance(item, s.Apply) and item.function == "FLATTEN":
-            found += _flattened(item.arguments[0], scope)
+            found += _flatten(item.arguments[0], scope)
         elif isinstance(item, s.Columns):
-            found += [_column(scope, i) for i in _chosen(item, scope)]
+            found += [_column(scope, i) for i in _choose(item, scope)]
         else:
             found.append(_item(item, scope, f"{unnamed}{len(found)}"))
     return found
 
 
-def _flattened(syntax: s.Syntax, scope: Scope) -> list[Item]:
+def _flatten(syntax: s.Syntax, scope: Scope) -> list[Item]:
     """Return the fields of a row as columns ``row$field``."""
     row = resolve(syntax, scope)
     name = syntax.parts[-1] if isinstance(syntax, s.Name) else "row"
@@ -182,7 +182,7 @@ def _item(item: s.Syntax, scope: Scope, unnamed: str) -> Item:
     return Item(item.parts[-1] if named and isinstance(item, s.Name) else unnamed, expression, time)
 
 
-def _chosen(item: s.Columns, scope: Scope) -> list[int]:
+def _choose(item: s.Columns, scope: Scope) -> list[int]:
     chosen: list[int] = []
     for element in item.chosen:
         if isinstance(element, tuple):

@@ -74,7 +74,7 @@ def pad(text: str, length: int, filling: str, *, left: bool) -> str | None:
     raw, own = (item.encode("utf-16-le", "surrogatepass") for item in (text, filling))  # Java counts its units
     size = 2 * length
     added = (own * (size // len(own) + 1))[: max(size - len(raw), 0)]
-    return _joined(added + raw[:size] if left else raw[:size] + added)
+    return _join(added + raw[:size] if left else raw[:size] + added)
 
 
 def _units(text: str) -> list[int]:
@@ -85,10 +85,10 @@ def _units(text: str) -> list[int]:
 
 def _text(units: list[int]) -> str:
     """Return the text of UTF-16 units."""
-    return _joined(b"".join(unit.to_bytes(2, "little") for unit in units))
+    return _join(b"".join(unit.to_bytes(2, "little") for unit in units))
 
 
-def _joined(raw: bytes) -> str:
+def _join(raw: bytes) -> str:
     """Return the text of UTF-16 units; half of a pair becomes a question mark."""
     return whole_text(raw.decode("utf-16-le", "surrogatepass"))
 

@@ -142,7 +142,7 @@ def date_writers(pattern: str) -> tuple[Write, ...]:
                     f"DATE_FORMAT: TIMESTAMP has no time zone, which the letter {letter} of '{pattern}' needs"
                 )
             lacking[-1] |= write is None
-            sections[-1].append(_padded(write, pad) if pad and write else write or str)
+            sections[-1].append(_pad(write, pad) if pad and write else write or str)
             pad = 0
         elif text == "[":
             sections.append([])
@@ -169,7 +169,7 @@ def _close(sections: list[list[Write]], lacking: list[bool]) -> None:
         sections[-1] += section
 
 
-def _padded(write: Write, width: int) -> Write:
+def _pad(write: Write, width: int) -> Write:
     def padded(value: datetime) -> str:
         text = write(value)
         if len(text) > width:

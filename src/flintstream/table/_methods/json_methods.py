@@ -26,7 +26,7 @@ def word(text: str) -> s.Value:
 class JsonMethods:
     """What an expression can do with a text of JSON."""
 
-    def _applied(self, name: str, *arguments: object) -> Self:
+    def _apply(self, name: str, *arguments: object) -> Self:
         raise NotImplementedError
 
     def is_json(self, json_type: JsonType | None = None) -> Self:
@@ -37,7 +37,7 @@ class JsonMethods:
         >>> col("j").is_json(JsonType.ARRAY)
         Expression(IS JSON ARRAY(j))
         """
-        return self._applied("IS JSON" if json_type is None else f"IS JSON {json_type.name}")
+        return self._apply("IS JSON" if json_type is None else f"IS JSON {json_type.name}")
 
     def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Self:
         """Return whether a path finds something: ``"lax $.a[*].b"``.
@@ -46,7 +46,7 @@ class JsonMethods:
         >>> col("j").json_exists("$.a")
         Expression(JSON_EXISTS(j, '$.a', 'FALSE'))
         """
-        return self._applied("JSON_EXISTS", path, word("FALSE" if on_error is None else on_error.name))
+        return self._apply("JSON_EXISTS", path, word("FALSE" if on_error is None else on_error.name))
 
     def json_value(
         self,
@@ -72,7 +72,7 @@ class JsonMethods:
         """
         kind = s.Value(None, None, t.NullType() if returning_type is None else returning_type)
         empty = (word(on_empty.name), default_on_empty)
-        return self._applied("JSON_VALUE", path, kind, *empty, word(on_error.name), default_on_error)
+        return self._apply("JSON_VALUE", path, kind, *empty, word(on_error.name), default_on_error)
 
     def json_query(
         self,
@@ -94,4 +94,4 @@ class JsonMethods:
         """
         words: tuple[Enum, ...] = (wrapping_behavior, on_empty, on_error)
         kind = s.Value(None, None, t.NullType())
-        return self._applied("JSON_QUERY", path, kind, *(word(item.name) for item in words))
+        return self._apply("JSON_QUERY", path, kind, *(word(item.name) for item in words))

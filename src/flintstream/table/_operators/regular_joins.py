@@ -238,13 +238,13 @@ class JoinOfBlocks(KeyedCoProcessOperator):
 
     def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
-        self._joined(values, timestamps, 0, self.key)
+        self._join(values, timestamps, 0, self.key)
 
     def process_second(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block of the second stream."""
-        self._joined(values, timestamps, 1, self.key2)
+        self._join(values, timestamps, 1, self.key2)
 
-    def _joined(self, values: list[object], timestamps: list[int] | None, side: int, key: object) -> None:
+    def _join(self, values: list[object], timestamps: list[int] | None, side: int, key: object) -> None:
         function = self.function
         results: list[Row] = []
         stamps: list[int] = []

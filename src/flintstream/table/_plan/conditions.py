@@ -106,7 +106,7 @@ def time_bounds(rest: Sequence[Expr], columns: Sequence[Column], width: int) -> 
     others: list[Expr] = []
     times: tuple[int, int] | None = None
     for item in rest:
-        found = [_bound(part, columns, width) for part in _compared(item)]
+        found = [_bind(part, columns, width) for part in _compare(item)]
         if not found or any(one is None or times not in {None, one[2]} for one in found):
             others.append(item)
             continue
@@ -122,7 +122,7 @@ def time_bounds(rest: Sequence[Expr], columns: Sequence[Column], width: int) -> 
     return Bounds(lower, upper, left, right - width, columns[left].time == "ROWTIME", tuple(others))
 
 
-def _compared(condition: Expr) -> list[tuple[str, Expr, Expr]]:
+def _compare(condition: Expr) -> list[tuple[str, Expr, Expr]]:
     """Return the comparisons that a condition consists of."""
     if isinstance(condition, Call) and condition.name == "BETWEEN":
         value, low, high = condition.arguments
@@ -132,7 +132,7 @@ def _compared(condition: Expr) -> list[tuple[str, Expr, Expr]]:
     return []
 
 
-def _bound(
+def _bind(
     compared: tuple[str, Expr, Expr], columns: Sequence[Column], width: int
 ) -> tuple[int | None, int | None, tuple[int, int]] | None:
     """Return the least and greatest distance of the right time from the left one, and the time columns."""

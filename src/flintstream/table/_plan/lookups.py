@@ -44,7 +44,7 @@ class LookupJoin(Node):
         kind = "LeftOuterJoin" if self.outer else "InnerJoin"
         keys = ", ".join(shown(key, self.left.columns) for key in self.keys)
         names = ", ".join(column.name for column in self.columns)
-        scan, _ = _scanned(self.right)
+        scan, _ = _scan(self.right)
         return f"LookupJoin(table=[{scan.name}], joinType=[{kind}], lookup=[{keys}], select=[{names}])"
 
 
@@ -63,7 +63,7 @@ def looked_up(
     Raises:
         SqlError: No column of the table must equal something in the left row.
     """
-    scan, steps = _scanned(right)
+    scan, steps = _scan(right)
     keys: dict[int, Expr] = {}
     rest: list[Expr] = []
     for conjunct in conjuncts(condition):
@@ -86,7 +86,7 @@ def looked_up(
     return LookupJoin((*left.columns, *columns), left, right, found, own_keys, both(rest, settings.zone), outer)
 
 
-def _scanned(node: Node) -> tuple[Scan, list[Calc]]:
+def _scan(node: Node) -> tuple[Scan, list[Calc]]:
     """Return the table itself, and the steps from it to a node."""
     steps: list[Calc] = []
     while isinstance(node, Calc):
@@ -120,7 +120,7 @@ def _without_widening(expression: Expr) -> Expr:
 
 @translation.register(LookupJoin)
 def _(node: LookupJoin, env: StreamExecutionEnvironment) -> DataStream:
-    _, steps = _scanned(node.right)
+    _, steps = _scan(node.right)
     made: list[tuple[Any, Any]] = [
         (
             None if step.condition is None else RowFunction([step.condition]),

@@ -80,11 +80,11 @@ class GeneratedOperator(FunctionOperator):
 def translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     """Add the steps of a plan to the program, and return the stream of its tuples."""
     if node.depth > SHALLOW:
-        return on_deep_stack(partial(_translated, node, env))
-    return _translated(node, env)
+        return on_deep_stack(partial(_translate, node, env))
+    return _translate(node, env)
 
 
-def _translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
+def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Scan):
         return node.open(env)
     if isinstance(node, Values):
@@ -104,7 +104,7 @@ def _translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         return generated(below, "Calc", GeneratedOperator(*codes))
     if isinstance(node, Correlate):
         below = translated(node.input, env)
-        return generated(below, "Correlate", GeneratedOperator(*(_joined(node, stamped=s) for s in (False, True))))
+        return generated(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
     return translation(node, env)
 
 
@@ -185,7 +185,7 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
     return stream
 
 
-def _joined(node: Correlate, *, stamped: bool) -> Source:
+def _join(node: Correlate, *, stamped: bool) -> Source:
     width = len(node.input.columns)
     produced = len(node.columns) - width
     generator = Generator()

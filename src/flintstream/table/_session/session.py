@@ -211,12 +211,12 @@ class Session:
             raise SqlError(f"'{'.'.join(name)}' is a view: only tables can be written")
         columns = self.sink_columns(found)
         if chosen:
-            node = self._arranged(node, name, columns, chosen)
+            node = self._arrange(node, name, columns, chosen)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
         write(self.env, self.settings, node, ready, name[-1], found, columns)
 
-    def _arranged(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
+    def _arrange(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for item in chosen:
             if item not in [column.name for column in columns]:
                 raise ColumnNotFoundError((item,), f" in {name[-1]}", nearest(item, [c.name for c in columns]))

@@ -55,13 +55,13 @@ def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[S
             f"table '{name}': the connector reads the newest row of each key, so the table needs a PRIMARY KEY "
             "(...) NOT ENFORCED"
         )
-    fewer = None if found.with_columns is None else partial(_narrowed, found.with_columns, found, seen)
+    fewer = None if found.with_columns is None else partial(_narrow, found.with_columns, found, seen)
     node = Scan(tuple(physical), name, partial(_opened, found.source, found, seen), changes, found.lookup, (), fewer)
     by_split = found.source is not None and found.source.watermarks_per_split
     return node, by_split and found.records is Records.TUPLES and not changes
 
 
-def _narrowed(
+def _narrow(
     with_columns: Callable[[frozenset[str]], Source], found: TableSource, table: ConnectorTable, need: frozenset[int]
 ) -> Opener:
     return partial(_opened, with_columns(frozenset(table.names[i] for i in need)), found, table)

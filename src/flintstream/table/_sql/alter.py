@@ -60,11 +60,11 @@ def _changed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     if word == "RESET":
         return _reset(table, tokens)
     if word in {"ADD", "MODIFY"}:
-        return _added(table, tokens, new=word == "ADD")
+        return _add(table, tokens, new=word == "ADD")
     if word == "DROP":
-        return _dropped(table, tokens)
+        return _drop(table, tokens)
     if word == "RENAME":
-        return _renamed(table, tokens)
+        return _rename(table, tokens)
     raise SqlError(
         f"ALTER TABLE ... {word} at {place}{nearest(word, ['ADD', 'MODIFY', 'DROP', 'RENAME', 'SET', 'RESET'])}"
     )
@@ -88,7 +88,7 @@ def _position(columns: Sequence[Declared], name: str) -> int:
     return names.index(name)
 
 
-def _added(table: DeclaredTable, tokens: Tokens, *, new: bool) -> DeclaredTable:
+def _add(table: DeclaredTable, tokens: Tokens, *, new: bool) -> DeclaredTable:
     """Read columns with their places, a watermark and a key, in parentheses or one alone."""
     body, columns = Body(tokens), list(table.columns)
     body.columns = list(columns)  # which expressions may name
@@ -126,7 +126,7 @@ def _place(columns: list[Declared], column: Declared, tokens: Tokens, *, new: bo
     columns.insert(position, column)
 
 
-def _dropped(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+def _drop(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     if tokens.take("WATERMARK"):
         if table.watermark is None:
             raise SqlError("The table has no watermark to drop")
@@ -147,7 +147,7 @@ def _dropped(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     return replace(table, columns=tuple(columns))
 
 
-def _renamed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+def _rename(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     old = tokens.name()
     tokens.expect("TO")
     new = tokens.name()

@@ -250,7 +250,7 @@ def _follows(token: Token, text: Any) -> bool:
 _BEFORE_VALUES = set("SELECT WHERE HAVING AND OR NOT BETWEEN CASE WHEN THEN ELSE BY DISTINCT".split())  # noqa: SIM905
 
 
-def _prepared(tokens: Sequence[Token]) -> list[Any]:
+def _prepare(tokens: Sequence[Token]) -> list[Any]:
     """Return what sqlglot can read: ``$minus_DAY(a - b)`` for ``(a - b) DAY``, and ``'a'`` for ``_UTF8'a'``."""
     found: list[Any] = []
     opened: list[int] = []
@@ -300,7 +300,7 @@ class Parsed:
         tokens = [token for token in tokens if token.token_type.name != "HINT"]
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
-        replaced = written_out(self._without_types(_prepared(tokens)), dialect.tokenize)
+        replaced = written_out(self._without_types(_prepare(tokens)), dialect.tokenize)
         try:
             trees = dialect.parser().parse(replaced, sql)
         except sqlglot.errors.ParseError as error:

@@ -35,7 +35,7 @@ def _signs() -> dict[type[exp.Expr], str]:
 
 
 @cache
-def _chained() -> tuple[type[exp.Expr], ...]:
+def _chain() -> tuple[type[exp.Expr], ...]:
     return (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.And, exp.Or, exp.DPipe)
 
 
@@ -66,7 +66,7 @@ class ExpressionReader:
             SqlError: There is no such expression in Flink.
         """
         chain = []
-        while isinstance(node, _chained()):
+        while isinstance(node, _chain()):
             chain.append(node)  # of a long sum, each operator's first argument is the sum so far
             node = node.this
         found = self._read(node)
@@ -98,7 +98,7 @@ class ExpressionReader:
     def _operator(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         sign, quantifier = _signs()[type(node)], _quantifier(node.expression)
         if quantifier is not None:
-            return self._quantified(sign, quantifier, node, place)
+            return self._quantify(sign, quantifier, node, place)
         both = s.Apply(place, sign, (self.read(node.this), self.read(node.expression)))
         return s.Apply(place, "NOT", (both,)) if node.args.get("negate") else both
 
@@ -196,9 +196,7 @@ class ExpressionReader:
     def _exists(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         return s.Exists(place, self.query(node.this))
 
-    def _quantified(
-        self, sign: str, quantifier: Literal["ANY", "ALL"], node: exp.Expr, place: Place | None
-    ) -> s.Syntax:
+    def _quantify(self, sign: str, quantifier: Literal["ANY", "ALL"], node: exp.Expr, place: Place | None) -> s.Syntax:
         """Return ``a > ALL (1, 2)`` as comparisons with each value, and ``a > ALL (SELECT ...)``."""
         other = node.expression
         given = other.this

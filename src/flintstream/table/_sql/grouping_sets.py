@@ -54,13 +54,13 @@ def _choices(node: exp.Expr, read: Read) -> list[list[Syntax]]:
     units = [_keys(expression, read) for expression in node.expressions]
     sizes = range(len(units), -1, -1)
     if isinstance(node, exp.Rollup):
-        return [_joined(units[:size]) for size in sizes]
-    return [_joined(chosen) for size in sizes for chosen in combinations(units, size)]
+        return [_join(units[:size]) for size in sizes]
+    return [_join(chosen) for size in sizes for chosen in combinations(units, size)]
 
 
 def _keys(node: exp.Expr, read: Read) -> list[Syntax]:
     return [read(expression) for expression in (node.expressions if isinstance(node, exp.Tuple) else [node])]
 
 
-def _joined(units: Sequence[list[Syntax]]) -> list[Syntax]:
+def _join(units: Sequence[list[Syntax]]) -> list[Syntax]:
     return [key for unit in units for key in unit]

@@ -44,7 +44,7 @@ class QueryReader(ExpressionReader):
         """Return the syntax of a query."""
         with_ = tree.args.get("with_")
         tables = tuple(map(self._common_table, () if with_ is None else with_.expressions))
-        found = self._ordered(tree) if any(map(tree.args.get, _ORDER)) else self._plain(tree)
+        found = self._order(tree) if any(map(tree.args.get, _ORDER)) else self._plain(tree)
         return q.With(found.place, tables, found) if tables else found
 
     def _common_table(self, tree: exp.Expr) -> q.Source:
@@ -67,7 +67,7 @@ class QueryReader(ExpressionReader):
 
     # -- ORDER BY --------------------------------------------------------------------------------------------------
 
-    def _ordered(self, tree: exp.Expr) -> q.Ordered:
+    def _order(self, tree: exp.Expr) -> q.Ordered:
         order, limit, offset = (tree.args.get(name) for name in _ORDER)
         place = self.parsed.place(order or tree)
         table = self._plain(tree)

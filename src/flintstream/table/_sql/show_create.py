@@ -38,13 +38,13 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
     if table.primary_key:
         name = "_".join(table.primary_key)
         parts.append(f"CONSTRAINT `PK_{name}` PRIMARY KEY ({_names(table.primary_key)}) NOT ENFORCED")
-    lines = [f"CREATE TABLE {'.'.join(f'`{item}`' for item in path)} (", _indented(parts), ")"]
+    lines = [f"CREATE TABLE {'.'.join(f'`{item}`' for item in path)} (", _indent(parts), ")"]
     if table.comment:
         lines.append(f"COMMENT {_text(table.comment)}")
     if table.partitions:
         lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
     options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
-    return "\n".join([*lines, "WITH (", _indented(options), ")", ""])
+    return "\n".join([*lines, "WITH (", _indent(options), ")", ""])
 
 
 def _column(declared: Declared, kind: DataType) -> str:
@@ -62,7 +62,7 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _indented(parts: Iterable[str]) -> str:
+def _indent(parts: Iterable[str]) -> str:
     return ",\n".join(f"  {part}" for part in parts)
 
 

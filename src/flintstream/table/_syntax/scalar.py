@@ -185,11 +185,11 @@ def mapped(syntax: S, change: Callable[[Syntax], Syntax]) -> S:
     for field in fields(syntax):
         value = getattr(syntax, field.name)
         if isinstance(value, (Syntax, tuple)):
-            found[field.name] = _mapped(value, change)
+            found[field.name] = _map(value, change)
     return replace(syntax, **found)
 
 
-def _mapped(value: object, change: Callable[[Syntax], Syntax]) -> object:
+def _map(value: object, change: Callable[[Syntax], Syntax]) -> object:
     if isinstance(value, Syntax):
         return change(value)
-    return tuple([_mapped(item, change) for item in value]) if isinstance(value, tuple) else value
+    return tuple([_map(item, change) for item in value]) if isinstance(value, tuple) else value

@@ -226,7 +226,7 @@ _WITH_ARGUMENTS: dict[str, Callable[[list[str], Any], Make]] = {
 # -- without arguments, and not from the package ---------------------------------------------------------------------
 
 
-def _joined(*names: str) -> Callable[[object], Make]:
+def _join(*names: str) -> Callable[[object], Make]:
     lists = [WORDS[name] for name in names]
     return lambda _: lambda: " ".join([random.choice(words) for words in lists])  # noqa: S311
 
@@ -239,7 +239,7 @@ def _number(low: int, high: int) -> Callable[[Any], Make]:
     return lambda _: lambda: random.randint(low, high)  # noqa: S311
 
 
-def _called(method: str, change: Callable[[str], str]) -> Callable[[Fakes], Make]:
+def _call(method: str, change: Callable[[str], str]) -> Callable[[Fakes], Make]:
     def made(fake: Fakes) -> Make:
         call = getattr(fake(), method)
         return lambda: change(call())
@@ -248,28 +248,28 @@ def _called(method: str, change: Callable[[str], str]) -> Callable[[Fakes], Make
 
 
 _OWN: dict[str, Callable[[Fakes], Make]] = {
-    "$address": _called("address", lambda text: text.replace("\n", ", ")),
+    "$address": _call("address", lambda text: text.replace("\n", ", ")),
     "$asin": _pattern("B0[0-9A-Z]{8}"),
-    "$buzzword": _called("catch_phrase", lambda text: text.split()[0]),
+    "$buzzword": _call("catch_phrase", lambda text: text.split()[0]),
     "$celsius": lambda _: lambda: f"{random.randint(-30, 38)}°C",  # noqa: S311
     "$country3": _pattern("(AUS|BRA|CAN|CHN|DEU|ESP|FRA|GBR|IND|ITA|JPN|KEN|MEX|NOR|POL|SWE|TUR|USA)"),
-    "$descriptor": _joined("superhero.descriptor"),
+    "$descriptor": _join("superhero.descriptor"),
     "$extension": _pattern("[0-9]{4}"),
     "$fahrenheit": lambda _: lambda: f"{random.randint(-22, 100)}°F",  # noqa: S311
     "$flag": lambda _: lambda: random.random() < 0.5,  # noqa: S311
-    "$hero": _joined("superhero.descriptor", "superhero.$noun"),
+    "$hero": _join("superhero.descriptor", "superhero.$noun"),
     "$imei": _pattern("[0-9]{15}"),
     "$name3": lambda fake: lambda: f"{fake().first_name()} {fake().first_name()} {fake().last_name()}",
     "$negative": _number(-(2**31), -1),
-    "$noun": _joined("superhero.$noun"),
+    "$noun": _join("superhero.$noun"),
     "$positive": _number(1, 2**31 - 1),
-    "$product": _joined("commerce.$adjective", "commerce.material", "commerce.$product"),
+    "$product": _join("commerce.$adjective", "commerce.material", "commerce.$product"),
     "$sex": _pattern("(Female|Male)"),
     "$sexletter": _pattern("(f|m)"),
     "$sha512": _pattern("[0-9a-f]{128}"),
     "$subscriber": _pattern("[0-9]{4}"),
     "$symbol": _pattern("[A-Z]{3,4}"),
-    "$team": _called("state", lambda text: f"{text} {random.choice(WORDS['team.creature'])}"),  # noqa: S311
+    "$team": _call("state", lambda text: f"{text} {random.choice(WORDS['team.creature'])}"),  # noqa: S311
     "$uuid": lambda _: lambda: str(uuid.UUID(int=random.getrandbits(128), version=4)),
     "$version": _pattern("[0-9]\\.[0-9]{1,2}\\.[0-9]"),
 }

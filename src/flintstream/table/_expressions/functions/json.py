@@ -150,7 +150,7 @@ def json_of_group(name: str, argument: Expr, zone: str) -> Expr | None:
     return FUNCTIONS["ROW"].build("ROW", [key, made], zone)
 
 
-def _parsed(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
+def _parse(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON(text): the document itself within JSON_OBJECT and JSON_ARRAY."""
     if len(arguments) != 1 or not isinstance(arguments[0].type, TEXTS):
         return None
@@ -210,7 +210,7 @@ for _name, _takes, _build in (
     ("JSON_QUERY", "(STRING, path)", _query),
     ("JSON_EXISTS", "(STRING, path)", _exists),
     ("JSON_STRING", "(any but an interval)", _string),
-    ("JSON", "(STRING)", _parsed),
+    ("JSON", "(STRING)", _parse),
     ("JSON_OBJECT", "(KEY literal VALUE any, ...)", _object),
     ("JSON_ARRAY", "(any, ...)", _array),
 ):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
 
 
-def _rounded(arguments: Sequence[Expr]) -> DataType:
+def _round(arguments: Sequence[Expr]) -> DataType:
     kind = arguments[0].type
     if not isinstance(kind, t.DecimalType):
         return kind
@@ -44,7 +44,7 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  
     if type(kind) in INTEGERS:
         code = f"wrap({code}, {INTEGERS[type(kind)]})"
     nullable = any(is_nullable(argument.type) for argument in arguments)
-    return Call(with_null(_rounded(arguments), nullable), name, tuple(arguments), template(code))
+    return Call(with_null(_round(arguments), nullable), name, tuple(arguments), template(code))
 
 
 _ABSOLUTE = {t.FloatType: "abs({0})", t.DoubleType: "abs({0})", t.DecimalType: "WIDE.abs({0})", t.NullType: "{0}"}

@@ -80,13 +80,13 @@ def _fits(signature: str, arguments: Sequence[Expr]) -> bool:
     )
 
 
-def _prepared(signature: str, arguments: Sequence[Expr], zone: str) -> list[Expr]:
+def _prepare(signature: str, arguments: Sequence[Expr], zone: str) -> list[Expr]:
     letters = signature.replace("?", "").replace("*", "")
     padded = letters + letters[-1:] * max(len(arguments) - len(letters), 0)
-    return [_fitted(letter, item, zone) for letter, item in zip(padded, arguments, strict=False)]
+    return [_fit(letter, item, zone) for letter, item in zip(padded, arguments, strict=False)]
 
 
-def _fitted(letter: str, argument: Expr, zone: str) -> Expr:
+def _fit(letter: str, argument: Expr, zone: str) -> Expr:
     kind = argument.type
     if letter == "F":
         return cast(argument, DOUBLE, zone) or argument
@@ -139,7 +139,7 @@ def define(
             return None
         kind = returns if isinstance(returns, t.DataType) else returns(arguments)
         nullable = may_be_null or any(is_nullable(argument.type) for argument in arguments)
-        given = tuple(_prepared(fitting, arguments, zone))
+        given = tuple(_prepare(fitting, arguments, zone))
         return Call(with_null(kind, nullable), called, given, template(code.replace("{zone}", repr(zone))))
 
     add(name, signatures, build)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.operators import Build
 
 
-def _joined(arguments: Sequence[Expr]) -> DataType:
+def _join(arguments: Sequence[Expr]) -> DataType:
     lengths = [argument.type.length if isinstance(argument.type, TEXTS) else t.MAX_LENGTH for argument in arguments]
     total = min(sum(lengths), t.MAX_LENGTH)
     fixed = all(isinstance(argument.type, t.CharType) for argument in arguments)
@@ -85,7 +85,7 @@ define("SUBSTRING | SUBSTR", "SI SII", _shorter, "substring({all})", may_be_null
 define("LEFT", "SI", STRING, "{0}[:max({1}, 0)]")
 define("RIGHT", "SI", STRING, "{0}[max(len({0}) - {1}, 0):]")
 define("CONCAT", "S*", STRING, "''.join(({all},))")
-define("||", "SS", _joined, "{0} + {1}")
+define("||", "SS", _join, "{0} + {1}")
 define("REPLACE", "SSS", STRING, "replace({all})")
 add("TRANSLATE", ("SSS",), _lazy("translate({all})", 3))
 define("REVERSE", "S", STRING, "{0}[::-1]")
