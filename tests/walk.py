@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
-from flintstream.table._plan.translate import translated
+from flintstream.table._plan.translate import translate
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -37,7 +37,7 @@ def walk(query: str = QUERY) -> list[Step]:
     env = StreamExecutionEnvironment.get_execution_environment()
     t_env = StreamTableEnvironment.create(env)
     t_env.create_temporary_view("t", t_env.from_elements([("a", 1)], ["k", "v"]))
-    translated(t_env.sql_query(query)._node, env)  # what loads or compiles at the first use takes no part
+    translate(t_env.sql_query(query)._node, env)  # what loads or compiles at the first use takes no part
     entered: list[tuple[str, str]] = []
     leaving: set[tuple[str, str]] = set()
 
@@ -52,7 +52,7 @@ def walk(query: str = QUERY) -> list[Step]:
 
     sys.setprofile(enter)
     try:
-        translated(t_env.sql_query(query)._node, env)
+        translate(t_env.sql_query(query)._node, env)
     finally:
         sys.setprofile(None)
     steps: list[Step] = []
@@ -66,7 +66,7 @@ def walk(query: str = QUERY) -> list[Step]:
 def planning(steps: list[Step]) -> list[Step]:
     """Return the steps between the syntax and the logical plan."""
     first = next(i for i, step in enumerate(steps) if step.module == "_analyzer.queries")
-    last = next(i for i, step in enumerate(steps) if step.function == "translated")
+    last = next(i for i, step in enumerate(steps) if step.function == "translate")
     return steps[first:last]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._logical.nodes import Node
-from flintstream.table._plan.translate import translated
+from flintstream.table._plan.translate import translate
 from flintstream.table._sql.statements import Insert
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.table_environment import StreamTableEnvironment
@@ -170,7 +170,7 @@ def planned(statement: str, mode: str) -> Exception | None:
         if isinstance(found, Insert):
             t_env._session.insert(found.node, found.name, found.columns)
         elif isinstance(found, Node):
-            translated(found, t_env._env)
+            translate(found, t_env._env)
     except (SqlError, UnsupportedClauseError) as error:
         return error
     return None

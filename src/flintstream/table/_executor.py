@@ -11,8 +11,8 @@ from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
-from flintstream.table._plan.narrowing import narrowed
-from flintstream.table._plan.translate import GeneratedOperator, then, translated
+from flintstream.table._plan.narrowing import narrow
+from flintstream.table._plan.translate import GeneratedOperator, then, translate
 from flintstream.table._session.session import Session
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.statements import Statements
@@ -89,6 +89,6 @@ class Executor:
     def stream_of(self, node: Node) -> DataStream:
         """Return the rows of a plan as a stream of ``Row``."""
         code = edges.rows_of(node.columns, changelog=node.changelog)
-        rows = then(translated(narrowed(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
+        rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
         rows._transformation.output_type = None
         return rows

@@ -15,9 +15,9 @@ from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, un
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
 from flintstream.table._logical.nodes import explained
-from flintstream.table._plan.build import calc, correlated, filtered, renamed, union_all
+from flintstream.table._plan.build import calc, correlated, filtered, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
-from flintstream.table._plan.sets import combined
+from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import a_part, ordered
 from flintstream.table._results.pandas import data_frame
 from flintstream.table._steps.grouped import (
@@ -211,7 +211,7 @@ class Table:
         """Return the table with other names for its columns."""
         names = [field, *fields]
         rest = [column.name for column in self._node.columns[len(names) :]]
-        return self._with(renamed(self._node, [*names, *rest]))
+        return self._with(rename(self._node, [*names, *rest]))
 
     def _items(self) -> list[Item]:
         return [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(self._node.columns)]
@@ -248,7 +248,7 @@ class Table:
             if not isinstance(syntax, s.Alias) or not isinstance(syntax.argument, s.Name):
                 raise SqlError(f"rename_columns() needs col(...).alias(...), but got {field!r}")
             names[names.index(self._known(syntax.argument.parts[0]))] = syntax.names[0]
-        return self._with(renamed(self._node, names))
+        return self._with(rename(self._node, names))
 
     def _known(self, name: str) -> str:
         names = [column.name for column in self._node.columns]
@@ -288,7 +288,7 @@ class Table:
     @deep
     def _combine(self, right: Table, operation: SetOperator) -> Table:
         session = self._session
-        return self._with(combined(session.settings, self._node, right._node, operation, None))
+        return self._with(combine(session.settings, self._node, right._node, operation, None))
 
     @deep
     def order_by(self, *fields: Expression) -> Table:

@@ -19,7 +19,7 @@ from flintstream.table._executor import Executor, path_of
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
-from flintstream.table._plan.stream_types import column_types, inferred
+from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, query
 from flintstream.table.environment_settings import EnvironmentSettings
@@ -228,7 +228,7 @@ class TableEnvironment(Declarations):
             for element in elements
         ]
         if not isinstance(schema, t.RowType):
-            schema = inferred(rows, list(schema or []))
+            schema = infer(rows, list(schema or []))
         kind = t.to_type_info(schema)
         stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
         return Table(

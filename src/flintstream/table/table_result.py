@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.leaving import write_text
 from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.datastream._streams.collect import caption
-from flintstream.table._results.printing import NULL, answered, printed, texts
+from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
 
@@ -157,7 +157,9 @@ class TableResult:
             return
         rows = iter(self._rows)
         told = self._client is None
-        for line in answered(self._columns, rows) if told else printed(self._columns, rows, kinds=self._streaming):
+        for line in (
+            answer_lines(self._columns, rows) if told else print_lines(self._columns, rows, kinds=self._streaming)
+        ):
             write_text(sys.stdout, f"{line}\n")
 
     def _repr_html_(self) -> str:

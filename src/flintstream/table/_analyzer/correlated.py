@@ -15,7 +15,7 @@ from flintstream.table._expressions.operators import comparison, distinct_from
 from flintstream.table._expressions.resolver import resolve
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.build import filtered, widened
+from flintstream.table._plan.build import filtered, widen
 from flintstream.table._plan.conditions import both, taken_apart
 from flintstream.table._plan.joins import INNER, LEFT, joined, with_condition
 from flintstream.table._syntax import scalar as s
@@ -130,7 +130,7 @@ def value_for_each_row(
             return s.Apply(syntax.place, "COALESCE", (column, nothing)) if syntax.function == "COUNT" else column
         if isinstance(syntax, s.Name) and rows.scope.levels_up(syntax) == 0:
             raise SqlError(f"Expression '{'.'.join(syntax.parts)}'{at(syntax.place)} is not being grouped")
-        return s.mapped(syntax, value)
+        return s.map_syntax(syntax, value)
 
     found = value(item)
     if not isinstance(found, s.Name):
@@ -152,7 +152,7 @@ def _keyed(settings: PlannerSettings, node: Node, scope: Scope, rows: Rows) -> t
     across = [after_outer_row(item, width) for item in rows.across]
     parts = taken_apart(both(across, settings.zone), width)
     if parts.keys and not parts.rest:
-        inner = widened(inner, [b for _, b in parts.keys], f"{HIDDEN}k")
+        inner = widen(inner, [b for _, b in parts.keys], f"{HIDDEN}k")
         return inner, rows.scope.of(inner.columns), [a for a, _ in parts.keys], True
     read = sorted({ref.index for item in across for ref in refs(item) if ref.index < width})
     names = [s.Name(None, (f"{HIDDEN}k{i}",)) for i in range(len(read))]

@@ -124,8 +124,8 @@ class Grouping:
                 self.aggregates.append(syntax)
             return s.Name(syntax.place, (f"$a{number}",))
         if isinstance(syntax, s.Over) and isinstance(syntax.function, s.Aggregate):
-            rows = s.mapped(syntax.function, self.above)
-            return s.mapped(replace(syntax, function=rows), lambda part: part if part is rows else self.above(part))
+            rows = s.map_syntax(syntax.function, self.above)
+            return s.map_syntax(replace(syntax, function=rows), lambda part: part if part is rows else self.above(part))
         if isinstance(syntax, s.Apply) and syntax.function.upper() in _OF_SETS:
             return self._grouping(syntax)
         if isinstance(syntax, (s.Star, s.Columns)):
@@ -135,7 +135,7 @@ class Grouping:
             return s.Name(syntax.place, (known,))
         if isinstance(syntax, s.Name):
             raise SqlError(f"Expression '{'.'.join(syntax.parts)}'{at(syntax.place)} is not being grouped")
-        return s.mapped(syntax, self.above)
+        return s.map_syntax(syntax, self.above)
 
     def _grouping(self, call: s.Apply) -> s.Syntax:
         """Return a column with a bit for each argument that is not a key of the row's set."""

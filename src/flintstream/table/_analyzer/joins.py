@@ -10,7 +10,7 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.operators import logic
 from flintstream.table._expressions.resolver import Item, resolve
 from flintstream.table._plan.build import calc
-from flintstream.table._plan.joins import FULL, RIGHT, joined, versioned
+from flintstream.table._plan.joins import FULL, RIGHT, join_version, joined
 from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def joined_table(
         condition = boolean(join.condition, wide, "ON", join.condition_place)
     if join.time is not None:
         time = resolve(join.time, scope)
-        made: Node = versioned(settings, node, other, join.kind, condition, time, join.right.place)
+        made: Node = join_version(settings, node, other, join.kind, condition, time, join.right.place)
         return made, wide.of(made.columns)
     found = joined(settings, node, other, join.kind, condition)
     if using:

@@ -12,9 +12,9 @@ from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
-from flintstream.table._plan.build import calc, distinct_names, filtered, widened
+from flintstream.table._plan.build import calc, distinct_names, filtered, widen
 from flintstream.table._plan.conditions import both
-from flintstream.table._plan.over import limited, over, without_unused_number
+from flintstream.table._plan.over import limit_ranks, over, without_unused_number
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import IntervalType, is_nullable, sql_name, with_null
 
@@ -51,7 +51,7 @@ def selected(
     if qualify is not None:
         wanted = boolean(found.pop(), scope, "QUALIFY", qualify.place)
         condition = both([*given(condition), wanted], settings.zone)
-    node, condition = limited(node, condition, settings.zone)
+    node, condition = limit_ranks(node, condition, settings.zone)
     return without_unused_number(calc(node, distinct_names(resolve_items(found, scope, unnamed)), condition))
 
 
@@ -91,7 +91,7 @@ def _with_windows(
     def replaced(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Over):
             return s.Name(syntax.place, (names[id(syntax)],))
-        return s.mapped(syntax, replaced)
+        return s.map_syntax(syntax, replaced)
 
     return node, scope, list(map(replaced, items)), None
 
@@ -104,7 +104,7 @@ def with_names(syntax: s.Syntax, items: Sequence[s.Syntax], scope: Scope) -> s.S
     def meant(part: s.Syntax) -> s.Syntax:
         if isinstance(part, s.Name):
             return part if part.parts in own else meanings.get(part.parts, part)
-        return s.mapped(part, meant)
+        return s.map_syntax(part, meant)
 
     return meant(syntax)
 
@@ -134,7 +134,7 @@ def _with_window(
     order = tuple(Sorted(position(item), descending, none) for item, descending, none in first.order)
     _check_order(node, first, order, batch=settings.batch)
     if extra:
-        node = widened(node, extra, f"{HIDDEN}x{len(node.columns)}")
+        node = widen(node, extra, f"{HIDDEN}x{len(node.columns)}")
         scope = scope.of(node.columns)
         extra = []
     aggregates: list[tuple[AggregateCall, s.Over]] = []
@@ -151,7 +151,7 @@ def _with_window(
         columns.append(Column(names[id(item)], kind))
     made = over(
         settings,
-        widened(node, extra, "$") if extra else node,
+        widen(node, extra, "$") if extra else node,
         len(extra),
         (partition, order, _frame(first, bool(order))),
         tuple(call for call, _ in aggregates),

@@ -9,13 +9,13 @@ from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distin
 from flintstream.table._analyzer.joins import joined_table
 from flintstream.table._analyzer.over import selected, with_names
 from flintstream.table._analyzer.subqueries import filtered_rows, with_values
-from flintstream.table._analyzer.unnest import unnested
+from flintstream.table._analyzer.unnest import unnest
 from flintstream.table._analyzer.windows import group_window, is_group_window, windowed
 from flintstream.table._errors import SqlError, at, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._plan.build import correlated, filtered, renamed, union_all, values
-from flintstream.table._plan.sets import combined
+from flintstream.table._plan.build import correlated, filtered, rename, union_all, values
+from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import ordered
 from flintstream.table._syntax import queries as q
 from flintstream.table._syntax import scalar as s
@@ -85,7 +85,7 @@ class QueryPlanner:
         left, right = self.plan(query.left), self.plan(query.right)
         if query.operator == "UNION ALL":
             return union_all([left, right], self.settings.zone, query.right.place)
-        return combined(self.settings, left, right, query.operator, query.right.place)
+        return combine(self.settings, left, right, query.operator, query.right.place)
 
     def _order(self, query: q.Ordered) -> Node:
         """Return a query in the order that it asks for, and the part of it."""
@@ -175,7 +175,7 @@ class QueryPlanner:
 
     def _unnest(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
         container = resolve(table.container, scope)
-        found = unnested(node, container, table.columns, table.place, outer=table.outer, numbered=table.numbered)
+        found = unnest(node, container, table.columns, table.place, outer=table.outer, numbered=table.numbered)
         return _next_to(node, scope, found, table.name)
 
     def _lateral(self, node: Node, scope: Scope, call: q.Lateral) -> tuple[Node, Scope]:
@@ -191,7 +191,7 @@ class QueryPlanner:
 
 
 def _with_columns(node: Node, source: q.Source) -> Node:
-    return renamed(node, source.columns, source.columns_place) if source.columns else node
+    return rename(node, source.columns, source.columns_place) if source.columns else node
 
 
 def _next_to(node: Node, scope: Scope, found: Node, table: str) -> tuple[Node, Scope]:

@@ -15,7 +15,7 @@ from flintstream.table._expressions.operators import comparison
 from flintstream.table._expressions.resolver import resolve, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._logical.nodes import Calc, Values
-from flintstream.table._plan.build import widened
+from flintstream.table._plan.build import widen
 from flintstream.table._plan.conditions import both
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.joins import ANTI, INNER, LEFT, SEMI, joined
@@ -164,7 +164,7 @@ def with_values(planner: Planner, node: Node, scope: Scope, syntax: s.Syntax) ->
             else:
                 node, scope, part = _single_value(planner.settings, node, scope, inner.plan(query), part.place)
         else:
-            part = s.mapped(part, replaced)
+            part = s.map_syntax(part, replaced)
         return part
 
     found = replaced(syntax)
@@ -229,7 +229,7 @@ def _as_value(
         if member.quantifier != "IN" or len(member.values) != 1 or len(query.items) != 1:
             return node, scope, member
         value = resolve(member.values[0], scope)
-        node = widened(node, [value], f"{HIDDEN}{len(node.columns)}_")
+        node = widen(node, [value], f"{HIDDEN}{len(node.columns)}_")
         scope = scope.of(node.columns)
         compared = s.Name(None, (node.columns[-1].name,))
     inner = planner.within(scope, _CLAUSES)

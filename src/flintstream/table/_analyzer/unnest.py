@@ -41,7 +41,7 @@ class Elements:
             yield (*row, number) if self.numbered else row
 
 
-def unnested(
+def unnest(
     node: Node, container: Expr, names: Sequence[str], place: Place | None, *, outer: bool, numbered: bool
 ) -> Node:
     """Return each row joined with the elements of a container.

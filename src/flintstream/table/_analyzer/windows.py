@@ -142,7 +142,7 @@ def group_window(
     def replaced(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Apply) and syntax.function.upper() in tables:
             return s.Name(syntax.place, (tables[syntax.function.upper()],))
-        return s.mapped(syntax, replaced)
+        return s.map_syntax(syntax, replaced)
 
     def rewrite(given: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []

@@ -91,10 +91,10 @@ class Calc(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        where = "" if self.condition is None else f", where=[{shown(self.condition, self.input.columns)}]"
+        where = "" if self.condition is None else f", where=[{show(self.condition, self.input.columns)}]"
         parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         pairs = zip(parts, self.columns, strict=True)
-        select = ", ".join(_as(shown(item, self.input.columns), column.name) for item, column in pairs)
+        select = ", ".join(_as(show(item, self.input.columns), column.name) for item, column in pairs)
         return f"Calc(select=[{select}]{where})"
 
 
@@ -141,7 +141,7 @@ class Correlate(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        given = ", ".join(shown(argument, self.input.columns) for argument in self.arguments)
+        given = ", ".join(show(argument, self.input.columns) for argument in self.arguments)
         kind = "LeftOuterJoin" if self.outer else "InnerJoin"
         return f"Correlate(invocation=[{self.function.name}({given})], joinType=[{kind}])"
 
@@ -158,7 +158,7 @@ def explained(node: Node) -> list[str]:
     return lines
 
 
-def shown(expression: Expr, columns: Sequence[Column]) -> str:
+def show(expression: Expr, columns: Sequence[Column]) -> str:
     """Return an expression as ``explain()`` shows it."""
     if isinstance(expression, Ref):
         return columns[expression.index].name
@@ -167,7 +167,7 @@ def shown(expression: Expr, columns: Sequence[Column]) -> str:
         value = getattr(expression, "value", None)
         return f"'{value}'" if isinstance(value, str) else str(value)
     name = getattr(expression, "name", "")
-    parts = [shown(argument, columns) for argument in arguments]
+    parts = [show(argument, columns) for argument in arguments]
     return (
         f"({f' {name} '.join(parts)})" if not name[:1].isalpha() and len(parts) == 2 else f"{name}({', '.join(parts)})"
     )

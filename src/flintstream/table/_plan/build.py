@@ -34,14 +34,14 @@ def filtered(node: Node, condition: Expr) -> Node:
     return Calc(node.columns, node, None, condition)
 
 
-def widened(node: Node, more: Sequence[Expr], prefix: str) -> Node:
+def widen(node: Node, more: Sequence[Expr], prefix: str) -> Node:
     """Return a table with further columns, which have a prefix and a number each as names."""
     own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
     columns = tuple(Column(f"{prefix}{i}", item.type) for i, item in enumerate(more))
     return Calc((*node.columns, *columns), node, (*own, *more))
 
 
-def renamed(node: Node, names: Sequence[str], place: Place | None = None) -> Node:
+def rename(node: Node, names: Sequence[str], place: Place | None = None) -> Node:
     """Return a table with other names for its columns.
 
     Raises:
@@ -103,10 +103,10 @@ def union_all(parts: Sequence[Node], zone: str, place: Place | None = None) -> N
             raise SqlError(f"column '{column.name}' of UNION ALL{at(place)} has different types: {given}")
         same_time = all(part.columns[i].time == column.time for part in parts)
         columns.append(Column(column.name, common, column.time if same_time else ""))
-    return Union(tuple(columns), tuple(converted(part, columns, zone) for part in parts))
+    return Union(tuple(columns), tuple(convert(part, columns, zone) for part in parts))
 
 
-def converted(node: Node, columns: Sequence[Column], zone: str) -> Node:
+def convert(node: Node, columns: Sequence[Column], zone: str) -> Node:
     """Return a table with its columns in other types."""
     if all(a.type.nullable() == b.type.nullable() for a, b in zip(node.columns, columns, strict=True)):
         return node
@@ -131,7 +131,7 @@ def for_sink(node: Node, name: str, columns: Sequence[Column], zone: str) -> Nod
             f"Column types of query result and sink for '{name}' do not match.\nCause: {cause}\n\n"
             f"Query schema: [{query}]\nSink schema:  [{sink}]"
         )
-    return converted(node, columns, zone)
+    return convert(node, columns, zone)
 
 
 def correlated(

@@ -33,7 +33,7 @@ from flintstream.table._operators.grouping import (
 from flintstream.table._operators.windows import Cumulating, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
 from flintstream.table._types.rules import has_lists
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Grouped(Node):
 def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
     if node.spec.kind == "SESSION":
         raise unsupported("SESSION without GROUP BY window_start, window_end", node.spec.place, "group by both")
-    stream = translated(node.input, env)
+    stream = translate(node.input, env)
     zone = Zone(node.spec.zone) if node.spec.zone else None
     rows = WindowsOf(node.spec.assigner(), changelog=node.input.changelog, zone=zone)
     return stream.process(rows).name("WindowTableFunction")
@@ -145,7 +145,7 @@ def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
 
 @translation.register(Grouped)
 def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
-    stream = translated(node.input, env)
+    stream = translate(node.input, env)
     changelog = node.input.changelog
     if node.window is not None:
         code = aggregation(node.calls, retracts=changelog)

@@ -11,7 +11,7 @@ from flintstream.graph.transformation import OperatorTransformation
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._logical.nodes import Calc, Node, shown
+from flintstream.table._logical.nodes import Calc, Node, show
 from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
 from flintstream.table._operators.rows import RowFunction
@@ -20,7 +20,7 @@ from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
-from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Join(Node):
         name = "TemporalJoin" if self.version else "IntervalJoin" if self.bounds else "Join"
         name = "WindowJoin" if self.windows else name
         columns = (*self.left.columns, *self.right.columns)
-        where = " AND ".join(shown(conjunct, columns) for conjunct in conjuncts(self.condition)) or "true"
+        where = " AND ".join(show(conjunct, columns) for conjunct in conjuncts(self.condition)) or "true"
         names = ", ".join(column.name for column in self.columns)
         return f"{name}(joinType=[{_TITLES[self.kind]}], where=[{where}], select=[{names}])"
 
@@ -195,7 +195,7 @@ def with_condition(settings: PlannerSettings, node: Node, condition: Expr | None
     return joined(settings, left, right, node.kind, condition), both(above, settings.zone)
 
 
-def versioned(
+def join_version(
     settings: PlannerSettings,
     left: Node,
     right: Node,
@@ -243,7 +243,7 @@ def _by_key(made: Join, place: Place | None) -> Join:
 
 @translation.register(Join)
 def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
-    left, right = translated(node.left, env), translated(node.right, env)
+    left, right = translate(node.left, env), translate(node.right, env)
     keys = node.parts.keys
     connected = left.connect(right).key_by(RowFunction([a for a, _ in keys]), RowFunction([b for _, b in keys]))
     function, name = _function(node), node.title().partition("(")[0]
@@ -251,7 +251,7 @@ def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
     stream = stream.name(name)
     if not keys:
         stream = stream.force_non_parallel()
-    return timed(stream, node)
+    return join_by_time(stream, node)
 
 
 def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
@@ -269,7 +269,7 @@ def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
     return DataStream(env, transformation)
 
 
-def timed(stream: DataStream, node: Node) -> DataStream:
+def join_by_time(stream: DataStream, node: Node) -> DataStream:
     """Return a stream whose records have the timestamps of the first rowtime column."""
     found = next((i for i, item in enumerate(node.columns) if item.time == "ROWTIME"), None)
     if found is None:

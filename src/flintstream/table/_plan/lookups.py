@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.expr import Call, Ref
-from flintstream.table._logical.nodes import Calc, Node, Scan, shown
+from flintstream.table._logical.nodes import Calc, Node, Scan, show
 from flintstream.table._operators.lookups import LookupJoinOperator
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan.conditions import both, conjuncts, taken_apart
-from flintstream.table._plan.translate import then, translated, translation
+from flintstream.table._plan.translate import then, translate, translation
 from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LookupJoin(Node):
     def title(self) -> str:
         """Return the line of ``explain()``."""
         kind = "LeftOuterJoin" if self.outer else "InnerJoin"
-        keys = ", ".join(shown(key, self.left.columns) for key in self.keys)
+        keys = ", ".join(show(key, self.left.columns) for key in self.keys)
         names = ", ".join(column.name for column in self.columns)
         scan, _ = _scan(self.right)
         return f"LookupJoin(table=[{scan.name}], joinType=[{kind}], lookup=[{keys}], select=[{names}])"
@@ -136,4 +136,4 @@ def _(node: LookupJoin, env: StreamExecutionEnvironment) -> DataStream:
         nulls=(None,) * len(node.right.columns) if node.outer else None,
         changelog=node.changelog,
     )
-    return then(translated(node.left, env), "LookupJoin", operator)
+    return then(translate(node.left, env), "LookupJoin", operator)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @deep
-def narrowed(node: Node, need: Need = None) -> Node:
+def narrow(node: Node, need: Need = None) -> Node:
     """Return a plan whose sources read only what it needs."""
     if isinstance(node, Scan):
         if need is None or node.narrowed is None or len(need) == len(node.columns):
@@ -35,16 +35,16 @@ def narrowed(node: Node, need: Need = None) -> Node:
         return _calc(node, need)
     if isinstance(node, Windowed) and need is not None:
         passed = frozenset(i for i in need if i < len(node.input.columns))
-        return replace(node, input=narrowed(node.input, passed | {*(node.spec.partition or ())}))
+        return replace(node, input=narrow(node.input, passed | {*(node.spec.partition or ())}))
     if isinstance(node, Union):
-        return replace(node, parts=tuple(narrowed(part, need) for part in node.parts))
+        return replace(node, parts=tuple(narrow(part, need) for part in node.parts))
     if isinstance(node, Join) and node.version is None:
         left, right = _sides(node, need)
-        return replace(node, left=narrowed(node.left, left), right=narrowed(node.right, right))
+        return replace(node, left=narrow(node.left, left), right=narrow(node.right, right))
     changed: dict[str, Any] = {}
     for field in fields(node):
         inside = getattr(node, field.name)
-        made = narrowed(inside) if isinstance(inside, Node) else inside
+        made = narrow(inside) if isinstance(inside, Node) else inside
         if made is not inside:
             changed[field.name] = made
     return replace(node, **changed) if changed else node
@@ -57,13 +57,13 @@ def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
 def _calc(node: Calc, need: Need) -> Node:
     """Return a projection that computes only what is needed."""
     if node.projection is None:
-        return replace(node, input=narrowed(node.input, None if need is None else need | _read([node.condition])))
+        return replace(node, input=narrow(node.input, None if need is None else need | _read([node.condition])))
     projection = tuple(
         item if need is None or i in need or isinstance(item, Ref) else Const(item.type.nullable(), None)
         for i, item in enumerate(node.projection)
     )
     chosen = [item for i, item in enumerate(projection) if need is None or i in need]
-    below = narrowed(node.input, _read([*chosen, node.condition]))
+    below = narrow(node.input, _read([*chosen, node.condition]))
     return replace(node, input=below, projection=projection)
 
 

@@ -17,8 +17,8 @@ from flintstream.table._operators.ranks import Ranked, RankedInWindow
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
-from flintstream.table._plan.joins import timed
-from flintstream.table._plan.translate import translated, translation
+from flintstream.table._plan.joins import join_by_time
+from flintstream.table._plan.translate import translate, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def over(
 # -- numbered rows with a limit --------------------------------------------------------------------------------------
 
 
-def limited(node: Node, condition: Expr | None, zone: str) -> tuple[Node, Expr | None]:
+def limit_ranks(node: Node, condition: Expr | None, zone: str) -> tuple[Node, Expr | None]:
     """Return numbered rows whose number has a limit as top-N, and the rest of the condition."""
     if condition is None:
         return node, condition
@@ -254,7 +254,7 @@ def _(node: Rank) -> WindowColumns | None:
 
 @translation.register(Rank)
 def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
-    stream = translated(node.input, env)
+    stream = translate(node.input, env)
     times = [node.input.columns[item.index].time for item in node.order]
     newest = len(times) == 1 and bool(times[0]) and node.order[0].descending and node.last == 1
     order = RowOrder([item for item in node.order if node.input.columns[item.index].time != "PROCTIME"])
@@ -278,14 +278,14 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     ranked = keyed.process(function).name("Rank")
     if not node.partition:
         ranked.force_non_parallel()
-    return timed(ranked, node)
+    return join_by_time(ranked, node)
 
 
 @translation.register(OverWindow)
 def _(node: OverWindow, env: StreamExecutionEnvironment) -> DataStream:
     if node.input.changelog and not node.changelog:
         raise SqlError(f"OVER{at(node.place)} needs a table of insertions only, but its input has changes")
-    stream = translated(node.input, env)
+    stream = translate(node.input, env)
     width = len(node.input.columns) - node.extra
     settings: dict[str, Any] = {
         "aggregation": aggregation(node.calls, retracts=True),
@@ -306,4 +306,4 @@ def _(node: OverWindow, env: StreamExecutionEnvironment) -> DataStream:
     made = keyed.process(function).name("OverAggregate")
     if not node.partition:
         made.force_non_parallel()
-    return timed(made, node)
+    return join_by_time(made, node)

@@ -11,7 +11,7 @@ from flintstream.table._logical.nodes import Node
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.sets import CountedRows
 from flintstream.table._plan.build import union_all
-from flintstream.table._plan.translate import translated, translation
+from flintstream.table._plan.translate import translate, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
@@ -45,7 +45,7 @@ class SetOperation(Node):
         return f"SetOperation(operation=[{self.operation}])"
 
 
-def combined(settings: PlannerSettings, left: Node, right: Node, operation: SetOperator, place: Place | None) -> Node:
+def combine(settings: PlannerSettings, left: Node, right: Node, operation: SetOperator, place: Place | None) -> Node:
     """Return a set operation.
 
     Raises:
@@ -62,5 +62,5 @@ def _(node: SetOperation, env: StreamExecutionEnvironment) -> DataStream:
     first, second = (RowFunction([Ref(item.type, i) for i, item in enumerate(side.columns)]) for side in sides)
     kinds = (node.left.changelog, node.right.changelog)
     function = CountedRows(node.operation, kinds, changes=node.changelog, batch=node.batch, ttl_ms=node.ttl_ms)
-    left, right = (translated(item, env) for item in sides)
+    left, right = (translate(item, env) for item in sides)
     return left.connect(right).key_by(first, second).process(function).name("SetOperation")

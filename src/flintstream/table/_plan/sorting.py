@@ -15,7 +15,7 @@ from flintstream.table._operators.over import Frame, OverBatch, OverStream
 from flintstream.table._operators.ranks import Ranked
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, then, translated, translation
+from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def a_part(settings: PlannerSettings, node: Node, skipped: int | None, limit: in
 @translation.register(Sort)
 def _(node: Sort, env: StreamExecutionEnvironment) -> DataStream:
     node.checked()
-    keyed = translated(node.input, env).key_by(RowFunction([]))
+    keyed = translate(node.input, env).key_by(RowFunction([]))
     width = len(node.columns)
     over: dict[str, Any] = {
         "aggregation": aggregation((), retracts=True),

@@ -98,7 +98,7 @@ _PYTHON = (
 )
 
 
-def inferred(rows: Sequence[tuple[object, ...]], names: Sequence[object]) -> t.RowType:
+def infer(rows: Sequence[tuple[object, ...]], names: Sequence[object]) -> t.RowType:
     """Return the row type of Python's values. Names may be texts, or DataTypes for columns ``_1``, ``_2``, ...
 
     Raises:
@@ -128,7 +128,7 @@ def _type_of(value: Any, name: str) -> t.DataType:
         key, content = next(iter(value.items()))
         return t.MapType(_type_of(key, name), _type_of(content, name))
     if isinstance(value, tuple) or hasattr(value, "get_row_kind"):
-        return inferred([tuple(value)], list(getattr(value, "_fields", None) or []))
+        return infer([tuple(value)], list(getattr(value, "_fields", None) or []))
     raise SqlError(
         f"the type of column '{name}' cannot be inferred from its values: pass a DataTypes.ROW([...]) to "
         "from_elements()"

@@ -77,7 +77,7 @@ class GeneratedOperator(FunctionOperator):
             self.output.emit(results, stamps if stamped else None)
 
 
-def translated(node: Node, env: StreamExecutionEnvironment) -> DataStream:
+def translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     """Add the steps of a plan to the program, and return the stream of its tuples."""
     if node.depth > SHALLOW:
         return on_deep_stack(partial(_translate, node, env))
@@ -90,20 +90,20 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Values):
         return _values(node, False, env)
     if isinstance(node, Union):
-        first, *others = (translated(_with_kinds(part, node), env) for part in node.parts)
+        first, *others = (translate(_with_kinds(part, node), env) for part in node.parts)
         return first.union(*others)
     if isinstance(node, Calc):
         chosen = _columns_of_values(node)
         if chosen is not None:
             return _values(*chosen, env)
-        below = translated(node.input, env)
+        below = translate(node.input, env)
         projection = node.projection
         if projection is not None and node.changelog:
             projection = (*projection, _kind(node.input))
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
         return generated(below, "Calc", GeneratedOperator(*codes))
     if isinstance(node, Correlate):
-        below = translated(node.input, env)
+        below = translate(node.input, env)
         return generated(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
     return translation(node, env)
 

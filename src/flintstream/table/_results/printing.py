@@ -21,7 +21,7 @@ WIDEST = 30
 NULL = "<NULL>"
 
 
-def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> Iterator[str]:
+def print_lines(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> Iterator[str]:
     """Yield the lines of a query's result, as its rows come, with the kinds of change if wanted."""
     heads = [column.name for column in columns]
     widths = [max(_wide(column.name), _width_of(column.type)) for column in columns]
@@ -37,7 +37,7 @@ def printed(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> I
     yield _count(count) if count else "Received a total of 0 row" if kinds else "Empty set"
 
 
-def answered(columns: Sequence[Column], rows: Iterator[object]) -> Iterator[str]:
+def answer_lines(columns: Sequence[Column], rows: Iterator[object]) -> Iterator[str]:
     """Yield the lines of what a statement tells: as wide as the texts are."""
     heads = [column.name for column in columns]
     lines = [texts(columns, row, "") for row in rows]

@@ -20,9 +20,9 @@ from flintstream.table._expressions.resolver import Item, resolve
 from flintstream.table._expressions.scope import Scope
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.build import calc, for_sink
-from flintstream.table._plan.narrowing import narrowed
+from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.settings import PlannerSettings
-from flintstream.table._plan.translate import then, translated
+from flintstream.table._plan.translate import then, translate
 from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import scan, strategy_of
 from flintstream.table._syntax import scalar as s
@@ -280,11 +280,11 @@ def _constant_delay(watermark: Expr, position: int) -> int | None:
 
 
 def _narrowed_with_watermarks(node: Node, position: int, marks: Watermarks, need: frozenset[int]) -> Opener:
-    return partial(_with_watermarks, narrowed(node, need | {position}), position, marks)
+    return partial(_with_watermarks, narrow(node, need | {position}), position, marks)
 
 
 def _with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamExecutionEnvironment) -> DataStream:
     strategy = strategy_of(marks, env)
     strategy.timestamp_assigner = TimeOf(position)
-    stream = translated(node, env)
+    stream = translate(node, env)
     return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))

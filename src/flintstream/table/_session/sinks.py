@@ -12,8 +12,8 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.upserts import NullCheck, SinkMaterializer
 from flintstream.table._plan import edges
-from flintstream.table._plan.narrowing import narrowed
-from flintstream.table._plan.translate import GeneratedOperator, then, translated
+from flintstream.table._plan.narrowing import narrow
+from flintstream.table._plan.translate import GeneratedOperator, then, translate
 from flintstream.table._plan.upsert_keys import upsert_keys
 from flintstream.table._session.sources import connector_table
 from flintstream.table._types.rules import is_nullable
@@ -67,7 +67,7 @@ def write(
             f"table '{name}': please declare primary key for sink table when query contains update/delete record: "
             "PRIMARY KEY (...) NOT ENFORCED"
         )
-    stream = _without_nulls(settings, translated(narrowed(ready), env), query, seen)
+    stream = _without_nulls(settings, translate(narrow(ready), env), query, seen)
     if changelog and made.changes == UPSERTS:
         stream = _in_order(settings, stream, ready, seen, made.parallelism)
     records = stream

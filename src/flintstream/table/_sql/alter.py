@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flintstream.table._sql.dialect import Tokens
 
 
-def altered(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable] | None:
+def alter(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable] | None:
     """Read what follows ``ALTER``. Return a table's path and what it becomes; None if only a name has changed.
 
     Raises:

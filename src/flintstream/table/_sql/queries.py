@@ -263,6 +263,6 @@ def _with_meanings(key: s.Syntax, items: Sequence[s.Syntax]) -> s.Syntax:
     meanings = {item.names: item.argument for item in items if isinstance(item, s.Alias)}
 
     def meant(part: s.Syntax) -> s.Syntax:
-        return meanings.get(part.parts, part) if isinstance(part, s.Name) else s.mapped(part, meant)
+        return meanings.get(part.parts, part) if isinstance(part, s.Name) else s.map_syntax(part, meant)
 
     return meant(key)

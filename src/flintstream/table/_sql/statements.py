@@ -17,8 +17,8 @@ from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.nodes import explained
-from flintstream.table._plan.build import calc, renamed
-from flintstream.table._sql.alter import altered
+from flintstream.table._plan.build import calc, rename
+from flintstream.table._sql.alter import alter
 from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
 from flintstream.table._sql.dialect import Parsed, Tokens
@@ -135,7 +135,7 @@ class Statements:
         return InsertSet(tuple(inserts))
 
     def _alter(self, tokens: Tokens) -> Answer:
-        made = altered(self.session.catalog, tokens)
+        made = alter(self.session.catalog, tokens)
         if made is not None:
             path, table = made
             self.session.columns_of(path[-1], table)
@@ -158,7 +158,7 @@ class Statements:
                 tokens.text()
             tokens.expect("AS")
             node = _query(self.session, tokens)
-            view = View(renamed(node, list(columns)) if columns else node, tokens.sql)
+            view = View(rename(node, list(columns)) if columns else node, tokens.sql)
             catalog.add(name, view, replace=replace, lenient=lenient)
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
             tokens.take("SYSTEM")

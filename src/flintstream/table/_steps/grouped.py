@@ -50,7 +50,7 @@ def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
 
 def changed(syntax: s.Syntax, change: Callable[[s.Syntax], s.Syntax]) -> s.Syntax:
     """Return an expression with each of its parts changed, the outer ones first."""
-    return s.mapped(change(syntax), lambda part: changed(part, change))
+    return s.map_syntax(change(syntax), lambda part: changed(part, change))
 
 
 _WHOLE = "$result"

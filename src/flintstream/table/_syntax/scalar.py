@@ -179,7 +179,7 @@ def has_query(syntax: Syntax) -> bool:
     return isinstance(syntax, Subquery) or any(map(has_query, parts(syntax)))
 
 
-def mapped(syntax: S, change: Callable[[Syntax], Syntax]) -> S:
+def map_syntax(syntax: S, change: Callable[[Syntax], Syntax]) -> S:
     """Return an expression with each of its direct parts changed."""
     found: dict[str, Any] = {}
     for field in fields(syntax):
