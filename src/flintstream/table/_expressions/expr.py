@@ -59,6 +59,20 @@ class Call(Expr):
     strict: bool = True
 
 
+@dataclass(frozen=True)
+class Invocation(Call):
+    """A Python function applied to arguments."""
+
+    function: Any = None
+
+
+def calls_python(expression: Expr) -> bool:
+    """Return whether an expression calls a Python function."""
+    if isinstance(expression, Invocation):
+        return True
+    return isinstance(expression, Call) and any(map(calls_python, expression.arguments))
+
+
 Emit = Callable[["Generator", Call, Sequence[str]], str]
 """Writes statements if necessary, and returns a Python expression for the result; lazy functions get no variables."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types.data_types import to_type_info
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
-from flintstream.table._expressions.expr import Call
+from flintstream.table._expressions.expr import Invocation
 from flintstream.table._types.rules import implicit, sql_name
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flintstream.table._errors import Place
     from flintstream.table._expressions.codegen import Generator
-    from flintstream.table._expressions.expr import Emit, Expr
+    from flintstream.table._expressions.expr import Call, Emit, Expr
 
 
 def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Place | None) -> tuple[Expr, ...]:
@@ -47,7 +47,8 @@ def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place
         raise SqlError(f"{function.name}{at(place)} is a {function.kind} function: {function.advice}")
     given = arguments_of(function, arguments, zone, place)
     typed = function.of_types([item.type for item in given])
-    return Call(function.result_type.nullable(), function.name, given, calling(typed), strict=False)
+    kind = function.result_type.nullable()
+    return Invocation(kind, function.name, given, calling(typed), strict=False, function=typed)
 
 
 def calling(function: Any) -> Emit:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.codegen import Source
-from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.expr import Ref, calls_python
+from flintstream.table._expressions.operators import comparison
 from flintstream.table._logical.nodes import Calc, Node, show
 from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
@@ -18,12 +20,15 @@ from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
+from flintstream.table._plan.build import widen
 from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
 from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Column, Expr
@@ -241,8 +246,38 @@ def _by_key(made: Join, place: Place | None) -> Join:
     return made
 
 
+def _with_key_columns(node: Join) -> Node:
+    """Return a join whose keys do not call Python functions: only operators open them, and one call a row is enough."""
+    keys = node.parts.keys
+    if not any(map(calls_python, chain.from_iterable(keys))):
+        return node
+    first, second = (list(side) for side in zip(*keys, strict=True))
+    left, left_keys = _with_columns(node.left, first)
+    right, right_keys = _with_columns(node.right, second)
+    width, old_width = len(left.columns), len(node.left.columns)
+    equal = [comparison("=", (a, moved(b, width)), node.zone) for a, b in zip(left_keys, right_keys, strict=True)]
+    rest = [moved(item, width - old_width, old_width) for item in node.parts.rest]
+    condition = both([*filter(None, equal), *rest], node.zone)
+    columns = left.columns if node.kind in {SEMI, ANTI} else (*left.columns, *right.columns)
+    made = replace(node, columns=columns, left=left, right=right, condition=condition)
+    kept = [*range(old_width), *range(width, width + len(node.right.columns))][: len(node.columns)]
+    return Calc(node.columns, made, tuple(Ref(node.columns[at].type, i) for at, i in enumerate(kept)))
+
+
+def _with_columns(node: Node, keys: Sequence[Expr]) -> tuple[Node, list[Expr]]:
+    """Return a table with a column for each key that calls a Python function, and the keys on it."""
+    added = [key for key in keys if calls_python(key)]
+    if not added:
+        return node, list(keys)
+    places = iter(range(len(node.columns), len(node.columns) + len(added)))
+    return widen(node, added, "$key"), [Ref(key.type, next(places)) if key in added else key for key in keys]
+
+
 @translation.register(Join)
 def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
+    made = _with_key_columns(node)
+    if made is not node:
+        return translate(made, env)
     left, right = translate(node.left, env), translate(node.right, env)
     keys = node.parts.keys
     connected = left.connect(right).key_by(RowFunction([a for a, _ in keys]), RowFunction([b for _, b in keys]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial, singledispatch
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import DataTypes, to_type_info
@@ -11,7 +12,7 @@ from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compiled, source
-from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._expressions.expr import Const, Ref, calls_python
 from flintstream.table._functions.user_defined import FunctionContext
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
 
@@ -168,7 +169,14 @@ def _columns_of_values(node: Calc) -> tuple[Values, bool] | None:
 
 
 def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> DataStream:
-    """Evaluate the rows in the driver, as their expressions have no columns; equal ones perhaps ``together``."""
+    """Evaluate the rows in the driver, as their expressions have no columns; equal ones perhaps ``together``.
+
+    Rows that call Python functions are computed in tasks.
+    """
+    if any(map(calls_python, chain.from_iterable(node.rows))):
+        nothing = Values((), ((),))
+        parts = tuple(Calc(node.columns, nothing, row) for row in node.rows)
+        return translate(Union(node.columns, parts) if len(parts) > 1 else parts[0], env)
     rows: list[Any] = []
     for row in node.rows:
         if all(isinstance(item, Const) for item in row):
