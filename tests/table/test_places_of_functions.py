@@ -55,8 +55,10 @@ STATEMENTS = [
     "SELECT SUM(p(n)) OVER (PARTITION BY p(n) ORDER BY ts) FROM timed",
     "SELECT a.n, b.n FROM timed a JOIN timed b ON p(a.n) = b.n AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR",
     "SELECT a.n, b.n FROM timed a JOIN versions FOR SYSTEM_TIME AS OF a.ts AS b ON p(a.n) = b.n",
-    "SELECT p(n), COUNT(*) FROM TABLE(TUMBLE(TABLE timed, DESCRIPTOR(ts), INTERVAL '1' DAY)) "
-    "GROUP BY p(n), window_start, window_end",
+    (
+        "SELECT p(n), COUNT(*) FROM TABLE(TUMBLE(TABLE timed, DESCRIPTOR(ts), INTERVAL '1' DAY)) "
+        "GROUP BY p(n), window_start, window_end"
+    ),
 ]  # fmt: skip
 
 
