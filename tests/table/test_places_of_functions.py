@@ -14,7 +14,7 @@ from flintstream.table import DataTypes, ScalarFunction, StreamTableEnvironment
 from flintstream.table.expressions import col
 from flintstream.table.udf import udf
 
-TABLES = {
+TABLES: dict[str, list[tuple[int | None, int | None]]] = {
     "b": [(1, 10), (2, 20), (3, 30), (5, None), (None, 2)],
     "c": [(2, 11), (3, 21), (4, 11)],
 }
