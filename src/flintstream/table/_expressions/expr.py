@@ -63,8 +63,6 @@ class Call(Expr):
 class Invocation(Call):
     """A Python function applied to arguments."""
 
-    function: Any = None
-
 
 def calls_python(expression: Expr) -> bool:
     """Return whether an expression calls a Python function."""

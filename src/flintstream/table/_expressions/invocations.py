@@ -48,7 +48,7 @@ def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place
     given = arguments_of(function, arguments, zone, place)
     typed = function.of_types([item.type for item in given])
     kind = function.result_type.nullable()
-    return Invocation(kind, function.name, given, calling(typed), strict=False, function=typed)
+    return Invocation(kind, function.name, given, calling(typed), strict=False)
 
 
 def calling(function: Any) -> Emit:
