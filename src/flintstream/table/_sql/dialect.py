@@ -14,6 +14,7 @@ from flintstream.table._sql.clauses import refuse_unread
 from flintstream.table._sql.hints import hints_after, is_hinted
 from flintstream.table._sql.nesting import refuse_deep_nesting
 from flintstream.table._sql.short_forms import written_out
+from flintstream.table._sql.texts import read_texts
 from flintstream.table._types.reader import read_type
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Tokens:
             tokens = [part for token in dialect.tokenize(sql) for part in _words(token)]
         except Exception as error:
             raise SqlError(f"the statement cannot be read: {error}") from error
+        tokens = read_texts(sql, tokens)
         while tokens and tokens[-1].text == ";":
             tokens.pop()
         if not tokens:

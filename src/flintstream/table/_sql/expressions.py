@@ -357,7 +357,6 @@ def _readers() -> dict[type[exp.Expr], tuple[_Method, tuple[str, ...]]]:
         exp.Trim: (reader._trim, ("position",)),
         exp.TryCast: (reader._trycast, ("to",)),
         exp.Tuple: (reader._tuple, ()),
-        exp.UnicodeString: (literals.unicode_string, ()),
         exp.Window: (reader._window, ("alias", "order", "spec", "partition_by", "over", "first")),
     }
 

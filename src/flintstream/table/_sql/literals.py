@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -69,12 +68,6 @@ def hex_string(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
     """Return ``X'0a'``."""
     value = bytes.fromhex(node.this)
     return s.Value(place, value, t.BinaryType(max(len(value), 1), False))
-
-
-def unicode_string(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
-    r"""Return ``U&'\00e9'``."""
-    text = re.sub(r"\\([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), node.name)
-    return s.Value(place, text, text_type(text))
 
 
 def national(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:

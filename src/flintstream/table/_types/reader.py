@@ -54,6 +54,10 @@ class Token(Protocol):
     def start(self) -> int:
         """Its offset."""
 
+    @property
+    def token_type(self) -> object:
+        """Its kind; that of a text ends with STRING."""
+
 
 AToken = TypeVar("AToken", bound=Token)
 
@@ -61,6 +65,7 @@ AToken = TypeVar("AToken", bound=Token)
 class _Word(NamedTuple):
     text: str
     start: int
+    token_type: str
 
 
 _WORD = re.compile(r"`(?P<quoted>[^`]*)`|'(?P<text>(?:[^']|'')*)'|\w+|>>|\S")
@@ -77,7 +82,10 @@ def data_type_of(given: DataType | str) -> DataType:
     """
     if not isinstance(given, str):
         return given
-    words = [_Word(next(filter(None, match.groups()), match[0]), match.start()) for match in _WORD.finditer(given)]
+    words = [
+        _Word(next(filter(None, match.groups()), match[0]), match.start(), "STRING" if match["text"] else "WORD")
+        for match in _WORD.finditer(given)
+    ]
     if not words:
         raise SqlError("the name of a type is empty")
     data_type, end = read_type(words, 0, lambda word: place_at(given, word.start))
@@ -178,18 +186,27 @@ class _Reader(Generic[AToken]):
             raise self.error(str(error)) from error
 
     def row(self) -> DataType:
+        if self.take("<>"):
+            return t.RowType([])
         ending = ">" if self.take("<") else ")"
         if ending == ")":
             self.expect("(")
         fields: list[t.RowField] = []
         while not self.at_end(ending):
             name = str(self.tokens[self.position].text)
+            if any(field.name == name for field in fields):
+                raise self.error(f"field names must be unique, but found '{name}' twice")
             self.position += 1
             fields.append(t.RowField(name, self.type()))
-            if self.word(0) == "COMMENT":
-                self.position += 2
+            self.comment()
             self.take(",")
         return t.RowType(fields)
+
+    def comment(self) -> None:
+        """Go past the comment of a field: a text, with or without the word COMMENT."""
+        self.take("COMMENT")
+        if self.position < len(self.tokens) and str(self.tokens[self.position].token_type).endswith("STRING"):
+            self.position += 1
 
     def at_end(self, ending: str) -> bool:
         if ending == ")":
