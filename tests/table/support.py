@@ -9,7 +9,7 @@ from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._logical.nodes import Node
 from flintstream.table._plan.translate import translate
-from flintstream.table._sql.statements import Insert
+from flintstream.table._session.inserts import Insert
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.table_environment import StreamTableEnvironment
 
@@ -24,6 +24,7 @@ TABLES = (
     WITH ('connector' = 'datagen', 'number-of-rows' = '1')""",
     """CREATE TABLE people (id INT, name STRING) WITH ('connector' = 'faker', 'fields.name.expression' = 'x',
     'fields.id.expression' = '1', 'number-of-rows' = '1')""",
+    "CREATE TABLE keyed (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'blackhole')",
     "CREATE TABLE nothing (k STRING, n BIGINT) WITH ('connector' = 'blackhole')",
     """CREATE TABLE files (n BIGINT, k STRING) PARTITIONED BY (k)
     WITH ('connector' = 'filesystem', 'path' = 'files', 'format' = 'json')""",
@@ -51,6 +52,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "LOAD MODULE": "LOAD MODULE hive",
         "RESET": "RESET 'parallelism.default'",
         "INSERT INTO": "INSERT INTO nothing SELECT k, n FROM orders",
+        "INSERT ... ON CONFLICT": "INSERT INTO keyed SELECT k, COUNT(*) FROM orders GROUP BY id, k ON CONFLICT DO NOTHING",
         "INSERT INTO with columns": "INSERT INTO nothing (k) SELECT k FROM orders",
         "INSERT INTO with OPTIONS": "INSERT INTO nothing /*+ OPTIONS('x' = 'y') */ SELECT k, n FROM orders",
         "INSERT OVERWRITE": "INSERT OVERWRITE nothing SELECT k, n FROM orders",
@@ -168,7 +170,7 @@ def planned(statement: str, mode: str) -> Exception | None:
     try:
         found = t_env._executor.statements.run(statement)
         if isinstance(found, Insert):
-            t_env._session.insert(found.node, found.name, found.columns)
+            t_env._session.insert(found)
         elif isinstance(found, Node):
             translate(found, t_env._env)
     except (SqlError, UnsupportedClauseError) as error:

@@ -105,7 +105,11 @@ def test_a_key_makes_upserts_and_deletions(env, t_env, shop):
     stream = env.from_collection(made, Types.ROW_NAMED(["item", "n"], [Types.STRING(), Types.LONG()]))
     with sqlite3.connect(shop) as connection:
         connection.execute("INSERT INTO sums VALUES ('cap', 1)")
-    t_env.create_statement_set().add_insert("sums", t_env.from_changelog_stream(stream)).execute().wait()
+    newest = t_env.from_changelog_stream(stream)
+    with pytest.raises(SqlError, match="differs from the primary key of the sink table 'sums', \\[item\\]"):
+        newest.execute_insert("sums")
+    t_env.get_config().set("table.exec.sink.require-on-conflict", "false")
+    t_env.create_statement_set().add_insert("sums", newest).execute().wait()
     assert sorted(contents(shop, "SELECT item, n FROM sums")) == [("cap", 7), ("pen", 2)]
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._session.inserts import Insert
 
 
 def path_of(text: str) -> tuple[str, ...]:
@@ -62,16 +63,16 @@ class Executor:
         catalog.find(path)
         return path
 
-    def insert(self, inserts: Sequence[tuple[Node, tuple[str, ...], tuple[str, ...]]]) -> TableResult:
+    def insert(self, inserts: Sequence[Insert]) -> TableResult:
         """Run a job that inserts the rows of plans into tables, into all columns if none are named."""
 
         def build() -> None:
-            for node, name, columns in inserts:
-                self.session.insert(node, name, columns)
+            for insert in inserts:
+                self.session.insert(insert)
 
-        names = ", ".join(".".join(self.session.catalog.path(name)) for _, name, _ in inserts)
-        _, client = self.session.alone(build, f"insert-into_{names}", lasts=True)
-        columns = [Column(".".join(self.session.catalog.path(name)), t.DataTypes.BIGINT()) for _, name, _ in inserts]
+        names = [".".join(self.session.catalog.path(insert.name)) for insert in inserts]
+        _, client = self.session.alone(build, f"insert-into_{', '.join(names)}", lasts=True)
+        columns = [Column(name, t.DataTypes.BIGINT()) for name in names]
         results = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
         return TableResult(columns, results, client, kind=ResultKind.SUCCESS)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._logical.nodes import explained
-from flintstream.table._sql.statements import Insert
+from flintstream.table._session.inserts import Insert
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from flintstream.table._executor import Executor
-    from flintstream.table._logical.nodes import Node
     from flintstream.table.table import Table
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_pipeline import TablePipeline
@@ -56,14 +55,14 @@ class StatementSet:
     def __init__(self, executor: Executor) -> None:
         """Start empty; programs call ``create_statement_set``."""
         self._executor = executor
-        self._inserts: list[tuple[Node, tuple[str, ...], tuple[str, ...]]] = []
+        self._inserts: list[Insert] = []
 
     def add_insert_sql(self, stmt: str) -> Self:
         """Add an ``INSERT INTO`` statement."""
         found = self._executor.statements.run(stmt)
         if not isinstance(found, Insert):
             raise SqlError("a statement set takes only INSERT statements")
-        self._inserts.append((found.node, found.name, found.columns))
+        self._inserts.append(found)
         return self
 
     def add_insert(
@@ -79,13 +78,13 @@ class StatementSet:
 
     def add(self, table_pipeline: TablePipeline) -> Self:
         """Add what ``insert_into`` returned."""
-        self._inserts.append((table_pipeline._node, table_pipeline._path, ()))
+        self._inserts.append(Insert(table_pipeline._node, table_pipeline._path))
         return self
 
     def explain(self, *extra_details: object) -> str:
         """Return the plans as text."""
         return "== Optimized Execution Plan ==\n" + "".join(
-            "\n".join(explained(node)) + "\n\n" for node, *_ in self._inserts
+            "\n".join(explained(insert.node)) + "\n\n" for insert in self._inserts
         )
 
     def print_explain(self, *extra_details: object) -> None:
@@ -133,5 +132,5 @@ class StatementSet:
         +I[1]
         """
         inserts, self._inserts = self._inserts, []
-        for node, name, columns in inserts:
-            self._executor.session.insert(node, name, columns)
+        for insert in inserts:
+            self._executor.session.insert(insert)

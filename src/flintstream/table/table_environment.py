@@ -21,7 +21,8 @@ from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
-from flintstream.table._sql.statements import DONE, Answer, Insert, InsertSet, query
+from flintstream.table._session.inserts import Insert
+from flintstream.table._sql.statements import DONE, Answer, InsertSet, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -147,9 +148,9 @@ class TableEnvironment(Declarations):
         """
         found = self._executor.statements.run(stmt)
         if isinstance(found, Insert):
-            return self._executor.insert([(found.node, found.name, found.columns)])
+            return self._executor.insert([found])
         if isinstance(found, InsertSet):
-            return self._executor.insert([(insert.node, insert.name, insert.columns) for insert in found.inserts])
+            return self._executor.insert(found.inserts)
         if isinstance(found, Answer):
             names = tuple(column.name for column in found.columns)
             rows = [_make_row(names, list(row)) for row in found.rows]

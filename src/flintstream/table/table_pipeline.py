@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import unsupported
 from flintstream.table._logical.nodes import explained
+from flintstream.table._session.inserts import Insert
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -40,7 +41,7 @@ class TablePipeline:
 
     def execute(self) -> TableResult:
         """Run a job that writes the rows."""
-        return self._executor.insert([(self._node, self._path, ())])
+        return self._executor.insert([Insert(self._node, self._path)])
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""

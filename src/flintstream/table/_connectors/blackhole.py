@@ -17,7 +17,7 @@ class BlackHole(SinkConnector):
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
-        return TableSink(_Nowhere(), Records.ANY, CHANGES)
+        return TableSink(_Nowhere(), Records.ANY, CHANGES, any_changes=True)
 
 
 class _Nowhere(Sink):

@@ -115,6 +115,8 @@ class TableSink:
     """
     parallelism: int | None = None
     """The number of subtasks; None for that of the query."""
+    any_changes: bool = False
+    """Whether the sink works without the rows that are replaced, and needs the changes of a primary key in order."""
 
 
 class TableConnector:

@@ -18,4 +18,4 @@ class Print(SinkConnector):
         """Return the sink."""
         options = table.options
         sink = PrintSink(options.text("print-identifier"), to_stderr=options.flag("standard-error"))
-        return TableSink(sink, Records.TEXTS, CHANGES, options.integer("sink.parallelism"))
+        return TableSink(sink, Records.TEXTS, CHANGES, options.integer("sink.parallelism"), any_changes=True)

@@ -38,9 +38,9 @@ class SinkMaterializer(KeyedProcessFunction):
             self.rows.update([*rows, row])
             yield (*row, UPDATE_AFTER if rows else INSERT)
             return
-        place = next((i for i in range(len(rows) - 1, -1, -1) if rows[i] == row), -1)
-        if place < 0:
+        if row not in rows:
             return  # its state has expired
+        place = rows.index(row)
         left = rows[:place] + rows[place + 1 :]
         if left:
             self.rows.update(left)
@@ -50,6 +50,74 @@ class SinkMaterializer(KeyedProcessFunction):
             yield (*value[:-1], DELETE)
         elif place == len(left):
             yield (*left[-1], UPDATE_AFTER)
+
+
+class SinkConflicts(KeyedProcessFunction):
+    """Emits the first row of a sink's key until it is retracted; others are dropped, or fail the job.
+
+    Changes are final at the next watermark, because those of several subtasks come in any order before it.
+    """
+
+    def __init__(self, table: str, key: dict[str, int], *, fails: bool) -> None:
+        """Take the table, its key with positions in a row, and whether another row of a key fails the job."""
+        self.table, self.key, self.fails = table, key, fails
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Declare the row, and the changes since the watermark."""
+        self.current: ValueState[Row] = runtime_context.get_state(value_state("current"))
+        self.changes: ValueState[list[Change]] = runtime_context.get_state(value_state("changes"))
+
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
+        """Keep a change until the watermark has passed."""
+        self.changes.update([*(self.changes.value() or []), value])
+        timers = ctx.timer_service()
+        timers.register_event_time_timer(timers.current_watermark() + 1)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
+        """Emit what the key has become.
+
+        Raises:
+            ValueError: It has more than one row, and this fails the job.
+        """
+        before = current = self.current.value()
+        added, retracted = _compact(self.changes.value() or [])
+        self.changes.clear()
+        if current in retracted:
+            current = None
+        rows = [*([] if current is None else [current]), *added]
+        if self.fails and len(rows) > 1:
+            key = ", ".join(f"{name}={rows[0][i]!r}" for name, i in self.key.items())
+            raise ValueError(
+                f"table '{self.table}': Primary key constraint violation: multiple distinct records with the same "
+                f"primary key detected: {key}. Use ON CONFLICT DO DEDUPLICATE or DO NOTHING"
+            )
+        after = rows[0] if rows else None
+        if after is None:
+            self.current.clear()
+        else:
+            self.current.update(after)
+        if before == after:
+            return
+        if after is None and before is not None:
+            yield (*before, DELETE)
+        elif after is not None:
+            yield (*after, INSERT if before is None else UPDATE_AFTER)
+
+
+def _compact(changes: list[Change]) -> tuple[list[Row], list[Row]]:
+    """Return the rows that changes add, and those that they retract; a row that they add and retract is in neither."""
+    added: list[Row] = []
+    retracted: list[Row] = []
+    for change in changes:
+        row, to, other = change[:-1], added, retracted
+        if not is_insert_like(change[-1]):
+            to, other = retracted, added
+        if row in other:
+            other.remove(row)
+        else:
+            to.append(row)
+    return added, retracted
 
 
 class NullCheck:

@@ -6,18 +6,26 @@ from functools import singledispatch
 from itertools import product
 from typing import TYPE_CHECKING
 
-from flintstream.table._expressions.expr import Ref
+from flintstream.common._types import data_types as t
+from flintstream.table._expressions.expr import Call, Ref
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.joins import ANTI, FULL, LEFT, RIGHT, SEMI, Join
 from flintstream.table._plan.over import Rank
+from flintstream.table._plan.sets import SetOperation
+from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flintstream.common._types.data_types import DataType
+    from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
 
     Keys = set[frozenset[int]]
+
+
+_EXACT_AS_TEXT = (*INTEGERS, t.BooleanType, t.DateType, t.TimeType, t.TimestampType, t.DoubleType, t.FloatType)
 
 
 @singledispatch
@@ -38,17 +46,38 @@ def _(node: Calc) -> Keys:
         return below
     places: dict[int, list[int]] = {}
     for i, item in enumerate(node.projection):
-        if isinstance(item, Ref):
-            places.setdefault(item.index, []).append(i)
+        column = _without_exact_casts(item)
+        if isinstance(column, Ref):
+            places.setdefault(column.index, []).append(i)
     found: Keys = set()
     for key in below:
         found |= set(map(frozenset, product(*(places.get(i, []) for i in key))))
     return found
 
 
+def _without_exact_casts(item: Expr) -> Expr:
+    """Return what is cast, if different values stay different."""
+    while isinstance(item, Call) and item.name == "CAST" and _is_exact(item.arguments[0].type, item.type):
+        (item,) = item.arguments
+    return item
+
+
+def _is_exact(given: DataType, wanted: DataType) -> bool:
+    if type(given) in INTEGERS and type(wanted) in INTEGERS:
+        return INTEGERS[type(given)] <= INTEGERS[type(wanted)]
+    if not isinstance(wanted, t.VarCharType):
+        return given.nullable() == wanted.nullable()
+    if isinstance(given, (t.CharType, t.VarCharType)):
+        return given.length <= wanted.length
+    return wanted.length == t.MAX_LENGTH and isinstance(given, _EXACT_AS_TEXT)
+
+
 @upsert_keys.register(Grouped)
 def _(node: Grouped) -> Keys:
-    return {frozenset(range(node.keys))} if node.window is None else set()
+    if node.window is not None:
+        return set()
+    keys = frozenset(range(node.keys))  # also the first columns of the input
+    return {key for key in upsert_keys(node.input) if key <= keys} or {keys}
 
 
 @upsert_keys.register(Rank)
@@ -58,6 +87,12 @@ def _(node: Rank) -> Keys:
         return {partition}
     numbered = {partition | {len(node.input.columns)}} if node.number else set()
     return numbered | _kept(upsert_keys(node.input), partition)
+
+
+@upsert_keys.register(SetOperation)
+def _(node: SetOperation) -> Keys:
+    """Distinct rows have all columns as their key."""
+    return set() if node.operation.endswith("ALL") else {frozenset(range(len(node.columns)))}
 
 
 @upsert_keys.register(Join)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node, Opener
+    from flintstream.table._session.inserts import Insert
 
 T = TypeVar("T")
 
@@ -204,17 +205,18 @@ class Session:
             if column.type is not None and not column.virtual
         ]
 
-    def insert(self, node: Node, name: tuple[str, ...], chosen: Sequence[str] = (), place: Place | None = None) -> None:
+    def insert(self, insert: Insert) -> None:
         """Add a sink with the rows of a plan."""
-        found = self.catalog.find(name, place)
+        node, name = insert.node, insert.name
+        found = self.catalog.find(name)
         if isinstance(found, View):
             raise SqlError(f"'{'.'.join(name)}' is a view: only tables can be written")
         columns = self.sink_columns(found)
-        if chosen:
-            node = self._arrange(node, name, columns, chosen)
+        if insert.columns:
+            node = self._arrange(node, name, columns, insert.columns)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
-        write(self.env, self.settings, node, ready, name[-1], found, columns)
+        write(self.env, self.settings, node, ready, name[-1], found, columns, insert.conflict)
 
     def _arrange(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for item in chosen:

@@ -9,17 +9,21 @@ from flintstream.table._connectors.registry import sink_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
+from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.rows import RowFunction
-from flintstream.table._operators.upserts import NullCheck, SinkMaterializer
+from flintstream.table._operators.upserts import NullCheck, SinkConflicts, SinkMaterializer
 from flintstream.table._plan import edges
+from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
+from flintstream.table._plan.over import Rank
+from flintstream.table._plan.sets import SetOperation
 from flintstream.table._plan.translate import GeneratedOperator, then, translate
 from flintstream.table._plan.upsert_keys import upsert_keys
 from flintstream.table._session.sources import connector_table
 from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog.catalog import DeclaredTable
@@ -27,8 +31,10 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.settings import PlannerSettings
+    from flintstream.table._session.inserts import ConflictStrategy
 
 MATERIALIZE = "table.exec.sink.upsert-materialize"
+REQUIRED = "table.exec.sink.require-on-conflict"
 NOT_NULL = "table.exec.sink.not-null-enforcer"
 
 
@@ -40,6 +46,7 @@ def write(
     name: str,
     table: DeclaredTable,
     columns: Sequence[Column],
+    conflict: ConflictStrategy | None = None,
 ) -> None:
     """Add the sink of a table to the program.
 
@@ -51,9 +58,11 @@ def write(
         name: The name of the table.
         table: Its declaration.
         columns: Those that the sink takes.
+        conflict: What becomes of rows with other keys in the query and the same primary key.
 
     Raises:
-        SqlError: The connector or an option is unknown, or the connector does not take changes.
+        SqlError: The connector or an option is unknown, the connector does not take changes, or ON CONFLICT has to
+            say what becomes of rows with the same primary key.
     """
     seen, changelog = connector_table(name, table, columns), ready.changelog
     made = sink_of(seen)
@@ -68,8 +77,16 @@ def write(
             "PRIMARY KEY (...) NOT ENFORCED"
         )
     stream = _without_nulls(settings, translate(narrow(ready), env), query, seen)
-    if changelog and made.changes == UPSERTS:
-        stream = _in_order(settings, stream, ready, seen, made.parallelism)
+    if table.primary_key and not settings.batch and (made.changes == UPSERTS or made.any_changes):
+        if not changelog and _is_distinct(ready) and not _is_in_order(ready, seen):
+            stream, changelog = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)"))), True
+        if changelog:
+            stream = _in_order(settings, stream, ready, seen, made.parallelism, conflict)
+        elif conflict is not None and not _is_distinct(ready):
+            raise SqlError(
+                f"table '{name}': ON CONFLICT clause is only allowed for upsert sinks, and this one only gets "
+                "insertions: remove the clause"
+            )
     records = stream
     if made.records is not Records.ANY:
         replaced = "r[-1] != 1" if changelog and made.changes == UPSERTS else ""
@@ -121,17 +138,78 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
 
 
 def _in_order(
-    settings: PlannerSettings, stream: DataStream, node: Node, table: ConnectorTable, parallelism: int | None
+    settings: PlannerSettings,
+    stream: DataStream,
+    node: Node,
+    table: ConnectorTable,
+    parallelism: int | None,
+    conflict: ConflictStrategy | None,
 ) -> DataStream:
     """Return the changes of a query for a sink that keeps the newest row of each primary key.
 
     If the query's changes come in order by other columns, all rows of a key are kept in state.
+
+    Raises:
+        SqlError: They do, and ON CONFLICT does not say what becomes of rows with the same primary key.
     """
     key = [table.names.index(name) for name in table.primary_key]
     of_key = RowFunction([Ref(table.columns[i].type, i) for i in key])
     mode = settings.choice(MATERIALIZE, ("AUTO", "NONE", "FORCE"))
-    ordered = any(upsert_key <= set(key) for upsert_key in upsert_keys(node))
-    if mode == "NONE" or (mode == "AUTO" and ordered):
+    if mode == "NONE" or (mode == "AUTO" and _is_in_order(node, table)):
         return stream if parallelism is None else stream.key_by(of_key)
-    made = stream.key_by(of_key).process(SinkMaterializer(settings.state_ttl_ms)).name("SinkMaterializer")
+    required = mode == "AUTO" and settings.choice(REQUIRED, ("TRUE", "FALSE")) == "TRUE"
+    if required and conflict is None and not _keeps_first(node):
+        raise SqlError(
+            f"The query has an upsert key that differs from the primary key of the sink table '{table.name}', "
+            f"[{', '.join(table.primary_key)}], so several of its rows may have the same primary key. Add ON CONFLICT "
+            "DO DEDUPLICATE (keeps the latest record, and all records of a key in state), ON CONFLICT DO NOTHING "
+            f"(keeps the first record) or ON CONFLICT DO ERROR to the INSERT, or set '{REQUIRED}' = 'false'"
+        )
+    function: SinkMaterializer | SinkConflicts = SinkMaterializer(settings.state_ttl_ms)
+    if conflict in {"ERROR", "NOTHING"}:
+        _check_watermarks(node, table.name, conflict)
+        function = SinkConflicts(table.name, dict(zip(table.primary_key, key, strict=True)), fails=conflict == "ERROR")
+    made = stream.key_by(of_key).process(function).name("SinkMaterializer")
     return made if parallelism is None else made.set_parallelism(parallelism)
+
+
+def _is_in_order(node: Node, table: ConnectorTable) -> bool:
+    """Return whether the changes of a primary key come in order."""
+    key = {table.names.index(name) for name in table.primary_key}
+    return any(upsert_key <= key for upsert_key in upsert_keys(node))
+
+
+def _is_distinct(node: Node) -> bool:
+    """Return whether rows are distinct ones of others, which Flink takes for changes."""
+    if isinstance(node, SetOperation) or (isinstance(node, Grouped) and node.window is None):
+        return True
+    return any(map(_is_distinct, node.inputs))
+
+
+def _keeps_first(node: Node) -> bool:
+    """Return whether rows are the first ones by time, of which Flink needs no changes."""
+    while isinstance(node, Calc):
+        node = node.input
+    if not isinstance(node, Rank) or not node.first == node.last == 1:
+        return False
+    first = node.order[0]
+    return node.input.columns[first.index].time == "ROWTIME" and not first.descending
+
+
+def _check_watermarks(node: Node, table: str, conflict: str) -> None:
+    missing = sorted(set(_without_watermarks(node)))
+    if missing:
+        raise SqlError(
+            f"table '{table}': ON CONFLICT DO {conflict} requires all source tables to define watermarks, at which "
+            f"changes are final, but these do not: {', '.join(missing)}. Add WATERMARK FOR ... to them, or use "
+            "ON CONFLICT DO DEDUPLICATE"
+        )
+
+
+def _without_watermarks(node: Node) -> Iterator[str]:
+    if any(column.time == "ROWTIME" for column in node.columns):
+        return
+    if isinstance(node, Scan):
+        yield node.name
+    for below in node.inputs:
+        yield from _without_watermarks(below)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.nodes import explained
 from flintstream.table._plan.build import calc, rename
+from flintstream.table._session.inserts import CONFLICTS, Insert
 from flintstream.table._sql.alter import alter
 from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
@@ -29,6 +31,7 @@ from flintstream.table._types.rules import is_nullable, sql_name, text_type
 if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._session.inserts import ConflictStrategy
     from flintstream.table._session.session import Session
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")
@@ -45,15 +48,6 @@ _PLANNED = {
     "UPDATE": "send changes to a sink that takes them, such as jdbc",
 }
 """Statements of Flink that are not there, and what to do instead."""
-
-
-@dataclass(frozen=True)
-class Insert:
-    """Rows for a table."""
-
-    node: Node
-    name: tuple[str, ...]
-    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +86,24 @@ def _query(session: Session, tokens: Tokens) -> Node:
     refuse_words(tokens)
     syntax = read_query(Parsed(tokens.sql, tokens.rest()), session.catalog.functions)
     return QueryPlanner(session.settings, session.scope(()), session.table).plan(syntax)
+
+
+def _conflict(tokens: Tokens) -> ConflictStrategy | None:
+    """Cut ``ON CONFLICT DO ...`` off the end of a statement, and return what it does."""
+    words = [str(token.text).upper() for token in tokens.all]
+    start = next((i for i in range(tokens.position, len(words)) if words[i : i + 2] == ["ON", "CONFLICT"]), -1)
+    if start < 0:
+        return None
+    clause = copy(tokens)
+    clause.position = start + 2
+    clause.expect("DO")
+    place, word = clause.place(), clause.next().upper()
+    known = CONFLICTS.get(word)
+    if known is None:
+        raise SqlError(f"ON CONFLICT DO {word}{at(place)}: use DO {', DO '.join(CONFLICTS)}")
+    ended(clause)
+    tokens.all = tokens.all[:start]
+    return known
 
 
 class Statements:
@@ -227,9 +239,10 @@ class Statements:
         twice = next((column for column in columns if columns.count(column) > 1), None)
         if twice is not None:
             raise SqlError(f"INSERT INTO {'.'.join(name)}{at(place)} names column '{twice}' twice")
+        conflict = _conflict(tokens)
         node = _query(self.session, tokens)
         if not fixed:
-            return Insert(node, name, columns)
+            return Insert(node, name, columns, conflict)
         table = self.session.catalog.find(name, place)
         kept = (
             [sink_column.name for sink_column in self.session.sink_columns(table)]
@@ -239,7 +252,7 @@ class Statements:
         others = columns or tuple(item for item in kept if item not in fixed)
         items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)]
         items += [Item(key, value) for key, value in fixed.items()]
-        return Insert(calc(node, items), name, (*others, *fixed))
+        return Insert(calc(node, items), name, (*others, *fixed), conflict)
 
     def _partition(self, tokens: Tokens, name: tuple[str, ...]) -> dict[str, Expr]:
         """Read ``(day = '2020-01-31', hour = 7)``: the columns that have one value for all rows."""
