@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -116,21 +117,20 @@ def test_conflicts_are_solved_as_in_flink(rows, strategy, expected):
     function = (
         SinkMaterializer(0) if strategy == "DEDUPLICATE" else SinkConflicts("s", {"k": 0}, fails=strategy == "ERROR")
     )
+    violates = expected[-1] == VIOLATION
+    failing = (
+        pytest.raises(Exception, match="table 's': Primary key constraint violation") if violates else nullcontext()
+    )
     with KeyedHarness(lambda s: s.key_by(lambda r: r[0]).process(function)) as harness:
-        try:
+        with failing:
             for time, step in enumerate(changes(rows)):
                 for key, value, kind in step:
                     harness.process_element((key, value, kind.value), time)
                 harness.process_watermark(time)
-            failed = False
-        except Exception as error:
-            failed = True
-            assert "table 's': Primary key constraint violation" in str(error)
         found = [
             f"{['+I', '-U', '+U', '-D'][kind]}[{key}, {value}]" for key, value, kind in harness.extract_output_values()
         ]
-    assert failed == (expected[-1] == VIOLATION)
-    assert found == expected[: len(found)] if failed else found == expected
+    assert found == (expected[: len(found)] if violates else expected)
 
 
 @pytest.mark.parametrize(("rows", "strategy", "expected"), [case for case in OUTPUTS if VIOLATION not in case[2]])
