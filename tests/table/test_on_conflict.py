@@ -104,7 +104,7 @@ OUTPUTS = [
 
 
 def changes(rows):
-    last = {}
+    last: dict[int, tuple[str, int]] = {}
     for number, key, value in rows:
         before = last.get(number)
         found = [] if before is None else [(*before, RowKind.UPDATE_BEFORE)]
