@@ -52,6 +52,42 @@ def test_each_row_changes_the_result_of_its_group(t_env):
     ]
 
 
+MEASURES = """(VALUES (1, 10, CAST(1 AS BIGINT), 1.5), (1, 20, CAST(2 AS BIGINT), 2.5), (1, 40, CAST(1 AS BIGINT), NULL),
+(2, CAST(NULL AS INT), CAST(1 AS BIGINT), 9.0)) AS T(k, v, f, d)"""
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("PERCENTILE(v, 0.5)", 20.0),
+        ("PERCENTILE(v, 0.3)", 16.0),
+        ("PERCENTILE(v, ARRAY[0.25, 0.75])", [15.0, 30.0]),
+        ("PERCENTILE(v, 0.5, f)", 20.0),
+        ("PERCENTILE(v, ARRAY[0, 1], f)", [10.0, 40.0]),
+        ("PERCENTILE(DISTINCT v, 1)", 40.0),
+        ("PERCENTILE(v, 0.5, -f)", None),
+        ("PERCENTILE(v, 0.5) FILTER (WHERE f = 1)", 25.0),
+        ("PERCENTILE(CAST(d AS FLOAT), 0.333)", 1.8330000000000002),
+    ],
+)
+def test_a_percentile_lies_between_values_as_in_flink(env, t_env, call, expected):
+    for mode in (RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH):
+        env.set_runtime_mode(mode)
+        found = left(
+            (kind, key, str(value))
+            for kind, key, value in changes(t_env.sql_query(f"SELECT k, {call} FROM {MEASURES} GROUP BY k"))
+        )
+        assert found == {(1, str(expected)): 1, (2, "9.0" if "CAST(d" in call else "None"): 1}
+
+
+@pytest.mark.parametrize(
+    "arguments", ["v, 1.5", "v, -0.1", "v, CAST(NULL AS DOUBLE)", "'a', 0.5", "v, '0.5'", "v, 0.5, 1.5", "v, 0.5, 1, 1"]
+)
+def test_a_percentile_of_something_else_is_refused(t_env, arguments):
+    with pytest.raises(SqlError, match="PERCENTILE"):
+        t_env.sql_query(f"SELECT PERCENTILE({arguments}) FROM {MEASURES}")
+
+
 def test_in_batch_mode_only_the_last_result_is_there(env, t_env):
     env.set_runtime_mode(RuntimeExecutionMode.BATCH)
     assert sorted(changes(t_env.sql_query(f"SELECT k, MAX(v) AS m FROM {PAIRS} GROUP BY k"))) == [

@@ -16,7 +16,6 @@ from flintstream.table._plan.translate import GeneratedOperator, then, translate
 from flintstream.table._session.session import Session
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.statements import Statements
-from flintstream.table.result_kind import ResultKind
 from flintstream.table.schema import Schema
 from flintstream.table.table_descriptor import TableDescriptor
 from flintstream.table.table_result import TableResult
@@ -74,7 +73,7 @@ class Executor:
         _, client = self.session.alone(build, f"insert-into_{', '.join(names)}", lasts=True)
         columns = [Column(name, t.DataTypes.BIGINT()) for name in names]
         results = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
-        return TableResult(columns, results, client, kind=ResultKind.SUCCESS)
+        return TableResult(columns, results, client, writes=True)
 
     def execute(self, node: Node) -> TableResult:
         """Run a job that computes the rows of a plan."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flintstream.common.configuration import Configuration
+from flintstream.options.execution import RUNTIME_MODE
 from flintstream.table._catalog.catalog import CATALOG, DATABASE
 
 __all__ = ["EnvironmentSettings"]
@@ -61,8 +62,10 @@ class EnvironmentSettings:
             return self
 
         def with_configuration(self, configuration: Configuration) -> EnvironmentSettings.Builder:
-            """Add settings."""
+            """Add settings; ``execution.runtime-mode`` chooses the mode, unless a later call does."""
             self._configuration = configuration
+            if RUNTIME_MODE.key in configuration.to_dict():
+                self._streaming = configuration.get(RUNTIME_MODE).upper() == "STREAMING"
             return self
 
         def build(self) -> EnvironmentSettings:
@@ -75,8 +78,11 @@ class EnvironmentSettings:
 
     def __init__(self, configuration: Configuration | None = None, *, streaming: bool = True) -> None:
         """Take the configuration and the mode."""
-        self._configuration = configuration or Configuration()
+        self._configuration = Configuration()
+        if configuration is not None:
+            self._configuration.add_all(configuration)
         self._streaming = streaming
+        self._configuration.set_string(RUNTIME_MODE.key, "STREAMING" if streaming else "BATCH")
 
     @staticmethod
     def new_instance() -> EnvironmentSettings.Builder:

@@ -26,6 +26,7 @@ from flintstream.table._methods.json_methods import JsonMethods, word
 from flintstream.table._methods.methods import AGGREGATES, METHODS, method_of
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.literals import number
+from flintstream.table._syntax.summary import summary
 from flintstream.table._types.rules import IntervalType, RowsType, text_type
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def syntax_of(value: object) -> s.Syntax:
     if isinstance(value, Decimal):
         return s.Value(None, value, number(f"{abs(value):f}", None).type)
     for kind, data_type in (
+        ((bytes, bytearray), t.BinaryType(max(1, len(value)) if isinstance(value, (bytes, bytearray)) else 1, False)),
         (datetime, t.TimestampType(6, False)),
         (date, t.DateType(False)),
         (time, t.TimeType(0, False)),
@@ -192,8 +194,10 @@ class Expression(JsonMethods):
 
     def __getattr__(self, name: str) -> Any:
         """Return the function of a name, to be called with its other arguments: ``col("a").upper_case``."""
-        if name == "distinct" and isinstance(self._syntax, s.Aggregate):
-            return Expression(replace(self._syntax, distinct=True))
+        if name == "distinct":
+            if isinstance(self._syntax, s.Aggregate):
+                return Expression(replace(self._syntax, distinct=True))
+            return apply("DISTINCT", self)
         if name in _UNITS or name.removesuffix("s") in _UNITS or name == "rows":
             return Expression(_size(name, self._syntax))
         if name in AGGREGATES:
@@ -264,6 +268,27 @@ class Expression(JsonMethods):
         """Return the texts of the rows of a group with a separator between them, a comma by default."""
         return Expression(s.Aggregate(None, "LISTAGG", self._syntax, option=separator))
 
+    def percentile(self, percentage: object, frequency: object = None) -> Expression:
+        """Return the values below which shares of the rows of a group are: one, or an array for several.
+
+        A ``frequency`` counts a row so many times.
+
+        >>> from flintstream.table.expressions import col
+        >>> print(col("n").percentile(0.5))
+        PERCENTILE(n, 0.5)
+        """
+        more = tuple(map(syntax_of, given(percentage, frequency)))
+        return Expression(s.Aggregate(None, "PERCENTILE", self._syntax, more=more))
+
+    def as_argument(self, name: str) -> Expression:
+        """Return the value as the argument of a name, for functions that are called with names.
+
+        >>> from flintstream.table.expressions import lit
+        >>> print(lit(10).as_argument("size"))
+        ASSIGNMENT('size', 10)
+        """
+        return apply("ASSIGNMENT", name, self)
+
     @property
     def to_date(self) -> Expression:
         """The date of a text."""
@@ -318,6 +343,10 @@ class Expression(JsonMethods):
     def in_(self, first_element: object, *remaining_elements: object) -> Expression:
         """Return whether the value is one of several."""
         return apply("IN", self, first_element, *remaining_elements)
+
+    def __str__(self) -> str:
+        """Return the expression as Flink shows it: ``plus(a, 1)``."""
+        return summary(self._syntax)
 
     def __repr__(self) -> str:
         """Return the text of the expression."""

@@ -164,7 +164,20 @@ def call_sql(sql_expression: str) -> Expression:
     >>> call_sql("UPPER(name)")
     Expression(UPPER(name))
     """
-    return Expression(syntax_of_text(sql_expression))
+    return SqlExpression(sql_expression)
+
+
+class SqlExpression(Expression):
+    """An expression that is written in SQL; it shows as its text."""
+
+    def __init__(self, text: str) -> None:
+        """Read the text."""
+        super().__init__(syntax_of_text(text))
+        self._text = text
+
+    def __str__(self) -> str:
+        """Return the text in brackets."""
+        return f"[{self._text}]"
 
 
 def range_(start: str | int, end: str | int) -> Expression:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._catalog.catalog import Declared, DeclaredTable
+from flintstream.table._catalog.columns import ComputedColumn, MetadataColumn, quote_name
+from flintstream.table._catalog.resolved_schema import UniqueConstraint
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import Tokens, parsed_expression
 from flintstream.table._sql.expressions import ExpressionReader
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._catalog.resolved_schema import ResolvedSchema
     from flintstream.table._syntax.scalar import Syntax
 
 __all__ = ["Schema"]
@@ -37,12 +40,16 @@ class Schema:
         columns: Sequence[Declared],
         texts: Sequence[str],
         watermark: tuple[str, Syntax] | None,
+        watermark_text: tuple[str, str],
         key: Sequence[str],
+        key_name: str,
     ) -> None:
         """Hold the parts; programs call :meth:`new_builder`."""
         self._columns = tuple(columns)
         self._texts = tuple(texts)
+        self._key_name = key_name
         self._watermark = watermark
+        self._watermark_text = watermark_text
         self._key = tuple(key)
 
     @staticmethod
@@ -51,18 +58,24 @@ class Schema:
         return Schema.Builder()
 
     def __repr__(self) -> str:
-        """Return the columns as Flink shows them."""
-        return "(\n  " + ",\n  ".join(self._texts) + "\n)"
+        """Return the columns, the watermark and the key as Flink shows them."""
+        lines = list(self._texts)
+        if self._watermark is not None:
+            name, expression = self._watermark_text
+            lines.append(f"WATERMARK FOR {quote_name(name)} AS {expression}")
+        if self._key:
+            lines.append(UniqueConstraint.primary_key(self._key_name, self._key).as_summary_string())
+        return "(\n  " + ",\n  ".join(lines) + "\n)"
 
     __str__ = __repr__
 
     def __eq__(self, other: object) -> bool:
         """Return whether the columns are the same."""
-        return isinstance(other, Schema) and self._texts == other._texts
+        return isinstance(other, Schema) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        """Return the hash of the columns."""
-        return hash(self._texts)
+        """Return the hash of the text."""
+        return hash(str(self))
 
     def _declared(self, options: dict[str, str] | None = None, **more: Any) -> DeclaredTable:
         watermark = "" if self._watermark is None else sql_text(self._watermark[1]) or ""
@@ -76,14 +89,35 @@ class Schema:
             self._columns: list[Declared] = []
             self._texts: list[str] = []
             self._watermark: tuple[str, Syntax] | None = None
+            self._watermark_text = ("", "")
             self._key: tuple[str, ...] = ()
+            self._key_name = ""
 
         def from_schema(self, unresolved_schema: Schema) -> Schema.Builder:
             """Add all of another schema."""
             self._columns += unresolved_schema._columns
             self._texts += unresolved_schema._texts
-            self._watermark = unresolved_schema._watermark or self._watermark
-            self._key = unresolved_schema._key or self._key
+            if unresolved_schema._watermark is not None:
+                self._watermark, self._watermark_text = unresolved_schema._watermark, unresolved_schema._watermark_text
+            if unresolved_schema._key:
+                self.primary_key_named(unresolved_schema._key_name, *unresolved_schema._key)
+            return self
+
+        def from_resolved_schema(self, resolved_schema: ResolvedSchema) -> Schema.Builder:
+            """Add all of a schema whose types are known."""
+            for column in resolved_schema.get_columns():
+                if isinstance(column, ComputedColumn):
+                    self.column_by_expression(column.get_name(), column.get_expression().as_serializable_string())
+                elif isinstance(column, MetadataColumn):
+                    key, virtual = column.get_metadata_key(), column.is_virtual()
+                    self.column_by_metadata(column.get_name(), column.get_data_type(), key, virtual)
+                else:
+                    self.column(column.get_name(), column.get_data_type())
+            for mark in resolved_schema.get_watermark_specs():
+                self.watermark(mark.get_rowtime_attribute(), mark.get_watermark_expression().as_serializable_string())
+            key_of_rows = resolved_schema.get_primary_key()
+            if key_of_rows is not None:
+                self.primary_key_named(key_of_rows.get_name(), *key_of_rows.get_columns())
             return self
 
         def from_row_data_type(self, data_type: DataType) -> Schema.Builder:
@@ -107,14 +141,14 @@ class Schema:
             """Add a physical column."""
             kind = data_type_of(data_type)
             self._columns.append(Declared(column_name, kind))
-            self._texts.append(f"`{column_name}` {sql_name(kind)}")
+            self._texts.append(f"{quote_name(column_name)} {_type_text(data_type)}")
             return self
 
         def column_by_expression(self, column_name: str, expr: Expression | str) -> Schema.Builder:
             """Add a column that an expression on other columns computes: SQL text, or an expression."""
             syntax = _syntax(expr)
             self._columns.append(Declared(column_name, None, syntax, text=sql_text(syntax) or str(expr)))
-            self._texts.append(f"`{column_name}` AS [{expr}]")
+            self._texts.append(f"{quote_name(column_name)} AS {_expression_text(expr)}")
             return self
 
         def column_by_metadata(
@@ -128,30 +162,45 @@ class Schema:
             kind = data_type_of(data_type)
             self._columns.append(Declared(column_name, kind, None, metadata_key or column_name, is_virtual))
             source = "" if metadata_key is None else f" FROM '{metadata_key}'"
-            self._texts.append(f"`{column_name}` METADATA{source}{' VIRTUAL' if is_virtual else ''}")
+            virtual = " VIRTUAL" if is_virtual else ""
+            self._texts.append(f"{quote_name(column_name)} {_type_text(data_type)} METADATA{source}{virtual}")
             return self
 
         def watermark(self, column_name: str, watermark_expr: Expression | str) -> Schema.Builder:
             """Declare event time and its watermark: ``ts - INTERVAL '5' SECOND``, or ``SOURCE_WATERMARK()``."""
             self._watermark = (column_name, _syntax(watermark_expr))
-            self._texts.append(f"WATERMARK FOR `{column_name}` AS [{watermark_expr}]")
+            self._watermark_text = (column_name, _expression_text(watermark_expr))
             return self
 
         def primary_key(self, *column_names: str) -> Schema.Builder:
             """Declare the key, which connectors use for updates and do not check."""
-            return self.primary_key_named("", *column_names)
+            return self.primary_key_named("PK_" + "_".join(column_names), *column_names)
 
         def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:
-            """Declare the key with a name."""
-            self._key = column_names
-            self._texts.append(
-                f"CONSTRAINT PRIMARY KEY ({', '.join(f'`{column_name}`' for column_name in column_names)}) NOT ENFORCED"
-            )
+            """Declare the key with a name.
+
+            Raises:
+                ValueError: There is a key already.
+            """
+            if self._key:
+                raise ValueError(
+                    f"Multiple primary keys are not supported: the schema has {', '.join(self._key)} already, and got "
+                    f"{', '.join(column_names)}"
+                )
+            self._key, self._key_name = column_names, constraint_name
             return self
 
         def build(self) -> Schema:
             """Return the schema."""
-            return Schema(self._columns, self._texts, self._watermark, self._key)
+            return Schema(self._columns, self._texts, self._watermark, self._watermark_text, self._key, self._key_name)
+
+
+def _type_text(given: DataType | str) -> str:
+    return f"[{given}]" if isinstance(given, str) else sql_name(given)
+
+
+def _expression_text(given: Expression | str) -> str:
+    return f"[{given}]" if isinstance(given, str) else str(given)
 
 
 def _syntax(given: Expression | str) -> Syntax:

@@ -32,6 +32,7 @@ from flintstream.table._steps.grouped import (
 from flintstream.table._steps.names import named
 from flintstream.table._steps.over import OverWindowedTable
 from flintstream.table._syntax import scalar as s
+from flintstream.table.catalog import resolve_schema
 from flintstream.table.expression import Expression, syntax_of
 from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
     from flintstream.table._syntax.queries import JoinKind, SetOperator
+    from flintstream.table.catalog import ResolvedSchema
     from flintstream.table.table_descriptor import TableDescriptor
     from flintstream.table.table_result import TableResult
     from flintstream.table.window import GroupWindow, OverWindow
@@ -84,7 +86,7 @@ class Table:
     ...     return sorted(map(tuple, table.execute().collect()), key=str)
     >>> rows(fruit.where(col("id") > 1).distinct())
     [(2, 'apple')]
-    >>> fruit.get_resolved_schema().get_field_names()
+    >>> fruit.get_resolved_schema().get_column_names()
     ['id', 'name']
     >>> more.print_schema()
     (
@@ -180,11 +182,13 @@ class Table:
         columns, declared = self._node.columns, self._declared
         return TableSchema([c.name for c in columns], [c.type for c in columns], [c.time for c in columns], declared)
 
-    get_resolved_schema = get_schema
+    def get_resolved_schema(self) -> ResolvedSchema:
+        """Return the columns with their expressions, the watermark and the primary key."""
+        return resolve_schema(self._node.columns, self._declared)
 
     def print_schema(self) -> None:
         """Print the columns."""
-        write_text(sys.stdout, f"{self.get_schema()._summary()}\n")
+        write_text(sys.stdout, f"{self.get_resolved_schema()}\n")
 
     @deep
     def select(self, *fields: Expression) -> Table:

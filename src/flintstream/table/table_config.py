@@ -7,10 +7,11 @@ from datetime import timedelta
 from flintstream.common.configuration import Configuration
 from flintstream.options.execution import PYTHON_EXECUTABLE
 from flintstream.options.units import parse_nanos
-from flintstream.table._errors import unsupported
 from flintstream.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
+
+SQL_DIALECT = "table.sql-dialect"
 
 
 class TableConfig:
@@ -34,12 +35,15 @@ class TableConfig:
     >>> config.get_python_executable()
     '/opt/python/bin/python3'
 
-    Two settings have no effect:
+    One setting has no effect:
 
     >>> config.set_max_generated_code_length(5_000)
     >>> config.get_max_generated_code_length()
     5000
-    >>> config.set_sql_dialect(config.get_sql_dialect())
+
+    >>> config.set_sql_dialect(SqlDialect.HIVE)
+    >>> config.get("table.sql-dialect", "default"), config.get_sql_dialect() == SqlDialect.HIVE
+    ('hive', True)
     """
 
     def __init__(self, configuration: Configuration | None = None) -> None:
@@ -92,17 +96,12 @@ class TableConfig:
         return int(self.get("table.generated-code.max-length", "4000"))
 
     def set_sql_dialect(self, sql_dialect: int) -> None:
-        """Choose Flink's dialect of SQL.
-
-        Raises:
-            UnsupportedClauseError: It is another one.
-        """
-        if sql_dialect != SqlDialect.DEFAULT:
-            raise unsupported("SqlDialect.HIVE", None, "use SqlDialect.DEFAULT")
+        """Choose the dialect of SQL: ``table.sql-dialect``. Statements in Hive's are refused when they run."""
+        self.set(SQL_DIALECT, "hive" if sql_dialect == SqlDialect.HIVE else "default")
 
     def get_sql_dialect(self) -> int:
         """Return the dialect of SQL."""
-        return SqlDialect.DEFAULT
+        return SqlDialect.HIVE if self.get(SQL_DIALECT, "default").lower() == "hive" else SqlDialect.DEFAULT
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the Python of the tasks: ``python.executable``."""

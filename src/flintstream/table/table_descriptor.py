@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
+from flintstream.table._catalog.columns import quote_name, quote_text
+from flintstream.table._catalog.java_maps import hash_order
 from flintstream.table._errors import SqlError
 
 if TYPE_CHECKING:
+    from flintstream.common.config_options import ConfigOption
     from flintstream.table._catalog.catalog import DeclaredTable
     from flintstream.table.schema import Schema
 
 __all__ = ["FormatDescriptor", "TableDescriptor"]
 
+_T = TypeVar("_T")
 
-def _key(given: Any) -> str:
-    return given if isinstance(given, str) else str(given.key())
+
+def _key(given: str | ConfigOption[_T]) -> str:
+    return given if isinstance(given, str) else given.key
 
 
 def _text(value: object) -> str:
@@ -76,11 +81,13 @@ class TableDescriptor:
 
     def __str__(self) -> str:
         """Return the table as DDL."""
-        comment = f"\nCOMMENT '{self._comment}'" if self._comment else ""
-        partitions = ", ".join(f"`{partition}`" for partition in self._partitions)
+        comment = f"\nCOMMENT {quote_text(self._comment)}" if self._comment else ""
+        partitions = ", ".join(map(quote_name, self._partitions))
         by = f"\nPARTITIONED BY ({partitions})" if partitions else ""
-        options = ",\n".join(f"  '{key}' = '{value}'" for key, value in sorted(self._options.items()))
-        return f"{self._schema or '()'}{comment}{by}\nWITH (\n{options}\n)"
+        options = ",\n".join(
+            f"  {quote_text(key)} = {quote_text(self._options[key])}" for key in hash_order(self._options)
+        )
+        return f"{self._schema or ''}{comment}{by}\nWITH (\n{options}\n)"
 
     __repr__ = __str__
 
@@ -112,12 +119,14 @@ class TableDescriptor:
             self._schema = schema
             return self
 
-        def option(self, key: object, value: object) -> TableDescriptor.Builder:
+        def option(self, key: str | ConfigOption[_T], value: object) -> TableDescriptor.Builder:
             """Set an option: a text, number, truth value, or a value of a ``ConfigOption``."""
             self._options[_key(key)] = _text(value)
             return self
 
-        def format(self, format: str | FormatDescriptor, format_option: object = None) -> TableDescriptor.Builder:
+        def format(
+            self, format: str | FormatDescriptor, format_option: str | ConfigOption[_T] | None = None
+        ) -> TableDescriptor.Builder:
             """Set the format and its options; ``format_option`` is ``value.format``, for example.
 
             Raises:
@@ -185,7 +194,8 @@ class FormatDescriptor:
 
     def __str__(self) -> str:
         """Return name and options."""
-        return f"{self._format}[{self._options}]"
+        options = ", ".join(f"{key}={self._options[key]}" for key in hash_order(self._options))
+        return f"{self._format}[{{{options}}}]"
 
     __repr__ = __str__
 
@@ -197,7 +207,7 @@ class FormatDescriptor:
             self._format = format
             self._options: dict[str, str] = {}
 
-        def option(self, key: object, value: object) -> FormatDescriptor.Builder:
+        def option(self, key: str | ConfigOption[_T], value: object) -> FormatDescriptor.Builder:
             """Set an option; its key is without the name of the format."""
             self._options[_key(key)] = _text(value)
             return self

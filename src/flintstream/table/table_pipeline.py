@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
+from flintstream.table._catalog.identifiers import ObjectIdentifier
 from flintstream.table._errors import unsupported
 from flintstream.table._logical.nodes import explained
 from flintstream.table._session.inserts import Insert
@@ -30,7 +31,7 @@ class TablePipeline:
     >>> t_env = TableEnvironment.create(settings)
     >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n BIGINT) WITH ('connector' = 'blackhole')")
     >>> pipeline = t_env.from_elements([(1,), (2,)], ["n"]).insert_into("nowhere")
-    >>> pipeline.get_sink_identifier(), len(pipeline.explain()) > 0
+    >>> str(pipeline.get_sink_identifier()), len(pipeline.explain()) > 0
     ('`default_catalog`.`default_database`.`nowhere`', True)
     >>> pipeline.execute().wait()
     """
@@ -60,9 +61,10 @@ class TablePipeline:
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 
-    def get_sink_identifier(self) -> str:
-        """Return the full name of the sink; PyFlink returns an object that prints like it."""
-        return ".".join(f"`{part}`" for part in self._executor.session.catalog.path(self._path))
+    def get_sink_identifier(self) -> ObjectIdentifier | None:
+        """Return the names of the sink; None if it is only described."""
+        path = self._executor.session.catalog.path(self._path)
+        return None if path[-1].startswith("*anonymous") else ObjectIdentifier(*path)
 
     def compile_plan(self) -> NoReturn:
         """Raise an error: plans cannot be stored.

@@ -9,6 +9,7 @@ from flintstream.common._text.leaving import write_text
 from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.datastream._streams.collect import caption
 from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
+from flintstream.table.catalog import resolve_schema
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.job_client import JobClient
     from flintstream.table._expressions.expr import Column
+    from flintstream.table.catalog import ResolvedSchema
 
 __all__ = ["CloseableIterator", "TableResult"]
 
@@ -91,7 +93,7 @@ class TableResult:
     >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
     >>> t_env = TableEnvironment.create(settings)
     >>> result = t_env.from_elements([(1, "pear")], ["id", "name"]).execute()
-    >>> result.get_resolved_schema().get_field_names(), result.get_table_schema().get_field_count()
+    >>> result.get_resolved_schema().get_column_names(), result.get_table_schema().get_field_count()
     (['id', 'name'], 2)
     >>> result.get_result_kind().name, list(result.collect())
     ('SUCCESS_WITH_CONTENT', [Row(id=1, name='pear')])
@@ -109,8 +111,10 @@ class TableResult:
         *,
         kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT,
         streaming: bool = False,
+        writes: bool = False,
     ) -> None:
         """Hold the rows of a statement; programs get results from ``execute_sql`` and ``execute``."""
+        self._writes = writes
         self._columns = tuple(columns)
         self._rows = rows
         self._client = client
@@ -129,7 +133,7 @@ class TableResult:
         Args:
             timeout_ms: Without effect for now: it waits for the end.
         """
-        if self._client is not None and self._kind is ResultKind.SUCCESS:
+        if self._client is not None and self._writes:
             self._client.get_job_execution_result().result()
 
     def get_table_schema(self) -> TableSchema:
@@ -137,9 +141,9 @@ class TableResult:
         columns = self._columns
         return TableSchema([c.name for c in columns], [c.type for c in columns], [c.time for c in columns])
 
-    def get_resolved_schema(self) -> TableSchema:
+    def get_resolved_schema(self) -> ResolvedSchema:
         """Return the columns."""
-        return self.get_table_schema()
+        return resolve_schema(self._columns)
 
     def get_result_kind(self) -> ResultKind:
         """Return whether there are rows."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.common._types.data_types import DataType as BaseType
+from flintstream.common._types.data_types import DataTypes
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
@@ -38,7 +40,14 @@ class TableSchema:
         times: Sequence[str] = (),
         declared: DeclaredTable | None = None,
     ) -> None:
-        """Take names and types, in order, for each ROWTIME, PROCTIME or nothing, and the declaration of the table."""
+        """Take names and types, in order, for each ROWTIME, PROCTIME or nothing, and the declaration of the table.
+
+        Raises:
+            ValueError: A name stands twice.
+        """
+        twice = [name for index, name in enumerate(field_names) if name in list(field_names)[:index]]
+        if twice:
+            raise ValueError(f"Field names must be unique. Duplicate field: '{twice[0]}'")
         self._declared = declared
         self._names = list(field_names)
         self._types = list(data_types)
@@ -61,34 +70,62 @@ class TableSchema:
         return self._names[field_index] if 0 <= field_index < len(self._names) else None
 
     def get_field_data_type(self, field: int | str) -> DataType | None:
-        """Return the type of a column by position or name; None if there is no such column."""
+        """Return the type of a column by position or name; None if there is no such column.
+
+        Raises:
+            TypeError: It is neither.
+        """
+        if not isinstance(field, (int, str)):
+            raise TypeError(f"Expected field index or field name, got {type(field)}")
         index = self._names.index(field) if isinstance(field, str) and field in self._names else field
         return self._types[index] if isinstance(index, int) and 0 <= index < len(self._types) else None
 
     def to_row_data_type(self) -> RowType:
         """Return the columns as a type."""
-        from flintstream.common._types.data_types import DataTypes
+        fields = [DataTypes.FIELD(name, kind) for name, kind in zip(self._names, self._types, strict=True)]
+        return DataTypes.ROW(fields, nullable=False)
 
-        return DataTypes.ROW([DataTypes.FIELD(n, k) for n, k in zip(self._names, self._types, strict=True)])
+    def copy(self) -> TableSchema:
+        """Return an equal schema.
 
-    def _summary(self) -> str:
-        """Return the text that ``Table.print_schema`` prints: names in backticks, one part a line."""
-        declared = self._declared
-        extras = {} if declared is None else {item.name: item.extras for item in declared.columns}
-        lines = []
-        for name, kind, time in zip(self._names, self._types, self._times, strict=True):
-            parts = (_quoted(name), sql_name(kind), f"*{time}*" if time else None, extras.get(name))
-            lines.append(" ".join(filter(None, parts)))
-        if declared is not None and declared.watermark is not None:
-            column = declared.watermark[0]
-            of_rows = self.get_field_data_type(column)
-            text = "" if of_rows is None else sql_name(of_rows.nullable())
-            lines.append(f"WATERMARK FOR {_quoted(column)}: {text} AS {declared.watermark_text}")
-        if declared is not None and declared.primary_key:
-            key = declared.primary_key
-            columns = ", ".join(map(_quoted, key))
-            lines.append(f"CONSTRAINT {_quoted('PK_' + '_'.join(key))} PRIMARY KEY ({columns}) NOT ENFORCED")
-        return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
+        >>> from flintstream.table import DataTypes
+        >>> schema = TableSchema(["id"], [DataTypes.INT()])
+        >>> schema.copy() == schema
+        True
+        """
+        return TableSchema(self._names, self._types, self._times, self._declared)
+
+    @staticmethod
+    def builder() -> TableSchema.Builder:
+        """Return a builder without columns.
+
+        >>> from flintstream.table import DataTypes
+        >>> TableSchema.builder().field("id", DataTypes.INT()).build().get_field_names()
+        ['id']
+        """
+        return TableSchema.Builder()
+
+    class Builder:
+        """Collects the columns of a schema."""
+
+        def __init__(self) -> None:
+            """Begin without columns."""
+            self._fields: list[tuple[str, DataType]] = []
+
+        def field(self, name: str, data_type: DataType) -> TableSchema.Builder:
+            """Add a column.
+
+            Raises:
+                TypeError: The type is none of ``DataTypes``.
+            """
+            if not isinstance(data_type, BaseType):
+                raise TypeError(f"Unsupported data type: {data_type!r}: use one of DataTypes")
+            self._fields.append((name, data_type))
+            return self
+
+        def build(self) -> TableSchema:
+            """Return the schema."""
+            return TableSchema([name for name, _ in self._fields], [kind for _, kind in self._fields])
 
     def __repr__(self) -> str:
         """Return Flink's text."""
@@ -121,7 +158,3 @@ class TableSchema:
     def __hash__(self) -> int:
         """Hash names and types."""
         return hash(repr(self))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -44,15 +44,25 @@ __all__ = [
 
 
 def _wrap(
-    f: Any, kind: FunctionKind, input_types: object, results: object, name: str | None, *, pandas: bool = False
+    f: Any,
+    kind: FunctionKind,
+    input_types: object,
+    results: object,
+    name: str | None,
+    deterministic: bool | None,
+    *,
+    pandas: bool = False,
 ) -> Any:
     if results is None:
-        raise TypeError(f"a {kind} function needs its result type, such as DataTypes.INT()")
+        raise TypeError(f"Invalid returnType: a {kind} function needs its result type, such as DataTypes.INT()")
 
     def wrap(function: object) -> FunctionWrapper:
         if inspect.isclass(function):
-            raise TypeError(f"create the function first: {function.__name__}()")
-        made = FunctionWrapper(function, kind, input_types, results, name)
+            raise TypeError(
+                "Invalid function: not a function or callable (__call__ is not defined): "
+                f"{type(function)}; create it first: {function.__name__}()"
+            )
+        made = FunctionWrapper(function, kind, input_types, results, name, deterministic)
         if kind == "scalar":
             made.implementation = by_rows(made.implementation, made.input_types, pandas=pandas)
         return made
@@ -69,11 +79,17 @@ def _aggregate(
     return wrap if f is None else wrap(f)
 
 
+def _check_kind(*kinds: str) -> None:
+    for kind in kinds:
+        if kind not in {"general", "pandas"}:
+            raise ValueError(f"The func_type must be one of 'general, pandas', got {kind}.")
+
+
 def udf(
     f: Any = None,
     input_types: Sequence[DataType | str] | DataType | str | None = None,
     result_type: DataType | str | None = None,
-    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    deterministic: bool | None = None,
     name: str | None = None,
     func_type: str = "general",
     udf_type: str | None = None,
@@ -84,7 +100,8 @@ def udf(
     are awaited row by row.
 
     Raises:
-        TypeError: The result type is missing.
+        TypeError: The result type is missing, or ``f`` is not a function.
+        ValueError: ``func_type`` is unknown, or ``deterministic`` is not what the function says.
 
     >>> from flintstream.table import DataTypes
     >>> @udf(result_type=DataTypes.BIGINT())
@@ -93,14 +110,16 @@ def udf(
     >>> twice.name
     'twice'
     """
-    return _wrap(f, "scalar", input_types, result_type, name, pandas="pandas" in {func_type, udf_type})
+    kinds = {func_type, udf_type or func_type}
+    _check_kind(*kinds)
+    return _wrap(f, "scalar", input_types, result_type, name, deterministic, pandas="pandas" in kinds)
 
 
 def udtf(
     f: Any = None,
     input_types: Sequence[DataType | str] | DataType | str | None = None,
     result_types: Any = None,
-    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    deterministic: bool | None = None,
     name: str | None = None,
 ) -> Any:
     """Make a table function of a Python function or a :class:`TableFunction`; also a decorator.
@@ -115,7 +134,7 @@ def udtf(
     >>> words.kind
     'table'
     """
-    return _wrap(f, "table", input_types, result_types, name)
+    return _wrap(f, "table", input_types, result_types, name, deterministic)
 
 
 def udaf(
@@ -123,7 +142,7 @@ def udaf(
     input_types: Sequence[DataType | str] | DataType | str | None = None,
     result_type: DataType | str | None = None,
     accumulator_type: DataType | str | None = None,  # noqa: ARG001 - states are pickled
-    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    deterministic: bool | None = None,
     name: str | None = None,
     func_type: str = "general",
 ) -> Any:
@@ -139,7 +158,9 @@ def udaf(
     >>> mean.kind
     'aggregate'
     """
-    return _aggregate(f, partial(AggregateWrapper, pandas=func_type == "pandas"), input_types, result_type, name)
+    _check_kind(func_type)
+    made = partial(AggregateWrapper, pandas=func_type == "pandas", deterministic=deterministic)
+    return _aggregate(f, made, input_types, result_type, name)
 
 
 def udtaf(
@@ -147,7 +168,7 @@ def udtaf(
     input_types: Sequence[DataType | str] | DataType | str | None = None,
     result_type: DataType | str | None = None,
     accumulator_type: DataType | str | None = None,  # noqa: ARG001 - states are pickled
-    deterministic: bool | None = None,  # noqa: ARG001 - plans never evaluate a call twice
+    deterministic: bool | None = None,
     name: str | None = None,
     func_type: str = "general",
 ) -> Any:
@@ -171,9 +192,9 @@ def udtaf(
     'table aggregate'
     """
     if func_type != "general":
-        raise ValueError(f"udtaf() supports only func_type='general', not {func_type!r}")
-
-    return _aggregate(f, TableAggregateWrapper, input_types, result_type, name)
+        raise ValueError(f"The func_type must be 'general', got {func_type}.")
+    made = partial(TableAggregateWrapper, deterministic=deterministic)
+    return _aggregate(f, made, input_types, result_type, name)
 
 
 def function_at(path: str) -> FunctionWrapper:

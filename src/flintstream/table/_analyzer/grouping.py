@@ -11,9 +11,10 @@ from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
 from flintstream.table._expressions.codegen import refs
-from flintstream.table._expressions.expr import Call, Column, Ref
+from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.functions.json import json_of_group
 from flintstream.table._expressions.invocations import arguments_of
+from flintstream.table._expressions.percentiles import percentile_type
 from flintstream.table._expressions.resolver import resolve
 from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import filtered
@@ -230,16 +231,25 @@ class Grouping:
         kind = t.BigIntType(False) if argument is None else argument.type
         has_groups = bool(self.keys) or self.window is not None
         name = FULL_NAMES.get(aggregate.function, aggregate.function)
-        returned = result_type(name, kind, aggregate.place, grouped=has_groups)
+        more = [resolve(item, self.scope) for item in aggregate.more]
+        if name == "PERCENTILE":
+            share = more[0].value if isinstance(more[0], Const) else 0
+            returned = percentile_type([kind, *(item.type for item in more)], share, aggregate.place)
+        else:
+            returned = result_type(name, kind, aggregate.place, grouped=has_groups)
         position = condition = None
         if argument is not None:
             position = len(parts)
             parts.append(argument)
+        others = tuple(range(len(parts), len(parts) + len(more)))
+        parts += more
         if aggregate.condition is not None:
             condition = len(parts)
             parts.append(resolve(aggregate.condition, self.scope))
             returned = returned if name == "COUNT" else returned.nullable()
-        return AggregateCall(name, position, kind, returned, aggregate.distinct, condition, aggregate.option)
+        return AggregateCall(
+            name, position, kind, returned, aggregate.distinct, condition, aggregate.option, more=others
+        )
 
     def _json(self, aggregate: s.Aggregate, argument: Expr) -> Expr:
         made = json_of_group(aggregate.function, argument, self.settings.zone)

@@ -181,6 +181,8 @@ def _aggregate(call: s.Aggregate, scope: Scope, position: Callable[[s.Syntax], i
     argument = None if call.argument is None else resolve(call.argument, scope)
     kind = t.BigIntType(False) if argument is None else argument.type
     name = FULL_NAMES.get(call.function, call.function)
+    if name == "PERCENTILE":
+        raise unsupported("PERCENTILE() OVER", call.place, "use it with GROUP BY")
     returned = result_type(name, kind, call.place, grouped=True)
     where = None if call.condition is None else position(call.condition)
     if where is not None and name != "COUNT":

@@ -9,6 +9,7 @@ from typing import Any
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.table._expressions.helpers import divide, fit, narrow, whole
 from flintstream.table._expressions.json_helpers import json_text
+from flintstream.table._expressions.percentiles import count_times, percentile, uncount_times
 
 ZERO = Decimal(0)
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "as_whole",
     "both_spread",
     "count_first",
+    "count_times",
     "divide",
     "fit",
     "freeze_key",
@@ -27,11 +29,13 @@ __all__ = [
     "less_spread",
     "more_spread",
     "narrow",
+    "percentile",
     "single",
     "spread",
     "thaw_key",
     "uncount",
     "uncount_last",
+    "uncount_times",
     "unlist",
 ]
 

@@ -22,27 +22,10 @@ if TYPE_CHECKING:
     from flintstream.table._errors import Place
 
 AGGREGATES = (
-    "ARRAY_AGG",
-    "AVG",
-    "COLLECT",
-    "COUNT",
-    "FIRST_VALUE",
-    "JSON_ARRAYAGG",
-    "JSON_OBJECTAGG",
-    "LAST_VALUE",
-    "LISTAGG",
-    "MAX",
-    "MIN",
-    "STDDEV",
-    "STDDEV_POP",
-    "STDDEV_SAMP",
-    "SUM",
-    "SINGLE_VALUE",
-    "SUM0",
-    "VARIANCE",
-    "VAR_POP",
-    "VAR_SAMP",
-)
+    "ARRAY_AGG", "AVG", "COLLECT", "COUNT", "FIRST_VALUE", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "LAST_VALUE", "LISTAGG",
+    "MAX", "MIN", "PERCENTILE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "SINGLE_VALUE", "SUM0", "VARIANCE",
+    "VAR_POP", "VAR_SAMP",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -233,6 +216,20 @@ def _own(call: AggregateCall, name: str) -> _Part:
     )
 
 
+def _percentile(call: AggregateCall) -> _Part:
+    """Return the code of PERCENTILE: the number of each value, and the last percentage."""
+    share, *frequency = call.more
+    times = f"(r[{frequency[0]}] or 0)" if frequency else "1"
+    count = f"count_times({{0}}, v, {times})" if frequency else "{0}[v] = {0}.get(v, 0) + 1"
+    return _Part(
+        ["{}", "None"],
+        [f"{{1}} = r[{share}]", count],
+        [f"uncount_times({{0}}, v, {times})"],
+        "percentile({0}, {1})",
+        ["for v, n in {b0}.items(): {0}[v] = {0}.get(v, 0) + n", "{1} = {b1} if {1} is None else {1}"],
+    )
+
+
 class OwnResult:
     """Converts what a function of the program returns to its declared type; what may still change is copied."""
 
@@ -278,7 +275,7 @@ def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
         return part
     if name == "COLLECT":
         return _counted("dict({0})")
-    return _spread(call)
+    return _percentile(call) if name == "PERCENTILE" else _spread(call)
 
 
 @dataclass(frozen=True)

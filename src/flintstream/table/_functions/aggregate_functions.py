@@ -72,14 +72,24 @@ class AggregateWrapper(FunctionWrapper):
     advice = "use it in SELECT or select()"
 
     def __init__(
-        self, function: Any, input_types: object, result_type: object, name: str | None, *, pandas: bool
+        self,
+        function: Any,
+        input_types: object,
+        result_type: object,
+        name: str | None,
+        *,
+        pandas: bool,
+        deterministic: bool | None = None,
     ) -> None:
         """Wrap an :class:`AggregateFunction`, or a function of series if ``pandas``."""
         made = OfPandas(function) if pandas else function
         if not isinstance(made, AggregateFunction):
             raise TypeError(f"udaf() needs an AggregateFunction, or func_type='pandas', but got {function!r}")
         result = made.get_result_type() if result_type is None else result_type
-        super().__init__(function, "aggregate", input_types, result, name)
+        super().__init__(function, "aggregate", input_types, result, name, deterministic)
+        if pandas and isinstance(self.result_type, (t.MapType, t.MultisetType)):
+            kind = type(self.result_type).__name__.removesuffix("Type").upper()
+            raise TypeError(f"Invalid returnType: Pandas UDAF doesn't support DataType type {kind} currently")
         self.implementation = made
         self.retracts = type(made).retract is not AggregateFunction.retract
 
@@ -93,11 +103,19 @@ class TableAggregateWrapper(AggregateWrapper):
 
     advice = "call it in flat_aggregate()"
 
-    def __init__(self, function: object, input_types: object, result_type: object, name: str | None) -> None:
+    def __init__(
+        self,
+        function: object,
+        input_types: object,
+        result_type: object,
+        name: str | None,
+        *,
+        deterministic: bool | None = None,
+    ) -> None:
         """Wrap a :class:`TableAggregateFunction`."""
         if not isinstance(function, TableAggregateFunction):
             raise TypeError(f"udtaf() needs a TableAggregateFunction, but got {function!r}")
-        super().__init__(function, input_types, result_type, name, pandas=False)
+        super().__init__(function, input_types, result_type, name, pandas=False, deterministic=deterministic)
         self.kind = "table aggregate"
         row = self.result_type
         self.names = row.names if isinstance(row, t.RowType) else ["f0"]

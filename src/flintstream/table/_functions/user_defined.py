@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class UserDefinedFunction:
         return True
 
 
-class ScalarFunction(UserDefinedFunction):
+class ScalarFunction(UserDefinedFunction, ABC):
     """A function with one result for each row: override ``eval``.
 
     >>> from flintstream.common import Configuration
@@ -159,12 +160,13 @@ class ScalarFunction(UserDefinedFunction):
     [Row(d=5)]
     """
 
+    @abstractmethod
     def eval(self, *args: Any) -> Any:
         """Return the result."""
         raise NotImplementedError
 
 
-class AsyncScalarFunction(UserDefinedFunction):
+class AsyncScalarFunction(UserDefinedFunction, ABC):
     """A function with one result for each row, which is awaited: override ``eval`` with an ``async`` one.
 
     >>> class Ask(AsyncScalarFunction):
@@ -175,12 +177,13 @@ class AsyncScalarFunction(UserDefinedFunction):
     5
     """
 
+    @abstractmethod
     async def eval(self, *args: Any) -> Any:
         """Return the result."""
         raise NotImplementedError
 
 
-class TableFunction(UserDefinedFunction):
+class TableFunction(UserDefinedFunction, ABC):
     """A function with any number of rows for each row: override ``eval``.
 
     >>> class Words(TableFunction):
@@ -190,12 +193,13 @@ class TableFunction(UserDefinedFunction):
     ['to', 'be']
     """
 
+    @abstractmethod
     def eval(self, *args: Any) -> Any:
         """Return an iterable of rows, or yield them."""
         raise NotImplementedError
 
 
-class AggregateFunction(UserDefinedFunction):
+class AggregateFunction(UserDefinedFunction, ABC):
     """A function with one result for a group of rows: override all methods that the query needs.
 
     The state of a group is an object that can be pickled: a list, a ``Row``, a ``ListView`` ...
@@ -232,10 +236,12 @@ class AggregateFunction(UserDefinedFunction):
     [Row(EXPR$0=5)]
     """
 
+    @abstractmethod
     def create_accumulator(self) -> Any:
         """Return the state of a group without rows."""
         raise NotImplementedError
 
+    @abstractmethod
     def accumulate(self, accumulator: Any, *args: Any) -> None:
         """Add a row."""
         raise NotImplementedError
@@ -248,6 +254,7 @@ class AggregateFunction(UserDefinedFunction):
         """Add other states; needed for windows that merge, such as sessions."""
         raise RuntimeError("Method merge is not implemented")
 
+    @abstractmethod
     def get_value(self, accumulator: Any) -> Any:
         """Return the result."""
         raise NotImplementedError
@@ -281,6 +288,7 @@ class TableAggregateFunction(AggregateFunction):
     [5, 8]
     """
 
+    @abstractmethod
     def emit_value(self, accumulator: Any) -> Iterable[Any]:
         """Return the rows, or yield them; a row of one column can be its value."""
         raise NotImplementedError

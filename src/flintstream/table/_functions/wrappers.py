@@ -33,16 +33,38 @@ class FunctionWrapper:
     advice = "join its rows with LATERAL TABLE(...) or join_lateral()"
 
     def __init__(
-        self, implementation: Any, kind: FunctionKind, input_types: Any, results: Any, name: str | None
+        self,
+        implementation: Any,
+        kind: FunctionKind,
+        input_types: Any,
+        results: Any,
+        name: str | None,
+        deterministic: bool | None = None,
     ) -> None:
-        """Wrap a function, an object with ``__call__``, or an object with ``eval``."""
+        """Wrap a function, an object with ``__call__``, or a :class:`UserDefinedFunction`.
+
+        Raises:
+            TypeError: It is none of these, or a type is not one of ``DataTypes``.
+            ValueError: The function says that it is not ``deterministic``.
+        """
+        if not callable(implementation) and not isinstance(implementation, UserDefinedFunction):
+            raise TypeError(
+                "Invalid function: not a function or callable (__call__ is not defined): "
+                f"{type(implementation)}; pass a function, or an object of a subclass of ScalarFunction"
+            )
+        known = implementation.is_deterministic() if isinstance(implementation, UserDefinedFunction) else None
+        if None not in {known, deterministic} and known != deterministic:
+            raise ValueError(f"Inconsistent deterministic: {deterministic} and {known}")
         self.kind = kind
+        self._deterministic = True if deterministic is None and known is None else bool(deterministic or known)
         self.implementation = implementation if hasattr(implementation, "eval") else PlainFunction(implementation)
         given = [input_types] if isinstance(input_types, (t.DataType, str)) else input_types
         self.input_types = None if given is None else [data_type_of(item) for item in given]
+        if kind != "table" and not isinstance(results, (t.DataType, str)):
+            raise TypeError(f"Invalid returnType: returnType should be DataType or str but is {results!r}")
         self.result_types = _columns(results) if kind == "table" else [data_type_of(results)]
         self.result_type = self.result_types[0]
-        self.name = name or getattr(implementation, "__name__", type(implementation).__name__)
+        self.name = self._name = name or getattr(implementation, "__name__", type(implementation).__name__)
         self.alias_names: tuple[str, ...] = ()
 
     def alias(self, *alias_names: str) -> FunctionWrapper:

@@ -44,9 +44,9 @@ class JsonMethods:
 
         >>> from flintstream.table.expressions import col
         >>> col("j").json_exists("$.a")
-        Expression(JSON_EXISTS(j, '$.a', 'FALSE'))
+        Expression(JSON_EXISTS(j, '$.a'))
         """
-        return self._apply("JSON_EXISTS", path, word("FALSE" if on_error is None else on_error.name))
+        return self._apply("JSON_EXISTS", path, *([] if on_error is None else [word(on_error.name)]))
 
     def json_value(
         self,

@@ -33,6 +33,8 @@ def aggregate(reader: Reader, name: str, given: list[exp.Expr], place: Place | N
         given = []
     if name == "COUNT" and len(given) > 1:
         return s.Aggregate(place, name, _all_known(place, _all(reader, given)), distinct)
+    if name == "PERCENTILE" and len(given) in {2, 3}:
+        return replace(s.aggregate_of(place, name, _all(reader, given)), distinct=distinct)
     if len(given) > 1 or (not given and name != "COUNT"):
         raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
     return s.Aggregate(place, name, reader.read(given[0]) if given else None, distinct, None, option)

@@ -121,6 +121,8 @@ class Statements:
         """
         tokens = Tokens(sql)
         word = tokens.peek()
+        if self.session.settings.options.get("table.sql-dialect", "default").lower() == "hive":
+            raise unsupported("the dialect of Hive", None, "set table.sql-dialect to default")
         if word in _QUERIES:
             return _query(self.session, tokens)
         method = getattr(self, f"_{word.lower()}", None)

@@ -1,0 +1,53 @@
+"""A plugin of pytest that serves ``pyflink`` from flintstream, and ``pyflink.testing`` from this folder.
+
+PyFlink's tests get their environments from base classes in ``pyflink.testing``, which start a cluster in Java, and they
+import each other as ``pyflink.table.tests``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import spec_from_file_location
+from pathlib import Path
+
+from flintstream.compat.pyflink import install
+from flintstream.options.command_line import set_defaults
+
+ENGINE = os.environ.get("UPSTREAM_ENGINE", "inline")
+FOLDER = Path(os.environ["UPSTREAM_TESTS"])
+"""The checkout's folder of tests."""
+TESTS = "pyflink.table.tests"
+HERE = {
+    f"pyflink.{module}": f"tests.corpus.upstream.testing{file}"
+    for module, file in {
+        "testing": "",
+        "testing.test_case_utils": ".test_case_utils",
+        "testing.source_sink_utils": ".source_sink_utils",
+        "datastream.tests": "",
+        "datastream.tests.test_util": ".test_util",
+        "pyflink_gateway_server": ".gateway_server",
+    }.items()
+}
+
+
+class Finder:
+    """Finds the modules that only tests have, before flintstream refuses them."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name in HERE:
+            origin = str(import_module(HERE[name]).__file__)
+            folders = [str(Path(origin).parent)] if origin.endswith("__init__.py") else None
+            return spec_from_file_location(name, origin, submodule_search_locations=folders)
+        if name == TESTS:
+            return spec_from_file_location(name, FOLDER / "__init__.py", submodule_search_locations=[str(FOLDER)])
+        if name.startswith(TESTS):
+            return spec_from_file_location(name, FOLDER / f"{name.rpartition('.')[2]}.py")
+        return None
+
+
+install()
+sys.meta_path.insert(0, Finder())
+set_defaults({"flintstream.engine": ENGINE} if ENGINE == "inline" else {}, "local[2]", None, [])
+os.environ["_PYTHON_WORKER_MEMORY_LIMIT"] = "0"  # what Flink tells its Python processes

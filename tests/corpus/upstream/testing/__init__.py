@@ -1,0 +1,1 @@
+"""``pyflink.testing`` for PyFlink's own tests on flintstream."""

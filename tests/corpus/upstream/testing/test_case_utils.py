@@ -1,0 +1,112 @@
+"""``pyflink.testing.test_case_utils``: the base classes of PyFlink's own tests, with environments of flintstream."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import unittest
+
+from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.table import StreamTableEnvironment
+
+MODE = "_python_worker_execution_mode"
+"""A variable that some tests take away themselves."""
+
+
+class PyFlinkTestCase(unittest.TestCase):
+    """A test with a folder."""
+
+    tempdir = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tempdir = tempfile.mkdtemp()
+        os.environ[MODE] = "process"
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.tempdir, ignore_errors=True)
+        os.environ.pop(MODE, None)
+
+    @classmethod
+    def assert_equals(cls, actual, expected):
+        assert sorted(actual) == sorted(expected)
+
+
+def _environment(mode):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(2)
+    env.set_runtime_mode(mode)
+    return env
+
+
+def _table_environment(env):
+    t_env = StreamTableEnvironment.create(env)
+    t_env.get_config().set("python.fn-execution.bundle.size", "1")
+    return t_env
+
+
+class PyFlinkITTestCase(PyFlinkTestCase):
+    """Tests that share an environment."""
+
+    mode = RuntimeExecutionMode.STREAMING
+    env = t_env = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.env = _environment(cls.mode)
+
+
+class PyFlinkUTTestCase(PyFlinkTestCase):
+    """Tests with an environment each."""
+
+    def setUp(self):
+        self.env = _environment(RuntimeExecutionMode.STREAMING)
+        self.t_env = _table_environment(self.env)
+
+
+class PyFlinkStreamingTestCase(PyFlinkITTestCase):
+    """Tests in STREAMING mode."""
+
+
+class PyFlinkBatchTestCase(PyFlinkITTestCase):
+    """Tests in BATCH mode."""
+
+    mode = RuntimeExecutionMode.BATCH
+
+
+class PyFlinkStreamTableTestCase(PyFlinkITTestCase):
+    """Tests of tables in STREAMING mode."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.t_env = _table_environment(cls.env)
+
+
+class PyFlinkBatchTableTestCase(PyFlinkStreamTableTestCase):
+    """Tests of tables in BATCH mode."""
+
+    mode = RuntimeExecutionMode.BATCH
+
+
+class PythonAPICompletenessTestCase:
+    """Compares classes of PyFlink with those of Java, which are not here; ``tests/parity`` does it from recordings."""
+
+
+def _load_specific_flink_module_jars(jars):
+    """Do nothing: there is no JVM that could load classes."""
+
+
+def invoke_method(*_):
+    """Raise an error: only objects of Java have the methods.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("a Java object")
+
+
+invoke_java_object_method = exec_insert_table = to_java_data_structure = invoke_method
