@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
-from flintstream.table._expressions.helpers import double_to_text
+from flintstream.table._expressions.printf_values import Format, NotFormattableError, text_of
 
-_SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)([1-9]\d*)?(?:\.(\d+))?([a-zA-Z%])")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?(t[a-zA-Z]|T[a-zA-Z]|[a-zA-Z%])")
 _LONGEST = 1 << 28
 
 
-def printf(pattern: str | None, *values: object) -> str | None:
+def printf(sizes: Sequence[int], pattern: str | None, *values: object) -> str | None:
     """Return the text; None if the pattern is None, wrong, or does not fit the values.
 
-    >>> printf("%s has %05d of %,d: %.1f%%", "a", 7, 1234567, 2.26)
+    Args:
+        sizes: The number of bits of each value that is a number in binary, and 0 of others.
+        pattern: The format.
+        values: The values.
+
+    >>> printf((0, 32, 32, 64), "%s has %05d of %,d: %.1f%%", "a", 7, 1234567, 2.25)
     'a has 00007 of 1,234,567: 2.3%'
     """
     if pattern is None:
@@ -32,95 +39,44 @@ def printf(pattern: str | None, *values: object) -> str | None:
         parts.append(pattern[at:start])
         at = found.end()
         index, flags, width, digits, letter = found.groups()
-        if letter in "n%":
-            parts.append("\n" if letter == "n" else "%")
-            continue
-        if index:
-            last = int(index[:9])
-        elif "<" not in flags:
-            following += 1
-            last = following
-        if not 0 < last <= len(values) or len(width or "") > 6 or len(digits or "") > 6:
+        if len(width or "") > 9 or len(digits or "") > 6 or len(set(flags)) < len(flags):
             return None
-        made = _made(values[last - 1], flags, digits, letter)
+        form = Format(
+            flags.replace("<", ""), -1 if width is None else int(width), -1 if digits is None else int(digits)
+        )
+        if letter in "n%":
+            made = _fixed(form, letter)
+        else:
+            if index:
+                last = int(index[:9])
+            elif "<" not in flags:
+                following += 1
+                last = following
+            if not 0 < last <= len(values):
+                return None
+            made = _formatted(form, letter, values[last - 1], sizes[last - 1])
         if made is None:
             return None
-        length += len(made) + int(width or 0)
+        length += len(made)
         if length > _LONGEST:
             raise ValueError(f"PRINTF would return a string of more than {_LONGEST:,} characters")
-        parts.append(_fill(made, flags, int(width or 0)))
+        parts.append(made)
 
 
-def _fill(text: str, flags: str, width: int) -> str:
-    if "-" in flags:
-        return text.ljust(width)
-    if "0" in flags and text[-1:].isdigit():
-        sign = text[:1] if text[:1] in "+- (" else ""
-        return sign + text[len(sign) :].rjust(width - len(sign), "0")
-    return text.rjust(width)
+def _fixed(form: Format, letter: str) -> str | None:
+    """Return a percent sign or the end of a line."""
+    if form.digits >= 0 or (letter == "n" and (form.flags or form.width >= 0)):
+        return None
+    if set(form.flags) - {"-"} or ("-" in form.flags and form.width < 0):
+        return None
+    return "\n" if letter == "n" else form.pad("%")
 
 
-def _made(value: object, flags: str, digits: str | None, letter: str) -> str | None:
-    """Return the text of a value, before it is filled up; None if the letter does not fit it."""
-    kind = letter.lower()
-    text: str | None = None
-    if kind in "bh":
-        text = ("true" if value is not False else "false") if value is not None else "false"
-        text = text if kind == "b" else None if value is not None else "null"
-    elif kind == "s":
-        text = _plain(value)
-    elif value is None:
-        text = "null"[: int(digits or 4)] if kind in "dxocfeg" else None
-    elif kind in "dxo" and isinstance(value, int) and not isinstance(value, bool):
-        text = _integer(value, flags, kind)
-    elif kind == "c" and isinstance(value, int) and not isinstance(value, bool):
-        text = chr(value) if 0 <= value <= _LAST_CHARACTER else None
-    elif kind in "feg" and isinstance(value, (float, Decimal)):
-        return _fraction(value, flags, int(digits or 6), letter)
-    if text is not None and digits is not None and kind in "sb":
-        text = text[: int(digits)]
-    return text.upper() if text is not None and letter.isupper() else text
-
-
-_LAST_CHARACTER = 0x10FFFF
-
-
-def _plain(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return (
-        f"{value:f}"
-        if isinstance(value, Decimal)
-        else double_to_text(value)
-        if isinstance(value, float)
-        else str(value)
-    )
-
-
-def _sign(text: str, flags: str) -> str:
-    if text.startswith("-"):
-        return f"({text[1:]})" if "(" in flags else text
-    return f"+{text}" if "+" in flags else f" {text}" if " " in flags else text
-
-
-def _integer(value: int, flags: str, kind: str) -> str:
-    if kind == "d":
-        return _sign(f"{value:,}" if "," in flags else str(value), flags)
-    bits = 32 if -(1 << 31) <= value < 1 << 31 else 64
-    prefix = {"x": "0x", "o": "0"}[kind] if "#" in flags else ""
-    return prefix + format(value & (1 << bits) - 1, kind)
-
-
-def _fraction(value: Any, flags: str, digits: int, letter: str) -> str:
-    if value - value != 0:
-        text = "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124 - NaN
-    else:
-        exact = Decimal(repr(value)) if isinstance(value, float) else value
-        text = format(exact, f"{',' if ',' in flags else ''}.{digits}{letter.lower()}")
-        if letter.lower() == "e":
-            mantissa, _, exponent = text.partition("e")
-            text = f"{mantissa}e{exponent[0]}{exponent[1:]:0>2}"
-    made = _sign(text, flags)
-    return made.upper() if letter.isupper() else made
+def _formatted(form: Format, letter: str, value: object, size: int) -> str | None:
+    if form.width > _LONGEST:
+        raise ValueError(f"PRINTF would return a string of more than {_LONGEST:,} characters")
+    try:
+        text = text_of(form, letter[0].lower() + letter[1:], value, size)
+    except NotFormattableError:
+        return None
+    return text.upper() if letter[0].isupper() else text

@@ -66,8 +66,15 @@ def _is_decimal(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return made
 
 
+_SIZES = {**INTEGERS, t.FloatType: 32, t.DoubleType: 64}
+"""The number of bits of binary numbers."""
+
+
 def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
-    return Call(STRING, name, tuple(arguments), structure("printf({all})"), strict=False) if arguments else None
+    if not arguments:
+        return None
+    sizes = tuple(_SIZES.get(type(argument.type), 0) for argument in arguments[1:])
+    return Call(STRING, name, tuple(arguments), structure(f"printf({sizes!r}, {{all}})"), strict=False)
 
 
 define("UPPER", "S", _as_given, "{0}.upper()")
