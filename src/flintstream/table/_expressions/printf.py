@@ -45,7 +45,7 @@ def printf(sizes: Sequence[int], pattern: str | None, *values: object) -> str | 
             flags.replace("<", ""), -1 if width is None else int(width), -1 if digits is None else int(digits)
         )
         if letter in "n%":
-            made = _fixed(form, letter)
+            made = _write_fixed(form, letter)
         else:
             if index:
                 last = int(index[:9])
@@ -54,7 +54,7 @@ def printf(sizes: Sequence[int], pattern: str | None, *values: object) -> str | 
                 last = following
             if not 0 < last <= len(values):
                 return None
-            made = _formatted(form, letter, values[last - 1], sizes[last - 1])
+            made = _write_value(form, letter, values[last - 1], sizes[last - 1])
         if made is None:
             return None
         length += len(made)
@@ -63,7 +63,7 @@ def printf(sizes: Sequence[int], pattern: str | None, *values: object) -> str | 
         parts.append(made)
 
 
-def _fixed(form: Format, letter: str) -> str | None:
+def _write_fixed(form: Format, letter: str) -> str | None:
     """Return a percent sign or the end of a line."""
     if form.digits >= 0 or (letter == "n" and (form.flags or form.width >= 0)):
         return None
@@ -72,7 +72,7 @@ def _fixed(form: Format, letter: str) -> str | None:
     return "\n" if letter == "n" else form.pad("%")
 
 
-def _formatted(form: Format, letter: str, value: object, size: int) -> str | None:
+def _write_value(form: Format, letter: str, value: object, size: int) -> str | None:
     if form.width > _LONGEST:
         raise ValueError(f"PRINTF would return a string of more than {_LONGEST:,} characters")
     try:

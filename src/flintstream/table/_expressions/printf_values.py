@@ -55,7 +55,7 @@ class Format:
             return text
         return units[: 2 * self.digits].decode("utf-16-le", "replace").replace("\ufffd", "?")
 
-    def signed(self, negative: bool, magnitude: str, prefix: str = "") -> str:
+    def with_sign(self, negative: bool, magnitude: str, prefix: str = "") -> str:
         """Return a number with its sign, filled up with zeros or spaces."""
         flags = self.flags
         before = "(" if negative and "(" in flags else "-" if negative else "+" if "+" in flags else ""
@@ -103,10 +103,10 @@ def _number(form: Format, letter: str, value: object, size: int) -> str:
     kind = letter[0]
     if isinstance(value, int) and not isinstance(value, bool):
         if kind == "d":
-            return form.signed(value < 0, f"{abs(value):,}" if "," in form.flags else str(abs(value)))
+            return form.with_sign(value < 0, f"{abs(value):,}" if "," in form.flags else str(abs(value)))
         if kind in "ox" and not set(form.flags) & set("+ ("):
             prefix = {"x": "0x", "o": "0"}[kind] if "#" in form.flags else ""
-            return form.signed(False, format(value & (1 << size) - 1, kind), prefix)
+            return form.with_sign(False, format(value & (1 << size) - 1, kind), prefix)
         if kind == "c" and size < 64 and 0 <= value <= _LAST_CHARACTER:
             return form.pad(chr(value))
         if kind == "t" and size == 64:
@@ -115,11 +115,11 @@ def _number(form: Format, letter: str, value: object, size: int) -> str:
         if math.isnan(value):
             return form.pad("NaN")
         if math.isinf(value):
-            return Format(form.flags.replace("0", ""), form.width, -1).signed(value < 0, "Infinity")
+            return Format(form.flags.replace("0", ""), form.width, -1).with_sign(value < 0, "Infinity")
         negative = math.copysign(1.0, value) < 0
         if kind == "a":
-            return form.signed(negative, _hexadecimal(abs(value), form.digits), "0x")
-        return form.signed(negative, _decimal(abs(value), form, kind))
+            return form.with_sign(negative, _hexadecimal(abs(value), form.digits), "0x")
+        return form.with_sign(negative, _decimal(abs(value), form, kind))
     raise NotFormattableError
 
 
