@@ -52,7 +52,7 @@ PLAINER = {
     r"beneath": "below",
     r"towards": "toward",
     r"misspelt": "misspelled",
-    r"behaviours?|colours?|favours?|honour(?:s|ed)?|neighbours?|licence|recognise[sd]?": "the American spelling",
+    r"(?<!-)behaviours?|colours?|favours?|honour(?:s|ed)?|neighbours?|licence|recognise[sd]?": "the American spelling",
 }
 WORDS = re.compile(rf"\b({'|'.join(PLAINER)})\b", re.IGNORECASE)
 TEXTS = [

@@ -15,6 +15,7 @@ import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyspark import SparkFiles
@@ -159,6 +160,16 @@ def test_requirements_that_are_not_there_are_refused(tmp_path):
     env = StreamExecutionEnvironment.get_execution_environment()
     with pytest.raises(FileNotFoundError, match=r"requirements\.txt"):
         env.set_python_requirements(str(tmp_path / "requirements.txt"))
+
+
+def test_files_and_directories_of_the_option_are_shipped(tmp_path, monkeypatch):
+    (tmp_path / "one.py").write_text("ONE = 1")
+    shipped = []
+    monkeypatch.setattr(dependencies, "_ship_file", lambda context, path: shipped.append(path))
+    monkeypatch.setattr(dependencies, "prepare_context", lambda context: context)
+    context = SimpleNamespace(pythonExec="python3")
+    assert dependencies.with_dependencies(context, {"python.files": f"{tmp_path / 'one.py'},{tmp_path}"}) is context
+    assert shipped == [str(tmp_path / "one.py"), str(tmp_path)]
 
 
 def test_the_inline_engine_has_no_workers_to_bring_anything_to(make_inline_env, tmp_path):

@@ -77,7 +77,16 @@ def test_an_older_key_counts_until_a_newer_one_is_set(option):
 
 
 def _sample(option):
-    samples = ("10 s", "1", "true", "1 mb", "LEVEL", "none", "LZ4_COMPRESSION")
+    samples = (
+        "10 s",
+        "1",
+        "true",
+        "1 mb",
+        "LEVEL",
+        "none",
+        "LZ4_COMPRESSION",
+        "EXCLUDE_DEFAULT_VIRTUAL_METADATA_COLUMNS",
+    )
     for sample in samples:
         try:
             option.parse(sample)

@@ -79,5 +79,8 @@ def test_a_file_without_a_token_is_refused(tmp_path, content):
     file = tmp_path / "token"
     if content is not None:
         file.write_text(content)
-    with pytest.raises(PlanError, match=r"token-file' (does not name a readable token file|names an empty file)"):
+    with pytest.raises(
+        PlanError,
+        match=r"metrics\.prometheus\.token-file' (does not name a readable token file|names an empty file)",
+    ):
         prometheus.endpoint_at("127.0.0.1", 0, str(file))

@@ -153,7 +153,9 @@ def test_settings_without_a_meaning_here_are_harmless(t_env):
     more.set_string("parallelism.default", "1")
     config.add_configuration(more)
     assert config.to_map()["parallelism.default"] == "1"
-    with t_env.sql_query("SELECT 1").execute().collect() as rows:
+    with pytest.warns(UserWarning, match=r"'pipeline\.jars' has no effect here"):
+        found = t_env.sql_query("SELECT 1").execute()
+    with found.collect() as rows:
         assert [tuple(row) for row in rows] == [(1,)]
     config.set_python_executable("python3")
     assert config.get("python.executable", "") == config.get_python_executable() == "python3"

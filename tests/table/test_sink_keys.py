@@ -199,13 +199,25 @@ def test_rows_with_null_are_left_out_if_an_option_says_so(tmp_path, mode):
     assert contents(path) == [("a", 1)]
 
 
+@pytest.mark.parametrize(
+    ("mode", "parallelism", "exchanges"), [("AUTO", None, 1), ("FORCE", None, 2), ("NONE", 3, 1), ("AUTO", 3, 2)]
+)
+def test_the_rows_of_a_key_go_to_one_subtask_of_the_sink(tmp_path, mode, parallelism, exchanges):
+    env, t_env = environment()
+    t_env.get_config().set("table.exec.sink.keyed-shuffle", mode)
+    sink(t_env, tmp_path / "db", **({} if parallelism is None else {"sink.parallelism": str(parallelism)}))
+    events(env, t_env, [(1, "a")])
+    plan = steps(env, t_env, "INSERT INTO sink SELECT name, COUNT(*) FROM events GROUP BY name")
+    assert plan.count("HASH") == exchanges
+
+
 @pytest.mark.parametrize("key", ["table.exec.sink.not-null-enforcer", "table.exec.sink.upsert-materialize"])
 def test_a_wrong_option_is_named(tmp_path, key):
     env, t_env = environment()
     t_env.get_config().set(key, "DROPPED")
     sink(t_env, tmp_path / "db")
     events(env, t_env, [(1, "a")])
-    with pytest.raises(SqlError, match=f"the option '{key}' does not accept 'DROPPED'"):
+    with pytest.raises(SqlError, match=rf"the option '{key}' must be one of \w+.*, got 'DROPPED'"):
         t_env.execute_sql("INSERT INTO sink SELECT name, COUNT(*) FROM events GROUP BY name")
 
 

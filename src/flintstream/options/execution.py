@@ -45,6 +45,7 @@ BUFFER_TIMEOUT = Option(
     duration(-1),
     100,
     "if set, an epoch ends after this time, for low latency; `-1` for no limit; `set_buffer_timeout`",
+    ("execution.buffer-timeout",),
 )
 CONTROL = Option(
     "flintstream.control",

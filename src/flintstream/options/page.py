@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flintstream.options.flink_keys import GROUPS
 from flintstream.options.table import THEMES
 
 if TYPE_CHECKING:
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     from flintstream.options.option import Option
 
-__all__ = ["fill", "table"]
+__all__ = ["fill", "keys_without_effect", "table"]
 
 _PLACE = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
+_KEYS = re.compile(r"(<!-- keys without effect -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 
 
 def table(options: Iterable[Option[Any]]) -> str:
@@ -30,9 +32,19 @@ def table(options: Iterable[Option[Any]]) -> str:
     return "\n".join(rows)
 
 
+def keys_without_effect() -> str:
+    """Return Flink's keys that have no effect here, with the reasons, as a table in Markdown."""
+    rows = ["| why | keys | warning |", "|---|---|---|"]
+    for group in GROUPS:
+        keys = ", ".join(f"`{key}`" for key in group.keys)
+        rows.append(f"| {group.because} | {keys} | {'yes' if group.warns else 'no'} |")
+    return "\n".join(rows)
+
+
 def fill(page: str) -> str:
     """Return a page with the current tables inserted between the comments that mark them."""
-    return _PLACE.sub(lambda place: f"{place[1]}\n{table(THEMES[place[2]])}\n\n{place[3]}", page)
+    page = _PLACE.sub(lambda place: f"{place[1]}\n{table(THEMES[place[2]])}\n\n{place[3]}", page)
+    return _KEYS.sub(lambda place: f"{place[1]}\n{keys_without_effect()}\n\n{place[2]}", page)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from flintstream.options import autoscaler, checkpointing, execution, ignored, metrics, restarts, rocksdb, state
+from flintstream.options import autoscaler, checkpointing, execution, ignored, metrics, restarts, rocksdb, state, tables
 from flintstream.options.flink_keys import is_of_flink, keys_of_flink
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ __all__ = ["DOCUMENTATION", "OPTIONS", "OURS", "THEMES", "check_values", "option
 
 THEMES: dict[str, tuple[Option[Any], ...]] = {
     "execution": execution.OPTIONS,
+    "tables": tables.OPTIONS,
     "checkpointing": checkpointing.OPTIONS,
     "state": state.OPTIONS,
     "rocksdb": rocksdb.OPTIONS,
@@ -31,7 +32,7 @@ OPTIONS = tuple(option for options in THEMES.values() for option in options)
 
 DOCUMENTATION = "docs/reference/configuration.md"
 
-OURS = ("flintstream.", "state.", "execution.", "restart-strategy.", "pipeline.", "parallelism.", "python.")
+OURS = ("flintstream.", "state.", "execution.", "restart-strategy.", "pipeline.", "parallelism.", "python.", "table.")
 """Prefixes for which all keys are known. Other keys belong to Spark, to other parts of Flink or to the program."""
 
 _NAMED_BY_USERS = f"{execution.JOB_PARAMETERS.key}."

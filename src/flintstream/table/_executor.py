@@ -9,6 +9,7 @@ from flintstream.common.types import _make_row
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.options.execution import RUNTIME_MODE
+from flintstream.options.tables import COLUMN_WIDTH, SYNC
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.narrowing import narrow
@@ -66,14 +67,18 @@ class Executor:
         """Run a job that inserts the rows of plans into tables, into all columns if none are named."""
 
         def build() -> None:
-            for insert in inserts:
-                self.session.insert(insert)
+            with self.session.own_parallelism():
+                for insert in inserts:
+                    self.session.insert(insert)
 
         names = [".".join(self.session.catalog.path(insert.name)) for insert in inserts]
         _, client = self.session.alone(build, f"insert-into_{', '.join(names)}", lasts=True)
         columns = [Column(name, t.DataTypes.BIGINT()) for name in names]
         results = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
-        return TableResult(columns, results, client, writes=True)
+        made = TableResult(columns, results, client, writes=True)
+        if self.env._configuration.get(SYNC):
+            made.wait()
+        return made
 
     def execute(self, node: Node) -> TableResult:
         """Run a job that computes the rows of a plan."""
@@ -84,11 +89,13 @@ class Executor:
         sink, client = self.session.alone(build, "collect")
         streaming = self.env._configuration.get(RUNTIME_MODE) != "BATCH"
         columns = node.columns if streaming else [Column(column.name, column.type) for column in node.columns]
-        return TableResult(columns, Collected(sink, client), client, streaming=streaming)
+        widest = self.env._configuration.get(COLUMN_WIDTH)
+        return TableResult(columns, Collected(sink, client), client, streaming=streaming, widest=widest)
 
     def stream_of(self, node: Node) -> DataStream:
         """Return the rows of a plan as a stream of ``Row``."""
         code = edges.rows_of(node.columns, changelog=node.changelog)
-        rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
+        with self.session.own_parallelism():
+            rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
         rows._transformation.output_type = None
         return rows

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from flintstream.common.configuration import Configuration
 from flintstream.options.execution import RUNTIME_MODE
-from flintstream.table._catalog.catalog import CATALOG, DATABASE
+from flintstream.options.tables import CATALOG_NAME, DATABASE_NAME
 
 __all__ = ["EnvironmentSettings"]
-
-_CATALOG = "table.builtin-catalog-name"
-_DATABASE = "table.builtin-database-name"
 
 
 class EnvironmentSettings:
@@ -22,6 +19,9 @@ class EnvironmentSettings:
     >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
     >>> settings.is_streaming_mode(), EnvironmentSettings.in_streaming_mode().is_streaming_mode()
     (False, True)
+    >>> batch = Configuration.from_dict({"execution.runtime-mode": "BATCH"})
+    >>> EnvironmentSettings.new_instance().with_configuration(batch).build().is_streaming_mode()
+    False
     >>> settings.get_configuration().get_string("flintstream.engine", "spark")
     'inline'
     >>> settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
@@ -34,17 +34,15 @@ class EnvironmentSettings:
         def __init__(self) -> None:
             """Start with streaming mode."""
             self._configuration = Configuration()
-            self._streaming = True
-            self._names: dict[str, str] = {}
 
         def with_built_in_catalog_name(self, built_in_catalog_name: str) -> EnvironmentSettings.Builder:
             """Set the name of the catalog, ``default_catalog`` by default."""
-            self._names[_CATALOG] = built_in_catalog_name
+            self._configuration.set(CATALOG_NAME, built_in_catalog_name)
             return self
 
         def with_built_in_database_name(self, built_in_database_name: str) -> EnvironmentSettings.Builder:
             """Set the name of the database, ``default_database`` by default."""
-            self._names[_DATABASE] = built_in_database_name
+            self._configuration.set(DATABASE_NAME, built_in_database_name)
             return self
 
         def use_blink_planner(self) -> EnvironmentSettings.Builder:
@@ -53,36 +51,37 @@ class EnvironmentSettings:
 
         def in_streaming_mode(self) -> EnvironmentSettings.Builder:
             """Choose streaming mode."""
-            self._streaming = True
+            self._configuration.set(RUNTIME_MODE, "STREAMING")
             return self
 
         def in_batch_mode(self) -> EnvironmentSettings.Builder:
             """Choose batch mode."""
-            self._streaming = False
+            self._configuration.set(RUNTIME_MODE, "BATCH")
             return self
 
         def with_configuration(self, configuration: Configuration) -> EnvironmentSettings.Builder:
-            """Add settings; ``execution.runtime-mode`` chooses the mode, unless a later call does."""
-            self._configuration = configuration
-            if RUNTIME_MODE.key in configuration.to_dict():
-                self._streaming = configuration.get(RUNTIME_MODE).upper() == "STREAMING"
+            """Add settings. Of those with the same key, the last one counts: ``execution.runtime-mode`` is the mode."""
+            self._configuration.add_all(configuration)
             return self
 
         def build(self) -> EnvironmentSettings:
-            """Return the settings."""
+            """Return the settings.
+
+            Raises:
+                ValueError: The mode is AUTOMATIC, which tables do not have.
+            """
             configuration = Configuration()
             configuration.add_all(self._configuration)
-            for key, name in self._names.items():
-                configuration.set_string(key, name)
-            return EnvironmentSettings(configuration, streaming=self._streaming)
+            return EnvironmentSettings(configuration)
 
-    def __init__(self, configuration: Configuration | None = None, *, streaming: bool = True) -> None:
-        """Take the configuration and the mode."""
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        """Take the configuration."""
         self._configuration = Configuration()
         if configuration is not None:
             self._configuration.add_all(configuration)
-        self._streaming = streaming
-        self._configuration.set_string(RUNTIME_MODE.key, "STREAMING" if streaming else "BATCH")
+        if self._configuration.get(RUNTIME_MODE) == "AUTOMATIC":
+            raise ValueError(f"tables need the '{RUNTIME_MODE.key}' BATCH or STREAMING, got 'AUTOMATIC'")
+        self._configuration.set(RUNTIME_MODE, self._configuration.get(RUNTIME_MODE))
 
     @staticmethod
     def new_instance() -> EnvironmentSettings.Builder:
@@ -92,16 +91,16 @@ class EnvironmentSettings:
     @staticmethod
     def in_streaming_mode() -> EnvironmentSettings:
         """Return settings for streams."""
-        return EnvironmentSettings(streaming=True)
+        return EnvironmentSettings.new_instance().in_streaming_mode().build()
 
     @staticmethod
     def in_batch_mode() -> EnvironmentSettings:
         """Return settings for batches."""
-        return EnvironmentSettings(streaming=False)
+        return EnvironmentSettings.new_instance().in_batch_mode().build()
 
     def is_streaming_mode(self) -> bool:
         """Return whether tables are streams."""
-        return self._streaming
+        return self._configuration.get(RUNTIME_MODE) != "BATCH"
 
     def get_configuration(self) -> Configuration:
         """Return the configuration."""
@@ -109,8 +108,8 @@ class EnvironmentSettings:
 
     def get_built_in_catalog_name(self) -> str:
         """Return the name of the catalog."""
-        return self._configuration.get_string(_CATALOG, CATALOG)
+        return self._configuration.get(CATALOG_NAME)
 
     def get_built_in_database_name(self) -> str:
         """Return the name of the database."""
-        return self._configuration.get_string(_DATABASE, DATABASE)
+        return self._configuration.get(DATABASE_NAME)

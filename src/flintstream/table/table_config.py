@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from flintstream.common.configuration import Configuration
 from flintstream.options.execution import PYTHON_EXECUTABLE
-from flintstream.options.units import parse_nanos
+from flintstream.options.tables import LOCAL_TIME_ZONE, STATE_TTL
 from flintstream.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
@@ -65,11 +65,11 @@ class TableConfig:
 
     def set_local_timezone(self, timezone_id: str) -> None:
         """Set the time zone of the session."""
-        self.set("table.local-time-zone", timezone_id)
+        self.set(LOCAL_TIME_ZONE.key, timezone_id)
 
     def get_local_timezone(self) -> str:
         """Return the time zone of the session."""
-        return self.get("table.local-time-zone", "UTC")
+        return self.get(LOCAL_TIME_ZONE.key, "UTC")
 
     def add_configuration(self, configuration: Configuration) -> None:
         """Set all options of a configuration."""
@@ -81,11 +81,11 @@ class TableConfig:
 
     def set_idle_state_retention(self, duration: timedelta) -> None:
         """Set how long state is kept that nothing has changed: ``table.exec.state.ttl``."""
-        self.set("table.exec.state.ttl", f"{int(duration.total_seconds() * 1000)} ms")
+        self.set(STATE_TTL.key, f"{int(duration.total_seconds() * 1000)} ms")
 
     def get_idle_state_retention(self) -> timedelta:
         """Return how long state is kept; 0 for no limit."""
-        return timedelta(milliseconds=parse_nanos(self.get("table.exec.state.ttl", "0 ms")) // 1_000_000)
+        return timedelta(milliseconds=self._configuration.get(STATE_TTL))
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
         """Set an option without effect: there is no code for the JVM."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.leaving import write_text
 from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.datastream._streams.collect import caption
+from flintstream.options.tables import COLUMN_WIDTH
 from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.result_kind import ResultKind
@@ -112,6 +113,7 @@ class TableResult:
         kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT,
         streaming: bool = False,
         writes: bool = False,
+        widest: int = COLUMN_WIDTH.default,
     ) -> None:
         """Hold the rows of a statement; programs get results from ``execute_sql`` and ``execute``."""
         self._writes = writes
@@ -120,6 +122,7 @@ class TableResult:
         self._client = client
         self._kind = kind
         self._streaming = streaming
+        self._widest = widest
 
     def get_job_client(self) -> JobClient | None:
         """Return the client of the job; None if the statement needed none."""
@@ -161,9 +164,12 @@ class TableResult:
             return
         rows = iter(self._rows)
         told = self._client is None
-        for line in (
-            answer_lines(self._columns, rows) if told else print_lines(self._columns, rows, kinds=self._streaming)
-        ):
+        lines = (
+            answer_lines(self._columns, rows)
+            if told
+            else print_lines(self._columns, rows, self._widest, kinds=self._streaming)
+        )
+        for line in lines:
             write_text(sys.stdout, f"{line}\n")
 
     def _repr_html_(self) -> str:

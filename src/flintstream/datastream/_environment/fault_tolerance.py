@@ -10,6 +10,7 @@ from flintstream.datastream._settings import check_bool, warn_removed
 from flintstream.datastream.checkpoint_storage import check_savepoint_directory, savepoint_directory
 from flintstream.datastream.state_backend import StateBackend
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
+from flintstream.options.flink_keys import misleading
 from flintstream.options.state import BACKEND, CHANGELOG
 from flintstream.options.table import DOCUMENTATION, check_values, unknown_keys
 
@@ -225,9 +226,13 @@ class FaultTolerance:
         return settings
 
     def _check_configuration(self) -> None:
-        """Raise an error for invalid values, and warn of unknown keys that look like keys of Flink or flintstream."""
+        """Raise an error for invalid values, and warn of keys that are unknown or have no effect."""
         entries = self._configuration.to_dict()
         check_values(entries)
+        for key in entries:
+            because = misleading(key)
+            if because is not None:
+                warnings.warn(f"the configuration key '{key}' has no effect here: {because}", stacklevel=_STARTS_JOB)
         for key, nearest in unknown_keys(entries).items():
             hint = "" if nearest is None else f" (did you mean '{nearest}'?)"
             warnings.warn(

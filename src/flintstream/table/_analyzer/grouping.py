@@ -170,7 +170,9 @@ class Grouping:
         for item in items:
             if isinstance(item, s.Star):
                 chosen = [
-                    i for i in range(len(self.scope.columns)) if item.table in {None, *self.scope.tables[i : i + 1]}
+                    i
+                    for i, column in enumerate(self.scope.columns)
+                    if column.in_star and item.table in {None, *self.scope.tables[i : i + 1]}
                 ]
                 found += [s.Name(item.place, (self.scope.columns[i].name,)) for i in chosen]
             else:

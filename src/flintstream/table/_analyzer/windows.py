@@ -135,7 +135,15 @@ def group_window(
     slide, size = (sizes[0], sizes[1]) if kind == "HOP" and len(sizes) > 1 else (0, sizes[0])
     offset = sizes[-1] if len(sizes) > (2 if kind == "HOP" else 1) and kind != "SESSION" else 0
     spec = WindowSpec(
-        kind, size, slide, offset, column.time == "ROWTIME", rows=rows, zone="" if rows else _zone(column, scope.zone)
+        kind,
+        size,
+        slide,
+        offset,
+        column.time == "ROWTIME",
+        rows=rows,
+        place=key.place,
+        zone="" if rows else _zone(column, scope.zone),
+        older=True,
     )
     tables = {f"{kind}_{part}": name for part, name in _PARTS.items()}
 

@@ -82,6 +82,8 @@ class Column:
     name: str
     type: DataType
     time: str = ""
+    in_star: bool = True
+    """Whether ``*`` stands for it, too."""
 
 
 def template(text: str) -> Emit:

@@ -145,7 +145,9 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
         if isinstance(item, s.Star):
             if item.table is not None and item.table not in scope.tables:
                 raise TableNotFoundError(item.table, item.place, set(scope.tables))
-            shown = [i for i, element in enumerate(scope.columns) if not element.name.startswith(HIDDEN)]
+            shown = [
+                i for i, column in enumerate(scope.columns) if column.in_star and not column.name.startswith(HIDDEN)
+            ]
             chosen = [i for i in shown if item.table is None or scope.tables[i] == item.table]
             found += [_column(scope, i) for i in chosen]
         elif isinstance(item, s.Apply) and item.function == "FLATTEN":

@@ -157,7 +157,7 @@ class PositionsOf:
 
 
 class ChangelogNormalize(KeyedProcessFunction):
-    """Turns the newest rows of keys into changes that say what they replace."""
+    """Turns the newest rows of keys, or changes of which some are repeated, into changes that say what they replace."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the last row."""
@@ -166,6 +166,8 @@ class ChangelogNormalize(KeyedProcessFunction):
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Replace the row of a key, or remove it."""
         row, before = value[:-1], self.last.value()
+        if value[-1] == UPDATE_BEFORE:
+            return  # what it takes back is known
         if value[-1] == DELETE:
             if before is not None:
                 self.last.clear()

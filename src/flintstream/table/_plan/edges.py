@@ -8,7 +8,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.codegen import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Column
@@ -24,14 +24,16 @@ def _loop(body: str, where: str, *, stamped: bool) -> str:
     return "\n".join([head, loop, *skip, f"        append({body})", *(["        stamp(t)"] if stamped else [])])
 
 
-def both(body: str, where: str = "") -> tuple[Source, Source]:
+def both(body: str, where: str = "", known: Mapping[str, object] | None = None) -> tuple[Source, Source]:
     """Return the code that converts each record ``r``, for records without timestamps and with them.
 
     Args:
         body: The expression for the result.
         where: The condition for a record to have one; all have by default.
+        known: What names in the code stand for.
     """
-    return Source(_loop(body, where, stamped=False), {}, ()), Source(_loop(body, where, stamped=True), {}, ())
+    with_and_without = [Source(_loop(body, where, stamped=stamped), dict(known or {}), ()) for stamped in (False, True)]
+    return with_and_without[0], with_and_without[1]
 
 
 def each_of_lists() -> tuple[Source, Source]:

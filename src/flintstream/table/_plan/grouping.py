@@ -17,10 +17,18 @@ from flintstream.datastream.window import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from flintstream.table._errors import unsupported
+from flintstream.options.tables import (
+    ALLOW_LATENESS,
+    EARLY_FIRE,
+    EARLY_FIRE_DELAY,
+    LATE_FIRE,
+    LATE_FIRE_DELAY,
+)
+from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Const
 from flintstream.table._logical.nodes import Calc, Node
+from flintstream.table._operators.emits import ChangesOfWindow, Emits, EmitTrigger
 from flintstream.table._operators.grouping import (
     NOTHING,
     Changes,
@@ -63,6 +71,8 @@ class WindowSpec:
     place: Place | None = field(default=None, compare=False)
     zone: str = ""
     """The time zone whose clocks show where windows begin; empty for UTC."""
+    older: bool = False
+    """Whether it is a window of ``GROUP BY TUMBLE(...)``, or of the Table API."""
 
     def assigner(self) -> Any:
         """Return the assigner of windows."""
@@ -115,6 +125,8 @@ class Grouped(Node):
     """Whether only final results count, as in BATCH mode."""
     by_block: bool = False
     """Whether results between the rows of a block do not appear."""
+    emits: Emits | None = None
+    """When windows have results beside those of their end; None for never."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -124,7 +136,9 @@ class Grouped(Node):
     @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
-        return self.window is None and not self.final and (bool(self.calls) or self.input.changelog)
+        if self.window is not None:
+            return self.emits is not None
+        return not self.final and (bool(self.calls) or self.input.changelog)
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
@@ -157,7 +171,10 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         elif zone is not None and node.window.kind != "SESSION":
             assigner = LocalProcessingTime(assigner, zone)
         windows = stream.key_by(FirstColumns(node.keys)).window(assigner)
-        function = WithWindow(zone, event_time=event_time)
+        function = (WithWindow if node.emits is None else ChangesOfWindow)(zone, event_time=event_time)
+        if node.emits is not None:
+            windows = windows.trigger(EmitTrigger(node.emits, event_time=event_time))
+            windows = windows.allowed_lateness(node.emits.lateness_ms)
         made = windows.aggregate(WindowAggregate(code, changelog=changelog), function).name("WindowAggregate")
         return then(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
     code = aggregation(node.calls, retracts=changelog)
@@ -215,4 +232,30 @@ def grouped(
 ) -> Grouped:
     """Return a grouping with the settings of the session."""
     by_block = settings.by_block or settings.batch
-    return Grouped(columns, node, keys, calls, window, settings.state_ttl_ms, settings.batch, by_block)
+    emits = None if window is None or settings.batch else _emits(settings, window)
+    return Grouped(columns, node, keys, calls, window, settings.state_ttl_ms, settings.batch, by_block, emits)
+
+
+def _emits(settings: PlannerSettings, window: WindowSpec) -> Emits | None:
+    """Return when a window has results beside that of its end.
+
+    Raises:
+        SqlError: It cannot have any, or a delay is missing.
+    """
+    early, late = settings.value(EARLY_FIRE), settings.value(LATE_FIRE) and window.event_time
+    if not (early or late) or window.rows:
+        return None
+    if not window.older or window.kind == "SESSION":
+        what = f"{window.kind}{at(window.place)}" if window.kind == "SESSION" else "a window table function"
+        raise SqlError(
+            f"'{EARLY_FIRE.key}' and '{LATE_FIRE.key}' do not apply to {what}: only GROUP BY TUMBLE(...) and HOP(...) "
+            "have results before and after their end"
+        )
+    delays = [settings.value(option) for option in (EARLY_FIRE_DELAY, LATE_FIRE_DELAY)]
+    for enabled, option, delay in zip((early, late), (EARLY_FIRE_DELAY, LATE_FIRE_DELAY), delays, strict=True):
+        if enabled and delay is None:
+            raise SqlError(f"the option '{option.key}' is missing: set it to '0 s' for a result after each row")
+    lateness = (settings.value(ALLOW_LATENESS) or settings.state_ttl_ms) if late else 0
+    if late and not lateness:
+        raise SqlError(f"'{LATE_FIRE.key}' needs '{ALLOW_LATENESS.key}': how long windows take rows after their end")
+    return Emits(delays[0] if early else None, delays[1] if late else None, lateness)

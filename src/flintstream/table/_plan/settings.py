@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flintstream.table._errors import SqlError, nearest
+from flintstream.table._errors import SqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+    from typing import TypeVar
+
+    from flintstream.options.option import Option
+
+    T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,13 +31,13 @@ class PlannerSettings:
     options: Mapping[str, str]
     """All options of the session."""
 
-    def choice(self, key: str, known: Sequence[str]) -> str:
-        """Return which of some words an option is, the first one by default.
+    def value(self, option: Option[T]) -> T:
+        """Return the value of an option.
 
         Raises:
-            SqlError: It is another word.
+            SqlError: It is invalid.
         """
-        found = self.options.get(key, known[0]).upper()
-        if found not in known:
-            raise SqlError(f"the option '{key}' does not accept '{found}'{nearest(found, known)}")
-        return found
+        try:
+            return option.read(self.options)
+        except ValueError as error:
+            raise SqlError(f"the option {error}") from None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flintstream.options.tables import SORT_LIMIT
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregates import aggregation
 from flintstream.table._expressions.expr import Column, Ref
@@ -125,7 +126,10 @@ def a_part(settings: PlannerSettings, node: Node, skipped: int | None, limit: in
 
 @translation.register(Sort)
 def _(node: Sort, env: StreamExecutionEnvironment) -> DataStream:
-    node.checked()
+    node = node.checked()
+    most = env._configuration.get(SORT_LIMIT)
+    if node.batch and node.order and node.limit is None and most >= 0:
+        node = replace(node, limit=most)
     keyed = translate(node.input, env).key_by(RowFunction([]))
     width = len(node.columns)
     over: dict[str, Any] = {

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.expr import Column
 
-WIDEST = 30
 NULL = "<NULL>"
 
 
-def print_lines(columns: Sequence[Column], rows: Iterator[Any], *, kinds: bool) -> Iterator[str]:
-    """Yield the lines of a query's result, as its rows come, with the kinds of change if wanted."""
+def print_lines(columns: Sequence[Column], rows: Iterator[Any], widest: int, *, kinds: bool) -> Iterator[str]:
+    """Yield the lines of a query's result, as its rows come, with the kinds of change if wanted.
+
+    Texts and collections are cut to the width ``widest``.
+    """
     heads = [column.name for column in columns]
-    widths = [max(_wide(column.name), _width_of(column.type)) for column in columns]
+    widths = [max(_wide(column.name), _width_of(column.type, widest)) for column in columns]
     if kinds:
         heads, widths = ["op", *heads], [2, *widths]
     count = 0
@@ -78,8 +80,8 @@ def _wide(text: str) -> int:
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _width_of(kind: DataType) -> int:
-    width = WIDEST
+def _width_of(kind: DataType, widest: int) -> int:
+    width = widest
     if type(kind) in DIGITS:
         width = DIGITS[type(kind)] + 1
     elif isinstance(kind, t.DecimalType):

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.datastream._environment.job import client_of
+from flintstream.graph.transformation import SinkTransformation
 from flintstream.options.execution import RUNTIME_MODE
+from flintstream.options.tables import (
+    EXPANSION,
+    HINTS,
+    IDLE_TIMEOUT,
+    LOCAL_TIME_ZONE,
+    MINI_BATCH,
+    PARALLELISM,
+    STATE_TTL,
+)
 from flintstream.options.units import parse_nanos
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog.catalog import Catalog, Declared, View
@@ -29,7 +40,7 @@ from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import TIMESTAMPS, IntervalType, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flintstream.common.job_client import JobClient
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
@@ -42,8 +53,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-IDLE_TIMEOUT = "table.exec.source.idle-timeout"
-"""After this time without a row, a subtask of a source no longer holds back the watermark of others."""
+_ALIASED, _DEFAULT = (f"EXCLUDE_{which}_VIRTUAL_METADATA_COLUMNS" for which in ("ALIASED", "DEFAULT"))
 
 
 class Session:
@@ -56,20 +66,19 @@ class Session:
     @property
     def zone(self) -> str:
         """The time zone of the session."""
-        found = self.env._configuration.to_dict().get("table.local-time-zone", "default")
+        found = self.env._configuration.get(LOCAL_TIME_ZONE)
         return "UTC" if found == "default" else found
 
     @property
     def settings(self) -> PlannerSettings:
         """What plans depend on, as it is set now."""
         configuration = self.env._configuration
-        options = configuration.to_dict()
         return PlannerSettings(
             self.zone,
             batch=configuration.get(RUNTIME_MODE) == "BATCH",
-            by_block=options.get("table.exec.mini-batch.enabled", "false").lower() == "true",
-            state_ttl_ms=parse_nanos(options.get("table.exec.state.ttl", "0 ms")) // 1_000_000,
-            options=options,
+            by_block=configuration.get(MINI_BATCH),
+            state_ttl_ms=configuration.get(STATE_TTL),
+            options=configuration.to_dict(),
         )
 
     def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
@@ -85,6 +94,8 @@ class Session:
             SqlError: There is none of this name, or a view has options.
         """
         found = self.catalog.find(name, place)
+        if options and not self.env._configuration.get(HINTS):
+            raise SqlError(f"the hint OPTIONS{at(place)} is not allowed: '{HINTS.key}' is false")
         if isinstance(found, View):
             if options:
                 raise SqlError(f"OPTIONS{at(place)} apply to a table, but '{'.'.join(name)}' is a view")
@@ -138,13 +149,28 @@ class Session:
                 node, marks = replace(node, open=partial(node.open, watermarks=(code, marks))), None
         if [column.name for column in node.columns] != list(order):
             node = calc(node, items)
-        columns = tuple(Column(item.name, keys.get(item.name, item.expression.type), item.time) for item in items)
+        hidden = self._not_in_star(table)
+        columns = tuple(
+            Column(item.name, keys.get(item.name, item.expression.type), item.time, item.name not in hidden)
+            for item in items
+        )
         if marks is None:
             return replace(node, columns=columns)
         read = partial(_with_watermarks, node, position, marks)
         lookup, places = node.lookup if isinstance(node, Scan) else None, tuple(map(list(order).index, key))
         fewer = None if marks.code else partial(_narrowed_with_watermarks, node, position, marks)
         return Scan(columns, name, read, node.changelog, lookup, places, fewer)
+
+    def _not_in_star(self, table: DeclaredTable) -> frozenset[str]:
+        """Return the metadata columns for which ``*`` does not stand."""
+        left_out = self.env._configuration.get(EXPANSION) or ()
+        return frozenset(
+            column.name
+            for column in table.columns
+            if column.metadata is not None
+            and column.virtual
+            and (_ALIASED if column.metadata != column.name else _DEFAULT) in left_out
+        )
 
     def with_time(self, node: Node, position: int) -> Node:
         """Return a bounded table whose rows have the time of a column, which becomes a time attribute."""
@@ -175,8 +201,8 @@ class Session:
             )
         if isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK":
             return position, None
-        idle = table.options.get("scan.watermark.idle-timeout") or self.settings.options.get(IDLE_TIMEOUT)
-        idle_ms = 0 if idle is None else parse_nanos(idle) // 1_000_000
+        own = table.options.get("scan.watermark.idle-timeout")
+        idle_ms = parse_nanos(own) // 1_000_000 if own else self.env._configuration.get(IDLE_TIMEOUT)
         marks = Watermarks(idle_ms=idle_ms, alignment=alignment_of(name, table.options))
         all_columns = tuple(Column(item.name, item.expression.type) for item in items)
         made = resolve(syntax, self.scope(all_columns))
@@ -233,12 +259,27 @@ class Session:
                 items.append(Item(column.name, Const(column.type.nullable(), None)))
         return calc(node, items)
 
+    @property
+    def _pending(self) -> list[Transformation]:
+        """The steps of the program that no job has run."""
+        return self.env._transformations
+
+    @contextmanager
+    def own_parallelism(self) -> Iterator[None]:
+        """Give the steps that are added inside the block the parallelism of tables, if an option sets one."""
+        first = len(self._pending)
+        yield
+        parallelism = self.env._configuration.get(PARALLELISM)
+        for step in self._pending[first:] if parallelism > 0 else ():
+            if step.parallelism is None and not (isinstance(step, SinkTransformation) and step.follows_input):
+                step.parallelism = parallelism
+
     def alone(self, build: Callable[[], T], job_name: str, *, lasts: bool = False) -> tuple[T, JobClient]:
         """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``.
 
         If it ``lasts``, ``flintstream run`` waits for it when the program has ended.
         """
-        pending: list[Transformation] = self.env._transformations
+        pending = self._pending
         kept = list(pending)
         pending.clear()
         try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.options.tables import KEYED_SHUFFLE, LENGTHS, MATERIALIZE, NOT_NULL, REQUIRE_CONFLICT
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
 from flintstream.table._connectors.registry import sink_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc, Scan
+from flintstream.table._operators.lengths import OF_LENGTH, FitRow, LengthCheck
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.upserts import NullCheck, SinkConflicts, SinkMaterializer
 from flintstream.table._plan import edges
@@ -32,10 +34,6 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.settings import PlannerSettings
     from flintstream.table._session.inserts import ConflictStrategy
-
-MATERIALIZE = "table.exec.sink.upsert-materialize"
-REQUIRED = "table.exec.sink.require-on-conflict"
-NOT_NULL = "table.exec.sink.not-null-enforcer"
 
 
 def write(
@@ -77,6 +75,7 @@ def write(
             "PRIMARY KEY (...) NOT ENFORCED"
         )
     stream = _without_nulls(settings, translate(narrow(ready), env), query, seen)
+    stream = _of_right_length(settings, stream, seen)
     if table.primary_key and not settings.batch and (made.changes == UPSERTS or made.any_changes):
         if not changelog and _is_distinct(ready) and not _is_in_order(ready, seen):
             stream, changelog = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)"))), True
@@ -121,7 +120,7 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
     ]
     if not strict:
         return stream
-    drops = settings.choice(NOT_NULL, ("ERROR", "DROP")) == "DROP"
+    drops = settings.value(NOT_NULL) == "DROP"
     check = NullCheck(table.name, table.names, strict)
     condition = " or ".join(f"r[{i}] is None" for i in strict)
     codes = []
@@ -135,6 +134,16 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
         ]
         codes.append(Source("\n".join(lines), {"refuse": check}, ()))
     return then(stream, "ConstraintEnforcer", GeneratedOperator(*codes))
+
+
+def _of_right_length(settings: PlannerSettings, stream: DataStream, table: ConnectorTable) -> DataStream:
+    """Return rows whose texts and bytes have the lengths of their columns, if an option asks for it."""
+    mode = settings.value(LENGTHS)
+    columns = [(i, column) for i, column in enumerate(table.columns) if isinstance(column.type, OF_LENGTH)]
+    if mode == "IGNORE" or not columns:
+        return stream
+    fits = {i: LengthCheck(table.name, column, fails=mode == "ERROR") for i, column in columns}
+    return then(stream, "ConstraintEnforcer", GeneratedOperator(*edges.both("fit(r)", known={"fit": FitRow(fits)})))
 
 
 def _in_order(
@@ -154,16 +163,17 @@ def _in_order(
     """
     key = [table.names.index(name) for name in table.primary_key]
     of_key = RowFunction([Ref(table.columns[i].type, i) for i in key])
-    mode = settings.choice(MATERIALIZE, ("AUTO", "NONE", "FORCE"))
+    mode = settings.value(MATERIALIZE)
     if mode == "NONE" or (mode == "AUTO" and _is_in_order(node, table)):
-        return stream if parallelism is None else stream.key_by(of_key)
-    required = mode == "AUTO" and settings.choice(REQUIRED, ("TRUE", "FALSE")) == "TRUE"
+        shuffle = settings.value(KEYED_SHUFFLE)
+        return stream.key_by(of_key) if shuffle == "FORCE" or (shuffle == "AUTO" and parallelism) else stream
+    required = mode == "AUTO" and settings.value(REQUIRE_CONFLICT)
     if required and conflict is None and not _keeps_first(node):
         raise SqlError(
             f"The query has an upsert key that differs from the primary key of the sink table '{table.name}', "
             f"[{', '.join(table.primary_key)}], so several of its rows may have the same primary key. Add ON CONFLICT "
             "DO DEDUPLICATE (keeps the latest record, and all records of a key in state), ON CONFLICT DO NOTHING "
-            f"(keeps the first record) or ON CONFLICT DO ERROR to the INSERT, or set '{REQUIRED}' = 'false'"
+            f"(keeps the first record) or ON CONFLICT DO ERROR to the INSERT, or set '{REQUIRE_CONFLICT.key}' = 'false'"
         )
     function: SinkMaterializer | SinkConflicts = SinkMaterializer(settings.state_ttl_ms)
     if conflict in {"ERROR", "NOTHING"}:

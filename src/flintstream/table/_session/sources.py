@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, RUNTIME_MODE
+from flintstream.options.tables import DUPLICATE_CHANGES
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, ConnectorTable, Records
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import source_of
@@ -93,7 +94,10 @@ def _opened(
         stream = then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(table.columns, kind))))
     elif found.records is Records.LISTS:
         stream = then(stream, "Changes", GeneratedOperator(*edges.each_of_lists()))
-    if found.changes != UPSERTS:
+    repeated = changes and env._configuration.get(DUPLICATE_CHANGES)
+    if found.changes != UPSERTS and not repeated:
         return stream
+    if not table.primary_key:
+        raise SqlError(f"'{DUPLICATE_CHANGES.key}' needs a PRIMARY KEY (...) NOT ENFORCED of table '{table.name}'")
     key = PositionsOf([table.names.index(name) for name in table.primary_key])
     return stream.key_by(key).process(ChangelogNormalize()).name("ChangelogNormalize")

@@ -1,0 +1,132 @@
+"""The options of tables."""
+
+from __future__ import annotations
+
+from flintstream.options.option import Option, options_in
+from flintstream.options.types import FLAG, TEXT, count, duration, names, several
+
+LOCAL_TIME_ZONE = Option(
+    "table.local-time-zone",
+    TEXT,
+    "default",
+    "time zone of the session, such as `Europe/Paris` or `+08:00`; `default` is UTC",
+)
+CATALOG_NAME = Option("table.builtin-catalog-name", TEXT, "default_catalog", "name of the catalog")
+DATABASE_NAME = Option("table.builtin-database-name", TEXT, "default_database", "name of its first database")
+STATE_TTL = Option(
+    "table.exec.state.ttl", duration(0), 0, "state that nothing changes for this time is dropped; `0`: it stays"
+)
+IDLE_TIMEOUT = Option(
+    "table.exec.source.idle-timeout",
+    duration(0),
+    0,
+    "after this time without a row, a subtask of a source no longer holds back the watermark; `0`: it always does",
+)
+DUPLICATE_CHANGES = Option(
+    "table.exec.source.cdc-events-duplicate",
+    FLAG,
+    False,
+    "whether sources repeat changes. If so, the last row of each primary key is kept, and repeated ones are dropped",
+)
+MINI_BATCH = Option(
+    "table.exec.mini-batch.enabled", FLAG, False, "groups skip the results between the rows of a block of records"
+)
+EARLY_FIRE = Option(
+    "table.exec.emit.early-fire.enabled",
+    FLAG,
+    False,
+    "windows of `GROUP BY TUMBLE(...)` and `HOP` have results before their end, which later ones replace",
+)
+EARLY_FIRE_DELAY = Option(
+    "table.exec.emit.early-fire.delay",
+    duration(0),
+    None,
+    "time between these results by the clock; `0`: one for each row",
+)
+LATE_FIRE = Option(
+    "table.exec.emit.late-fire.enabled", FLAG, False, "these windows also take rows after their end, and emit changes"
+)
+LATE_FIRE_DELAY = Option(
+    "table.exec.emit.late-fire.delay", duration(0), None, "time between such changes; `0`: one for each row"
+)
+ALLOW_LATENESS = Option(
+    "table.exec.emit.allow-lateness",
+    duration(0),
+    0,
+    "how long after its end a window takes rows with `late-fire`; by default as long as `table.exec.state.ttl`",
+)
+PARALLELISM = Option(
+    "table.exec.resource.default-parallelism",
+    count(1, also=-1),
+    -1,
+    "parallelism of the steps of a query; `-1`: `parallelism.default`",
+)
+SORT_LIMIT = Option(
+    "table.exec.sort.default-limit",
+    count(0, also=-1),
+    -1,
+    "in BATCH mode, number of rows of an `ORDER BY` without a `LIMIT`; `-1`: all",
+)
+MATERIALIZE = Option(
+    "table.exec.sink.upsert-materialize",
+    names("AUTO", "NONE", "FORCE"),
+    "AUTO",
+    "whether a [step](table.md#connectors) before a sink keeps the rows of each primary key",
+)
+REQUIRE_CONFLICT = Option(
+    "table.exec.sink.require-on-conflict",
+    FLAG,
+    True,
+    "whether an INSERT needs `ON CONFLICT` if several rows of its query may have the primary key of the sink",
+)
+KEYED_SHUFFLE = Option(
+    "table.exec.sink.keyed-shuffle",
+    names("AUTO", "NONE", "FORCE"),
+    "AUTO",
+    "whether the rows of a primary key go to one subtask of the sink. `AUTO`: if the sink has a parallelism of its own",
+)
+NOT_NULL = Option(
+    "table.exec.sink.not-null-enforcer",
+    names("ERROR", "DROP"),
+    "ERROR",
+    "what happens to a row with NULL in a column that is NOT NULL",
+)
+LENGTHS = Option(
+    "table.exec.sink.type-length-enforcer",
+    names("IGNORE", "TRIM_PAD", "ERROR"),
+    "IGNORE",
+    "what happens to a value that is longer than its CHAR, VARCHAR, BINARY or VARBINARY, or shorter than its CHAR or "
+    "BINARY",
+)
+SYNC = Option("table.dml-sync", FLAG, False, "whether `execute_sql` of an INSERT waits for the end of its job")
+COLUMN_WIDTH = Option(
+    "table.display.max-column-width", count(1), 30, "width in which `print()` shows a text; in STREAMING mode"
+)
+HINTS = Option("table.dynamic-table-options.enabled", FLAG, True, "`false`: the hint `OPTIONS` is an error")
+EXPANSION = Option(
+    "table.column-expansion-strategy",
+    several(("EXCLUDE_ALIASED_VIRTUAL_METADATA_COLUMNS", "EXCLUDE_DEFAULT_VIRTUAL_METADATA_COLUMNS")),
+    None,
+    "which metadata columns that are `VIRTUAL` a `*` leaves out: those with a `FROM`, or those without",
+)
+DIALECT = Option("table.sql-dialect", names("default"), "default", "only Flink's dialect of SQL")
+LEGACY_CAST = Option(
+    "table.exec.legacy-cast-behaviour",
+    names("DISABLED"),
+    "DISABLED",
+    "only the casts of Flink since 1.15; `TRY_CAST` returns NULL instead of an error",
+)
+NESTED_NOT_NULL = Option(
+    "table.exec.sink.nested-constraint-enforcer",
+    names("IGNORE"),
+    "IGNORE",
+    "NOT NULL and lengths within rows and collections are not checked",
+)
+ROWTIME_INSERTER = Option(
+    "table.exec.sink.rowtime-inserter", names("ENABLED"), "ENABLED", "records that are written keep their time"
+)
+CATALOG_STORE = Option(
+    "table.catalog-store.kind", names("generic_in_memory"), "generic_in_memory", "catalogs end with the program"
+)
+
+OPTIONS = options_in(globals())
