@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.options.units import parse_nanos
+from flintstream.table._connectors.legacy_options import current_options
 from flintstream.table._errors import SqlError, nearest
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Options:
 
     def __init__(self, table: str, values: Mapping[str, str]) -> None:
         self.table = table
-        self._values = {_current(key): value for key, value in values.items()}
+        self._values = {_current(key): value for key, value in current_options(table, values).items()}
         self._known: set[str] = {"connector"}
 
     def text(self, key: str, default: str | None = None) -> str | None:

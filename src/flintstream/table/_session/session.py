@@ -22,6 +22,7 @@ from flintstream.options.tables import (
 from flintstream.options.units import parse_nanos
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog.catalog import Catalog, Declared, View
+from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import find
 from flintstream.table._connectors.times import TimeOf, Watermarks, alignment_of
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
@@ -296,7 +297,7 @@ class UnopenedSession(Session):
 
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return a plan that cannot be run if the connector looks at data."""
-        if not find(name, table.options.get("connector")).looks_at_data:
+        if not find(name, Options(name, table.options).text("connector")).looks_at_data:
             return super().scan(name, table)
         physical = tuple(Column(column.name, column.type) for column in table.columns if column.type is not None)
         node = Scan(physical, name, _unreadable)

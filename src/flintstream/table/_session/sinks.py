@@ -67,7 +67,7 @@ def write(
     if changelog and made.changes == INSERTIONS:
         raise SqlError(
             f"Table sink '{name}' doesn't support consuming update and delete changes: the connector "
-            f"'{table.options['connector']}' only takes insertions"
+            f"'{seen.options.text('connector')}' only takes insertions"
         )
     if changelog and made.changes == UPSERTS and not table.primary_key:
         raise SqlError(
