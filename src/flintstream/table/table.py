@@ -580,7 +580,8 @@ class Table:
 
     def to_pandas(self) -> Any:
         """Run a job that computes the rows, and return them as a ``DataFrame``; of changes, what they leave behind."""
-        return data_frame(self._node.columns, self.execute())
+        with self.execute().collect() as changes:
+            return data_frame(self._node.columns, changes, self._session.zone)
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plan.

@@ -19,6 +19,7 @@ from flintstream.table._executor import Executor, path_of
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
+from flintstream.table._plan.instants import instant_converter
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._session.inserts import Insert
@@ -230,8 +231,10 @@ class TableEnvironment(Declarations):
         ]
         if not isinstance(schema, t.RowType):
             schema = infer(rows, list(schema or []))
+        convert = instant_converter(schema, self._session.zone)
         kind = t.to_type_info(schema)
-        stream = self._env.from_collection([_make_row(None, list(row)) for row in rows], kind)
+        made = [_make_row(None, list(row)) for row in (rows if convert is None else map(convert, rows))]
+        stream = self._env.from_collection(made, kind)
         return Table(
             of_stream(stream, [Column(field.name, field.data_type) for field in schema.fields]), self._executor
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from calendar import monthrange
-from datetime import MAXYEAR, MINYEAR, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, datetime, time, timedelta, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -323,6 +323,11 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
 def from_unixtime(zone: str, seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
     """Format the local time of seconds since the epoch."""
     return format_unix(zoned_clock(from_millis(wrap(seconds * 1000, 64)), zone), pattern)
+
+
+def utc_of(value: datetime) -> datetime:
+    """Return a time with a zone as a timestamp in UTC."""
+    return value.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 def to_instant(value: datetime | None) -> Instant | None:

@@ -6,11 +6,13 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._types import data_types as t
 from flintstream.errors import optional_module
+from flintstream.table._functions.arrow_values import DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from flintstream.common._types import data_types as t
 
 
 def by_rows(function: Any, types: Sequence[t.DataType] | None, *, pandas: bool) -> object:
@@ -43,21 +45,10 @@ def plain(value: object) -> object:
     return None if found is None or (isinstance(found, float) and found != found) else found  # noqa: PLR0124 - NaN
 
 
-_DTYPES: dict[type, str] = {
-    t.TinyIntType: "int8",
-    t.SmallIntType: "int16",
-    t.IntType: "int32",
-    t.BigIntType: "int64",
-    t.FloatType: "float32",
-    t.DoubleType: "float64",
-    t.BooleanType: "bool",
-}
-
-
 def series_of(pandas: Any, values: list[object], kind: t.DataType | None, otherwise: object = None) -> object:
     """Return values of a type as a ``Series``, of the same ``dtype`` as PyFlink's: integers with NULL are floats."""
-    dtype = _DTYPES.get(type(kind))
-    if None in values and dtype is not None:
+    dtype = DTYPES.get(type(kind))
+    if dtype is not None and any(value is None for value in values):
         dtype = dtype if dtype.startswith("float") else None if dtype == "bool" else "float64"
     return pandas.Series(values, dtype=dtype or otherwise)
 

@@ -8,33 +8,43 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common.types import RowKind
 from flintstream.errors import optional_module
+from flintstream.table._expressions.time_helpers import from_instant
+from flintstream.table._functions.arrow_values import dtype_of, numpy_converter
 from flintstream.table._functions.kinds import series_of
 from flintstream.table._operators.rows import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from flintstream.common.types import Row
     from flintstream.table._expressions.expr import Column
 
 
-def data_frame(columns: Sequence[Column], result: Any) -> Any:
-    """Return the rows of a result, in the order in which they came, without those that were retracted."""
+def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> Any:
+    """Return the rows that changes leave behind, in the order in which they came.
+
+    Columns have the types that PyFlink gets of Arrow; ``TIMESTAMP_LTZ`` is shown in a time zone.
+    """
     pandas = optional_module("pandas", extra="dataframes", purpose="to_pandas()")
-    with result.collect() as found:
-        rows = left(found)
+    rows = left(changes)
     series = {}
     for i, column in enumerate(columns):
         values = [row[i] for row in rows]
-        if isinstance(column.type, (t.TimestampType, t.LocalZonedTimestampType)):
-            series[i] = pandas.to_datetime(pandas.Series(values))
+        if isinstance(column.type, t.TimestampType):
+            series[i] = pandas.Series(values, dtype=dtype_of(column.type))
+        elif isinstance(column.type, t.LocalZonedTimestampType):
+            utc = pandas.Series(list(map(from_instant, values)), dtype=dtype_of(column.type))
+            series[i] = utc.dt.tz_localize("UTC").dt.tz_convert(zone)
         else:
-            series[i] = series_of(pandas, values, column.type, otherwise=object)
+            convert = numpy_converter(column.type)
+            shown = values if convert is None else list(map(convert, values))
+            series[i] = series_of(pandas, shown, column.type, otherwise=object)
     made = pandas.DataFrame(series)
     made.columns = [item.name for item in columns]
     return made
 
 
-def left(changes: Iterable[Any]) -> list[tuple[Any, ...]]:
+def left(changes: Iterable[Row]) -> list[tuple[Any, ...]]:
     """Return the rows that changes leave behind."""
     rows: list[tuple[object, ...]] = []
     gone: Counter[object] = Counter()
