@@ -9,7 +9,7 @@ from flintstream.connectors.collection import CollectionSource
 from flintstream.table import EnvironmentSettings, TableEnvironment
 from flintstream.table._connectors.contract import CHANGES, SourceConnector, TableSource
 from flintstream.table._connectors.registry import register
-from flintstream.table._errors import SqlError
+from flintstream.table._errors import SqlError, UnsupportedClauseError
 
 ROWS = [
     ("a", "2020-01-01 00:00:01", 1),
@@ -272,6 +272,11 @@ def test_catalog_and_database_have_names():
     assert (t_env.get_current_catalog(), t_env.get_current_database()) == ("shop", "sales")
 
 
+def test_statements_in_the_dialect_of_hive_are_refused():
+    with pytest.raises(UnsupportedClauseError, match=r"set table\.sql-dialect to default"):
+        rows(environment({"table.sql-dialect": "hive"}), "SELECT 1")
+
+
 # -- the mode ----------------------------------------------------------------------------------------------------------
 
 
@@ -295,7 +300,7 @@ def test_tables_choose_no_mode():
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("table.sql-dialect", "hive"),
+        ("table.sql-dialect", "oracle"),
         ("table.exec.legacy-cast-behaviour", "ENABLED"),
         ("table.exec.sink.nested-constraint-enforcer", "ROWS"),
         ("table.exec.sink.rowtime-inserter", "DISABLED"),

@@ -109,7 +109,12 @@ EXPANSION = Option(
     None,
     "which metadata columns that are `VIRTUAL` a `*` leaves out: those with a `FROM`, or those without",
 )
-DIALECT = Option("table.sql-dialect", names("default"), "default", "only Flink's dialect of SQL")
+DIALECT = Option(
+    "table.sql-dialect",
+    names("default", "hive"),
+    "default",
+    "Flink's dialect of SQL; statements in that of Hive are errors",
+)
 LEGACY_CAST = Option(
     "table.exec.legacy-cast-behaviour",
     names("DISABLED"),

@@ -6,12 +6,10 @@ from datetime import timedelta
 
 from flintstream.common.configuration import Configuration
 from flintstream.options.execution import PYTHON_EXECUTABLE
-from flintstream.options.tables import LOCAL_TIME_ZONE, STATE_TTL
+from flintstream.options.tables import DIALECT, LOCAL_TIME_ZONE, STATE_TTL
 from flintstream.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
-
-SQL_DIALECT = "table.sql-dialect"
 
 
 class TableConfig:
@@ -97,11 +95,11 @@ class TableConfig:
 
     def set_sql_dialect(self, sql_dialect: int) -> None:
         """Choose the dialect of SQL: ``table.sql-dialect``. Statements in Hive's are refused when they run."""
-        self.set(SQL_DIALECT, "hive" if sql_dialect == SqlDialect.HIVE else "default")
+        self.set(DIALECT.key, "hive" if sql_dialect == SqlDialect.HIVE else "default")
 
     def get_sql_dialect(self) -> int:
         """Return the dialect of SQL."""
-        return SqlDialect.HIVE if self.get(SQL_DIALECT, "default").lower() == "hive" else SqlDialect.DEFAULT
+        return SqlDialect.HIVE if self._configuration.get(DIALECT) == "hive" else SqlDialect.DEFAULT
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the Python of the tasks: ``python.executable``."""

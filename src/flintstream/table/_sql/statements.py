@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
+from flintstream.options.tables import DIALECT
 from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._catalog.catalog import DeclaredTable, View
 from flintstream.table._deep_stack import deep
@@ -121,7 +122,7 @@ class Statements:
         """
         tokens = Tokens(sql)
         word = tokens.peek()
-        if self.session.settings.options.get("table.sql-dialect", "default").lower() == "hive":
+        if self.session.settings.value(DIALECT) == "hive":
             raise unsupported("the dialect of Hive", None, "set table.sql-dialect to default")
         if word in _QUERIES:
             return _query(self.session, tokens)
