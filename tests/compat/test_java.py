@@ -204,3 +204,76 @@ def test_members_of_enums_are_found_by_their_name(env):
 def test_classes_can_be_imported_with_py4j():
     java_import = importlib.import_module("py4j.java_gateway").java_import
     assert java_import(jvm(), "org.apache.flink.api.common.time.Time") is None
+
+
+STREAMS = "org.apache.flink.streaming.api.functions.sink"
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        (f"{STREAMS}.DiscardingSink", ""),
+        (f"{STREAMS}.legacy.DiscardingSink", ""),
+        (f"{STREAMS}.v2.DiscardingSink", ""),
+        (f"{STREAMS}.PrintSinkFunction", "to\nbe\n"),
+        (f"{STREAMS}.legacy.PrintSinkFunction", "to\nbe\n"),
+    ],
+)
+@pytest.mark.parametrize("by", ["name", "object"])
+def test_sinks_of_java_that_need_no_java_have_a_counterpart(env, capsys, name, output, by):
+    functions = importlib.import_module("pyflink.datastream.functions")
+    given: Any = name
+    if by == "object":
+        given = jvm()
+        for part in name.split("."):
+            given = getattr(given, part)
+        given = given()
+    env.set_parallelism(1).from_collection(["to", "be"]).add_sink(functions.SinkFunction(given))
+    env.execute()
+    assert capsys.readouterr().out == output
+
+
+def test_an_own_sink_may_wrap_a_sink_of_java(env, tmp_path):
+    class Own(importlib.import_module("pyflink.datastream.functions").SinkFunction):
+        def __init__(self):
+            super().__init__(jvm().org.apache.flink.streaming.api.functions.sink.DiscardingSink())
+
+        def invoke(self, value, context):
+            (tmp_path / str(value)).touch()
+
+    env.from_collection([1, 2]).add_sink(Own())
+    env.execute()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "name", "advice"),
+    [
+        ("SinkFunction", "org.example.MySink", "derive a class from SinkFunction in Python"),
+        (
+            "SinkFunction",
+            f"{STREAMS}.filesystem.StreamingFileSink",
+            "use pyflink.datastream.connectors.file_system.FileSink",
+        ),
+        ("SourceFunction", "org.apache.flink.python.util.MyCustomSourceFunction", "derive a class from SourceFunction"),
+        (
+            "SourceFunction",
+            "org.apache.flink.streaming.api.functions.source.SocketTextStreamFunction",
+            r"use env\.socket_text_stream\(\)",
+        ),
+    ],
+)
+def test_other_classes_of_java_are_named_with_what_to_use(wrapper, name, advice):
+    functions = importlib.import_module("pyflink.datastream.functions")
+    with pytest.raises(
+        UnsupportedByDesignError, match=rf"{wrapper}\('{name}'\): flintstream has no Flink JVM; {advice}"
+    ):
+        getattr(functions, wrapper)(name)
+
+
+def test_bucket_assigners_of_java_have_a_counterpart():
+    connectors = importlib.import_module("pyflink.datastream.connectors.file_system")
+    assigners = jvm().org.apache.flink.streaming.api.functions.sink.filesystem.bucketassigners
+    by_day = connectors.BucketAssigner(assigners.DateTimeBucketAssigner("'date='yyyy-MM-dd"))
+    assert by_day.common_bucket_id(1_700_000_000_000) == "date=2023-11-14"
+    assert connectors.BucketAssigner(j_bucket_assigner=assigners.BasePathBucketAssigner()).common_bucket_id(0) == ""

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from flintstream.common._java_view import Wrapper
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class BucketContext:
     timestamp: int | None
 
 
-class BucketAssigner:
+class BucketAssigner(metaclass=Wrapper):
     """Assigns each record to a bucket, a directory below the base path.
 
     Subclasses override :meth:`get_bucket_id`. (PyFlink has only the two built-in assigners.)

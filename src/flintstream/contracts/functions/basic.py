@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import ACC, IN, IN1, IN2, KEY, OUT, Generic, T, T_co
+from flintstream.contracts.functions.java_names import SINKS, java_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -426,6 +427,8 @@ class ReduceFunctionWrapper(FunctionWrapper, ReduceFunction[T]):
 class SourceFunction(Function, Generic[T_co]):
     """A source that emits records from its own loop, for ``add_source`` (plain Python; PyFlink's wraps a Java object).
 
+    The name of a Java class is refused with the counterpart to use.
+
     ``run`` works in a thread of the task. The stream ends when it returns. To resume after a failure, implement
     :meth:`snapshot_state` and :meth:`restore_state`, and change the state under the same lock as you collect: the
     state is then part of checkpoints, and no record is lost or repeated. Without them the function starts over after
@@ -454,6 +457,15 @@ class SourceFunction(Function, Generic[T_co]):
     parallel: bool = False
     """Whether every subtask runs a copy (``ctx.index`` and ``ctx.count`` identify it), or just one subtask."""
 
+    def __init__(self, source_func: object = None) -> None:
+        """Take the Java class that PyFlink's function would wrap; derived classes have no need to call this.
+
+        Raises:
+            AbsentNameError: It has no counterpart.
+        """
+        if source_func is not None:
+            java_object("SourceFunction", source_func)
+
     def run(self, ctx: Any) -> None:
         """Emit records with ``ctx`` until the input ends or :meth:`cancel` is called.
 
@@ -476,6 +488,8 @@ class SourceFunction(Function, Generic[T_co]):
 class SinkFunction(Function, Generic[IN]):
     """A sink that writes records one by one (PyFlink's wraps a Java object; this one is written in Python).
 
+    Two Java classes have a counterpart, and can be named: ``DiscardingSink`` and ``PrintSinkFunction``.
+
     At-least-once: every record is written, and a repeated epoch writes its records again. For exactly-once output see
     :class:`flintstream.connectors.sink.TwoPhaseCommittingSink`.
 
@@ -496,6 +510,18 @@ class SinkFunction(Function, Generic[IN]):
     >>> shout.flush()
     A B
     """
+
+    wrapped: object = None
+    """What PyFlink's function would wrap: the name of a Java class, or a sink; None for one in Python."""
+
+    def __init__(self, sink_func: object = None) -> None:
+        """Take the Java class that PyFlink's function would wrap; derived classes have no need to call this.
+
+        Raises:
+            AbsentNameError: It has no counterpart.
+        """
+        if sink_func is not None:
+            self.wrapped = java_object("SinkFunction", sink_func, SINKS)
 
     def invoke(self, value: IN, context: Any) -> None:
         """Write one record; ``context`` has ``timestamp()``, ``current_watermark()``, ``current_processing_time()``."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from flintstream.common._generic import Generic, T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.typeinfo import TupleTypeInfo, Types
+from flintstream.connectors.discarding import DiscardingSink
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._dataframes import AsDataFrame
 from flintstream.datastream._streams.collect import CloseableIterator, collect_into
@@ -592,7 +593,11 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
             return self._sink("Unnamed", sink_func)
         if not isinstance(sink_func, SinkFunction):
             raise TypeError(f"add_sink() needs a SinkFunction or a Sink, but got {type(sink_func).__name__}")
-        return self._sink("Unnamed", FunctionSink(sink_func))
+        if sink_func.wrapped is None or type(sink_func).invoke is not SinkFunction.invoke:
+            return self._sink("Unnamed", FunctionSink(sink_func))
+        if isinstance(sink_func.wrapped, Sink):
+            return self._sink("Unnamed", sink_func.wrapped)
+        return self._sink("Unnamed", PrintSink(None) if sink_func.wrapped == "PrintSinkFunction" else DiscardingSink())
 
     def sink_to(self, sink: Sink[T_co]) -> DataStreamSink:
         """Send each record to a sink.
