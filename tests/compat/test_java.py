@@ -11,7 +11,7 @@ import pytest
 from flintstream.common import Configuration
 from flintstream.common._java_view import behind
 from flintstream.compat import pyflink as compat
-from flintstream.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream import DataStream, RuntimeExecutionMode, SinkFunction, StreamExecutionEnvironment
 from flintstream.errors import UnsupportedByDesignError
 
 
@@ -234,7 +234,7 @@ def test_sinks_of_java_that_need_no_java_have_a_counterpart(env, capsys, name, o
 
 
 def test_an_own_sink_may_wrap_a_sink_of_java(env, tmp_path):
-    class Own(importlib.import_module("pyflink.datastream.functions").SinkFunction):
+    class Own(SinkFunction):
         def __init__(self):
             super().__init__(jvm().org.apache.flink.streaming.api.functions.sink.DiscardingSink())
 
