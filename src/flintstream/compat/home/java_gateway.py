@@ -21,7 +21,6 @@ from flintstream.errors import AbsentNameError
 
 if TYPE_CHECKING:
     from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
-    from flintstream.runtime.operators.print_sink import PrintSink
 
 __all__ = ["get_gateway", "import_flink_view", "is_launch_gateway_disabled", "java_import", "launch_gateway"]
 
@@ -164,14 +163,6 @@ class _Environments:
         return cls.create_local_environment(*(a for a in arguments if isinstance(a, int | Configuration)))
 
 
-def _print_sink(*arguments: object) -> PrintSink:
-    """Return the counterpart of ``PrintSinkFunction(identifier, stdErr)``, which takes any of both."""
-    from flintstream.runtime.operators.print_sink import PrintSink
-
-    name = next((argument for argument in arguments if isinstance(argument, str)), None)
-    return PrintSink(name, to_stderr=True in arguments)
-
-
 def _charset(name: str) -> str:
     return name
 
@@ -183,11 +174,14 @@ _KAFKA = "org.apache.flink.connector.kafka."
 _STREAMS = "org.apache.flink.streaming.api.functions.sink."
 _BUCKETS = f"{_STREAMS}filesystem.bucketassigners."
 _SINKS = {
-    **{
-        f"{_STREAMS}{room}DiscardingSink": "flintstream.connectors.discarding:DiscardingSink"
-        for room in ("", "legacy.", "v2.")
-    },
-    **{f"{_STREAMS}{room}PrintSinkFunction": f"{__name__}:_print_sink" for room in ("", "legacy.")},
+    **dict.fromkeys(
+        (f"{_STREAMS}DiscardingSink", f"{_STREAMS}legacy.DiscardingSink", f"{_STREAMS}v2.DiscardingSink"),
+        "flintstream.connectors.discarding:DiscardingSink",
+    ),
+    **dict.fromkeys(
+        (f"{_STREAMS}PrintSinkFunction", f"{_STREAMS}legacy.PrintSinkFunction"),
+        "flintstream.runtime.operators.print_sink:PrintSink",
+    ),
     f"{_BUCKETS}BasePathBucketAssigner": "flintstream.datastream.connectors:BucketAssigner.base_path_bucket_assigner",
     f"{_BUCKETS}DateTimeBucketAssigner": "flintstream.datastream.connectors:BucketAssigner.date_time_bucket_assigner",
 }
