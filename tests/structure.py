@@ -48,9 +48,9 @@ LAYERS = (
 # The same within packages, by module or subpackage.
 ROOMS = {
     "coordinator": (
-        "program", "registry", "asking", "signals", "restart", "job", "engine", "pace", "requests", "monitoring",
-        "checkpointing", "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt", "coordinator",
-        "control", "descriptors", "client",
+        "program", "registry", "asking", "signals", "restart", "job", "engine", "pace", "requests", "vertices",
+        "checkpointing", "monitoring", "subtasks", "rescaling", "autoscaler", "enumerators", "sources", "attempt",
+        "coordinator", "control", "descriptors", "client",
     ),
     "datastream": (
         "_settings", "functions", "state", "output_tag", "timerservice", "time_domain", "time_characteristic",

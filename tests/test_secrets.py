@@ -49,9 +49,9 @@ from flintstream.engine.spark.frames.data_frames import check_spark
 from flintstream.engine.spark.session import warn_of_unused
 from flintstream.errors import FlintstreamError, PlanError
 from flintstream.savepoint import Savepoint
-from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
 from flintstream.storage.remote import FsspecFileStore
+from flintstream.storage.stores import file_store
 from flintstream.table import DataTypes
 
 pytestmark = pytest.mark.slow

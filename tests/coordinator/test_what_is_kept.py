@@ -6,9 +6,9 @@ import logging
 from types import SimpleNamespace
 from typing import Any
 
+from flintstream.coordinator.checkpointing.history import KEPT_CHECKPOINTS, CheckpointHistory
 from flintstream.coordinator.job import Progress
 from flintstream.coordinator.monitoring import recent_log
-from flintstream.coordinator.monitoring.checkpoint_history import KEPT_CHECKPOINTS, CheckpointHistory
 from flintstream.coordinator.monitoring.curves import CAPACITY, Curves
 
 LOAD: Any = SimpleNamespace(latency=dict, by_chain=list)

@@ -13,7 +13,7 @@ from flintstream.engine.spark.engine import SparkEngine
 from flintstream.engine.spark.log_place import DEAD_SECONDS, SIGNS, LogPlace
 from flintstream.errors import FlintstreamError
 from flintstream.runtime.state_log.log import NATIVE, DirectoryStateLog, StoreStateLog
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 
 @pytest.fixture(params=["local", "memory"])

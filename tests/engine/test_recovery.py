@@ -16,7 +16,7 @@ from flintstream.checkpoint.metadata import METADATA
 from flintstream.common import JobStatus, WatermarkStrategy
 from flintstream.errors import CheckpointError, CorruptCheckpointError, JobCancelledError
 from flintstream.runtime.state_log import pieces
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 from flintstream.testing import CollectSink
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.engine.tally import expected, ordered, tally
 from flintstream.engine.inline.engine import InlineEngine
 from flintstream.runtime.state_log.log import StoreStateLog
 from flintstream.runtime.task.stage import JobRuntime
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 RECORDS = 60
 

@@ -13,7 +13,7 @@ from flintstream.coordinator.checkpointing import recovery
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 from flintstream.testing import CollectSink
 
 COUNTS = {0: 5, 1: 5, 2: 5, 3: 4, 4: 4}

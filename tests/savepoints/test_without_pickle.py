@@ -48,7 +48,7 @@ from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from flintstream.errors import CheckpointError, PickleRefusedError
 from flintstream.savepoint import Savepoint, SavepointWriter
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 from flintstream.testing import CollectSink
 
 pytestmark = pytest.mark.slow

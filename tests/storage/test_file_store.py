@@ -13,10 +13,11 @@ import pytest
 
 from flintstream.errors import MissingDependencyError, PlanError
 from flintstream.storage import local
-from flintstream.storage.file_store import FileStore, file_store
+from flintstream.storage.file_store import FileStore
 from flintstream.storage.local import LocalFileStore
 from flintstream.storage.memory import MemoryFileStore
 from flintstream.storage.remote import FsspecFileStore
+from flintstream.storage.stores import file_store
 
 
 @pytest.fixture(params=["local", "memory", "fsspec file", "fsspec memory", "fsspec like an object store", "s3"])

@@ -17,7 +17,7 @@ from flintstream.datastream.checkpoint_storage import FileSystemCheckpointStorag
 from flintstream.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from flintstream.datastream.state_backend import EmbeddedRocksDBStateBackend
 from flintstream.errors import CheckpointError
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 SOURCE = Path(__file__).parents[2] / "src" / "flintstream"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
-    from flintstream.common.job_listener import JobProgress
+    from flintstream.common.job_status import JobProgress
 
 
 class ProgressLine(JobListener):

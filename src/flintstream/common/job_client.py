@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.job_execution_result import JobExecutionResult
     from flintstream.common.job_id import JobID
-    from flintstream.common.job_listener import JobProgress
-    from flintstream.common.job_status import JobStatus
+    from flintstream.common.job_status import JobProgress, JobStatus
     from flintstream.metrics.subtask import SubtaskMetrics
 
 __all__ = ["JobClient", "JobHandle"]

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from flintstream.common.job_status import JobProgress
 
 if TYPE_CHECKING:
     from flintstream.common.job_client import JobClient
     from flintstream.common.job_execution_result import JobExecutionResult
-    from flintstream.common.job_status import JobStatus
 
 __all__ = ["JobListener", "JobProgress"]
-
-
-@dataclass(frozen=True)
-class JobProgress:
-    """Totals of a job since it started.
-
-    >>> from flintstream.common import JobStatus
-    >>> progress = JobProgress("0f3a", "words", JobStatus.RUNNING, 12, 0, 3, 4_096, 512, None)
-    >>> progress.job_name, progress.epochs, progress.records_in, progress.watermark
-    ('words', 12, 4096, None)
-    """
-
-    job_id: str
-    job_name: str
-    status: JobStatus
-    epochs: int
-    restarts: int
-    checkpoints: int
-    """Completed checkpoints."""
-    records_in: int
-    """Records that sources emitted; those that are read again after a restart count again."""
-    records_out: int
-    """Records that reached sinks."""
-    watermark: int | None
-    """The lowest event time of all operators (ms since the epoch); None before the first watermark."""
 
 
 class JobListener:

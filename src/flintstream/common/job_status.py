@@ -1,10 +1,11 @@
-"""The states of a job."""
+"""The states of a job, and its progress."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["JobStatus"]
+__all__ = ["JobProgress", "JobStatus"]
 
 
 class JobStatus(Enum):
@@ -35,3 +36,28 @@ class JobStatus(Enum):
 
 
 _OVER = frozenset({JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED})
+
+
+@dataclass(frozen=True)
+class JobProgress:
+    """Totals of a job since it started.
+
+    >>> from flintstream.common import JobStatus
+    >>> progress = JobProgress("0f3a", "words", JobStatus.RUNNING, 12, 0, 3, 4_096, 512, None)
+    >>> progress.job_name, progress.epochs, progress.records_in, progress.watermark
+    ('words', 12, 4096, None)
+    """
+
+    job_id: str
+    job_name: str
+    status: JobStatus
+    epochs: int
+    restarts: int
+    checkpoints: int
+    """Completed checkpoints."""
+    records_in: int
+    """Records that sources emitted; those that are read again after a restart count again."""
+    records_out: int
+    """Records that reached sinks."""
+    watermark: int | None
+    """The lowest event time of all operators (ms since the epoch); None before the first watermark."""

@@ -15,7 +15,7 @@ from flintstream.checkpoint.registry import record
 from flintstream.common._user_code.pickling import dumps
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.connectors.source import Source, SourceReader, SourceSplit, StaticEnumerator, Timestamped
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

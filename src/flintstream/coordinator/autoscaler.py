@@ -196,7 +196,7 @@ def autoscaling(settings: AutoscalerSettings) -> Callable[[RunningJob], Callable
 
 def _look(job: RunningJob, scaler: Autoscaler, progress: Progress) -> None:
     coordinator, plan = job.coordinator, job.job.plan
-    now_ms = coordinator.context.clock.now_ms()
+    now_ms = coordinator.clock.now_ms()
     if not scaler.due(now_ms) or coordinator.requests.rescales:
         return
     parallelism = default_parallelism(job.job)

@@ -19,7 +19,7 @@ from flintstream.coordinator.rescaling import parallelisms, plan_rescaled, with_
 from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
 from flintstream.options.checkpointing import SAVEPOINT_DIRECTORY
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -64,7 +64,7 @@ class Coordinator:
         clock: Clock | None = None,
     ) -> None:
         """Prepare to run ``job`` on ``engine``. Each of ``listeners`` is called after each epoch."""
-        clock = clock or Clock()
+        self.clock = clock = clock or Clock()
         settings, now_ms = job.checkpoints, clock.now_ms()
         self.job = job
         self.requests = JobRequests(engine, clock)
@@ -207,7 +207,7 @@ class Coordinator:
     def _go_on_with(self, plan: JobPlan) -> None:
         self.job.plan = plan
         self.commits.go_on_with(plan)
-        self.statistics.go_on_with(plan, self.context.clock.now_ms())
+        self.statistics.go_on_with(plan, self.clock.now_ms())
         self.context = replace(self.context, pace=Pace.of(plan))
 
     def _confirm(self) -> None:
@@ -234,7 +234,7 @@ class Coordinator:
 
     def _note(self, error: Exception) -> None:
         if not isinstance(error, JobCancelledError):
-            at_ms = self.context.clock.wall_ms()
+            at_ms = self.clock.wall_ms()
             cause = error if isinstance(error, UserCodeError) else error.__cause__
             user = cause if isinstance(cause, UserCodeError) else None
             self.failures.append(
@@ -262,7 +262,7 @@ class Coordinator:
             self.checkpoints.end(finished=False, cancelled=False, owed=True)
             raise with_hint(error, latest) from None
         ends = cancelled or self._setup_failures.are_exhausted(error, self.statistics.progress.epochs)
-        delay = None if ends else self.job.restart.delay_ms(self.context.clock.now_ms())
+        delay = None if ends else self.job.restart.delay_ms(self.clock.now_ms())
         if delay is None:
             kept = self.commits.owed or self.requests.keeps_checkpoints
             self.checkpoints.end(finished=False, cancelled=cancelled, owed=kept)

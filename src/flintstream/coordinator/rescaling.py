@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator.checkpointing.recovery import with_key_groups
-from flintstream.coordinator.monitoring.vertices import vertex_id
+from flintstream.coordinator.vertices import vertex_id
 from flintstream.errors import PlanError
 from flintstream.graph.planner import optimize, plan_job
 

@@ -12,7 +12,7 @@ from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, Oper
 from flintstream.errors import CheckpointError
 from flintstream.savepoint.reader import Savepoint
 from flintstream.savepoint.rewrite import NewState, OperatorEdit, Rewrite
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The protocol of a file store, and the choice of a store for a path or URI.
+"""The protocol of a file store.
 
 A store is a directory tree under a root. Paths are relative to the root and use ``/`` as separator; ``""`` is the root.
 A file becomes visible only when it is complete, and a visible file survives a crash if the medium does. Stores are sent
@@ -9,15 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from flintstream.storage.local import LocalFileStore
-from flintstream.storage.location import Location
-from flintstream.storage.memory import MemoryFileStore
-
 if TYPE_CHECKING:
-    import os
     from contextlib import AbstractContextManager
 
-__all__ = ["FileStore", "file_store"]
+__all__ = ["FileStore"]
 
 
 class FileStore(Protocol):
@@ -80,26 +75,3 @@ class FileStore(Protocol):
 
     def child(self, path: str) -> FileStore:
         """Return a store rooted at a directory of this one."""
-
-
-def file_store(place: str | os.PathLike[str] | Location) -> FileStore:
-    """Return the store for a directory: a local path, ``file:``, ``memory://`` or a URI that fsspec supports.
-
-    Raises:
-        MissingDependencyError: The client of the file system is not installed.
-        PlanError: No client supports the URI.
-
-    >>> file_store("file:///data/checkpoints").uri("job/chk-1")
-    '/data/checkpoints/job/chk-1'
-    >>> file_store("memory://tests/a").uri("b")
-    'memory://tests/a/b'
-    """
-    location = place if isinstance(place, Location) else Location.parse(place)
-    if location.is_local:
-        return LocalFileStore(location.path)
-    if location.scheme == "memory":
-        space, _, directory = f"{location.authority or ''}{location.path}".strip("/").partition("/")
-        return MemoryFileStore(space, directory)
-    from flintstream.storage.remote import FsspecFileStore
-
-    return FsspecFileStore(str(location))

@@ -18,12 +18,12 @@ from tests.fuzz.target import ACCEPTED, EQUAL, REFUSED, Target, Violation
 from flintstream.channels.channel import accept
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import asking, control, registry
+from flintstream.coordinator.checkpointing.history import CheckpointHistory
 from flintstream.coordinator.job import Clock
-from flintstream.coordinator.monitoring.checkpoint_history import CheckpointHistory
 from flintstream.coordinator.monitoring.curves import Curves
 from flintstream.coordinator.monitoring.load import Load
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from random import Random

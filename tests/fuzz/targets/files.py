@@ -278,7 +278,7 @@ class ArrowFile(Target):
 
     def check(self, data: bytes) -> str:
         from flintstream.connectors.files.arrow import ArrowReader, ArrowSplit
-        from flintstream.storage.file_store import file_store
+        from flintstream.storage.stores import file_store
 
         self.file(data, "input")
         split = ArrowSplit("s", file_store(str(self.directory)), "input", 0, 1)

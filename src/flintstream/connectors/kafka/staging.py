@@ -11,7 +11,7 @@ import msgpack
 from flintstream.checkpoint.registry import record
 from flintstream.connectors.kafka.client import KafkaConnectorError
 from flintstream.connectors.kafka.serializing import Block
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.checkpoint.pickles import refusing
 from flintstream.common._clock import wall_clock
-from flintstream.coordinator.monitoring.checkpoint_history import SAVEPOINT, CheckpointHistory
+from flintstream.coordinator.checkpointing.history import SAVEPOINT, CheckpointHistory
 from flintstream.errors import CheckpointError, PickleRefusedError
 from flintstream.options.checkpointing import MAX_STATE_SIZE
 from flintstream.runtime.protocol import SHARED, SnapshotRequest

@@ -16,8 +16,8 @@ from flintstream.coordinator.checkpointing.checkpoints import Completed
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL, RESUME
 from flintstream.runtime.protocol import Restore
-from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import flintstream
 from flintstream.coordinator import registry
+from flintstream.coordinator.checkpointing.history import state_of
 from flintstream.coordinator.monitoring import output_file
-from flintstream.coordinator.monitoring.checkpoint_history import state_of
 from flintstream.coordinator.monitoring.measured import of_job, of_operators, of_tasks
-from flintstream.coordinator.monitoring.vertices import describe_plan, vertex_id
+from flintstream.coordinator.vertices import describe_plan, vertex_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -89,7 +89,7 @@ def metrics_of(job: ObservedJob) -> dict[str, object]:
         }
         for operator in of_operators(job)
     ]
-    load, clock = job.coordinator.statistics.load, job.coordinator.context.clock
+    load, clock = job.coordinator.statistics.load, job.coordinator.clock
     chains = {chain.id: chain for chain in load.plan.chains}
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
     tasks = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.coordinator import registry
-from flintstream.coordinator.monitoring.vertices import flink_id, vertex_id
+from flintstream.coordinator.vertices import flink_id, vertex_id
 from flintstream.metrics.families import JOB, OPERATOR, TASK, Families
 from flintstream.metrics.subtask import SubtaskMetrics
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
@@ -58,7 +58,7 @@ def of_tasks(load: Load, now_ms: int) -> dict[tuple[int, int], dict[str, float]]
 
 def of_operators(job: ObservedJob) -> list[SubtaskMetrics]:
     """Return the metrics of the operators by subtask, with rates and the lag of sources."""
-    clock, statistics = job.coordinator.context.clock, job.coordinator.statistics
+    clock, statistics = job.coordinator.clock, job.coordinator.statistics
     rates, wall_ms = statistics.load.rates(clock.now_ms()), clock.wall_ms()
     complete = []
     for item in statistics.metrics.by_subtask():
@@ -88,7 +88,7 @@ def families(job: ObservedJob) -> Families:
         found.add_summary(JOB, "latency", host, latency, load.epochs_with_latency, load.latency_sum_ms)
     chains = {chain.id: chain for chain in load.plan.chains}  # not those of a plan that a change is just making
     attempt = str(job.coordinator.statistics.progress.restarts)
-    for (chain, subtask), values in of_tasks(load, job.coordinator.context.clock.now_ms()).items():
+    for (chain, subtask), values in of_tasks(load, job.coordinator.clock.now_ms()).items():
         labels = {**host, **_labels(chains[chain], subtask, attempt)}
         for name, value in values.items():
             found.add(TASK, name, labels, value)

@@ -5,12 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Future
 
     from flintstream.common.job_status import JobStatus
-    from flintstream.coordinator.coordinator import Coordinator
-    from flintstream.coordinator.job import Job, Progress
+    from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
+    from flintstream.coordinator.job import Clock, Job, Progress
+    from flintstream.coordinator.monitoring.job_statistics import JobStatistics
+
+
+class ObservedCoordinator(Protocol):
+    """What monitoring reads of a coordinator."""
+
+    @property
+    def statistics(self) -> JobStatistics:
+        """Its progress, load and metrics."""
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """Its checkpoints."""
+
+    @property
+    def failures(self) -> Iterable[Mapping[str, object]]:
+        """Its last failures, as JSON."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
 
 
 class ObservedJob(Protocol):
@@ -21,7 +42,7 @@ class ObservedJob(Protocol):
         """The job as it was planned."""
 
     @property
-    def coordinator(self) -> Coordinator:
+    def coordinator(self) -> ObservedCoordinator:
         """What runs it."""
 
     @property

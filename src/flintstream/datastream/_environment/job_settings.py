@@ -43,8 +43,8 @@ from flintstream.options.rocksdb import TRANSFER_THREADS
 from flintstream.options.state import CHANGELOG, MATERIALIZE, MATERIALIZE_FAILURES, MATERIALIZE_INTERVAL, PICKLE
 from flintstream.state.settings import StateSettings
 from flintstream.storage.custom import CustomFileStore
-from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration

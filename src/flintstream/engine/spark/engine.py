@@ -45,7 +45,7 @@ from flintstream.options.execution import ENCRYPT_RESIDENT_TASKS, RESIDENT_TASKS
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.protocol import INSTRUCTION, SHARED
 from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog, MemoryStateLog
-from flintstream.storage.file_store import file_store
+from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

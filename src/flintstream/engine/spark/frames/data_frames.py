@@ -29,8 +29,8 @@ from flintstream.engine.spark.tasks import session
 from flintstream.engine.spark.versions import arrow_schema, schema_of_text
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
 from flintstream.options.execution import ENGINE, STATE_DIRECTORY
-from flintstream.storage.file_store import file_store
 from flintstream.storage.location import Location
+from flintstream.storage.stores import file_store
 from flintstream.storage.temporary import temporary_directory
 
 if TYPE_CHECKING:

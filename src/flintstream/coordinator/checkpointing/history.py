@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.coordinator.monitoring.vertices import flink_id
+from flintstream.coordinator.vertices import flink_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
