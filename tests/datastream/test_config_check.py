@@ -94,7 +94,6 @@ def test_nothing_is_said_of_keys_of_spark_of_the_program_and_of_flink():
         "taskmanager.numberOfTaskSlots": "4",
         "state.backend.rocksdb.metrics.bytes-read": "true",
         "state.backend.local-recovery": "true",
-        "pipeline.jars": "file:///a.jar",
     }
     assert said(environment(entries)) == []
 

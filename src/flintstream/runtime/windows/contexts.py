@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _MERGEABLE = (ListStateDescriptor, ReducingStateDescriptor, AggregatingStateDescriptor)
 _MOST_CACHED = 64
 
+BUNDLE_MS = 1000
+"""How long PyFlink collects records before it tells the JVM about timers (``python.fn-execution.bundle.time``)."""
+
 
 class AssignerContext(WindowAssigner.WindowAssignerContext):
     """The context of a window assigner."""
@@ -39,7 +42,7 @@ class AssignerContext(WindowAssigner.WindowAssignerContext):
 class WindowTriggerContext(Trigger.OnMergeContext):
     """Timers and state of the key and window that :meth:`enter` was called with."""
 
-    __slots__ = ("_known", "_operator", "_state", "_timers", "key", "merged", "scope", "window")
+    __slots__ = ("_known", "_operator", "_state", "_timers", "key", "merged", "resumes", "scope", "window")
 
     def __init__(self, operator: OperatorContext, scope: Scope) -> None:
         """Access the state that ``scope`` points to; :meth:`enter` updates it."""
@@ -53,6 +56,8 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self.key: Any = None
         self.window: Any = None
         self.merged: list[Any] = []
+        self.resumes = 0
+        """When (ms) processing-time timers fire again, after one was registered for a time in the past."""
 
     @property
     def user_key(self) -> Any:
@@ -83,7 +88,14 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         return self._timers.current_watermark
 
     def register_processing_time_timer(self, time: int) -> None:
-        """Request a call of ``on_processing_time`` when the worker's clock reaches ``time`` (ms)."""
+        """Request a call of ``on_processing_time`` when the worker's clock reaches ``time`` (ms).
+
+        If that is in the past, it fires after :data:`BUNDLE_MS`, as in PyFlink: windows of event times by an assigner
+        that says it is of processing time would otherwise end with each record.
+        """
+        now = self._timers.clock()
+        if time <= now and self.resumes <= now:
+            self.resumes = now + BUNDLE_MS
         self._timers.register_processing_time(time, self.key, self.window)
 
     def register_event_time_timer(self, time: int) -> None:

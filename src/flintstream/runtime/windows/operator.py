@@ -251,7 +251,8 @@ class WindowOperator(TimerOperator):
 
     def next_processing_time(self) -> int | None:
         """Return when (ms) the next processing-time timer is due; in BATCH mode, timers wait for the end of the key."""
-        return None if self.context.batch else self.timers.next_processing_time()
+        due = None if self.context.batch else self.timers.next_processing_time()
+        return None if due is None else max(due, self.trigger_ctx.resumes)
 
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
         """Fire and drop the windows whose timers are due."""
