@@ -56,8 +56,8 @@ ROOMS = {
         "_settings", "functions", "state", "output_tag", "timerservice", "time_domain", "time_characteristic",
         "execution_mode", "checkpointing_mode", "externalized_checkpoint_retention", "slot_sharing_group", "window",
         "async_retry_predicates", "async_retry_strategies", "checkpoint_storage", "checkpoint_config",
-        "_state_backends", "_older_state_backends", "state_backend", "utils", "connectors", "formats", "_dataframes",
-        "_streams", "data_stream", "async_data_stream", "_environment", "stream_execution_environment",
+        "_state_backends", "_older_state_backends", "state_backend", "utils", "connectors", "formats", "_environment",
+        "_streams", "data_stream", "async_data_stream", "stream_execution_environment",
     ),
     "engine.spark": (
         "packing", "placement", "acknowledgements", "versions", "columns", "sockets", "ends", "worker_lines",

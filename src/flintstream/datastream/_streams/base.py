@@ -5,24 +5,17 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, overload
 
-from flintstream.common._generic import Generic, T_co
+from flintstream.common._generic import T_co
 from flintstream.common._java_view import JavaView, behind
 from flintstream.common.typeinfo import TupleTypeInfo, Types
-from flintstream.connectors.discarding import DiscardingSink
-from flintstream.connectors.sink import Sink
-from flintstream.datastream._dataframes import AsDataFrame
-from flintstream.datastream._streams.collect import CloseableIterator, collect_into
 from flintstream.datastream._streams.functions import as_function, as_selector, as_type, is_plain
-from flintstream.datastream._streams.settings import DataStreamSink, Settings
-from flintstream.datastream._streams.windowed import AllWindowedStream
+from flintstream.datastream._streams.partitioned import Partitioned
 from flintstream.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
     KeyedProcessFunction,
     MapFunction,
-    Partitioner,
     ProcessFunction,
-    SinkFunction,
 )
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.errors import PlanError
@@ -30,13 +23,10 @@ from flintstream.graph.frozen import freeze
 from flintstream.graph.transformation import (
     CacheTransformation,
     OperatorTransformation,
-    PartitionTransformation,
     SideOutputTransformation,
-    SinkTransformation,
     UnionTransformation,
 )
 from flintstream.runtime.exchange import partitioners
-from flintstream.runtime.operators.function_sink import FunctionSink
 from flintstream.runtime.operators.functions import (
     FilterOperator,
     FlatMapOperator,
@@ -44,34 +34,30 @@ from flintstream.runtime.operators.functions import (
     ProcessOperator,
     ProjectOperator,
 )
-from flintstream.runtime.operators.print_sink import PrintSink
-from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from typing_extensions import Self
-
     from flintstream.common._generic import K, V, W
     from flintstream.common.execution_config import ExecutionConfig
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.watermark_strategy import WatermarkStrategy
+    from flintstream.datastream._streams.all_windowed import AllWindowedStream
     from flintstream.datastream._streams.broadcast import BroadcastConnectedStream, BroadcastStream
     from flintstream.datastream._streams.cached import CachedDataStream
     from flintstream.datastream._streams.connected import ConnectedStreams
+    from flintstream.datastream._streams.environment import StreamExecutionEnvironment
     from flintstream.datastream._streams.keyed import KeyedStream
     from flintstream.datastream.functions import (
         KeySelector,
     )
-    from flintstream.datastream.state import MapStateDescriptor
-    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import WindowAssigner
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.base import Operator
 
 
-class DataStream(Settings, AsDataFrame, Generic[T_co]):
+class DataStream(Partitioned[T_co]):
     """A stream of records of type ``T`` (PyFlink's ``DataStream``): ``DataStream[int]`` is a stream of ``int``.
 
     >>> from flintstream.datastream import StreamExecutionEnvironment
@@ -121,57 +107,6 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
     @property
     def _j_data_stream(self) -> JavaView:
         return JavaView(self)
-
-    # -- settings ----------------------------------------------------------------------------------------------------
-
-    def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the number of key groups (1 to 32768), the maximum parallelism of this step.
-
-        Raises:
-            ValueError: ``max_parallelism`` is out of range, or more than 1 for a non-parallel step.
-        """
-        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
-            raise ValueError(
-                f"The max parallelism of operator '{self._transformation.name}' must be within 1 to 32768, "
-                f"but got {max_parallelism!r}",
-            )
-        self._check_parallel("max parallelism", max_parallelism)
-        self._transformation.max_parallelism = max_parallelism
-        return self
-
-    def force_non_parallel(self) -> Self:
-        """Run this step in one subtask."""
-        self._transformation.parallelism = 1
-        self._transformation.max_parallelism = 1
-        self._transformation.parallel = False
-        return self
-
-    def set_buffer_timeout(self, timeout_millis: int) -> Self:
-        """Set how long (ms) results may be buffered, like the environment's ``set_buffer_timeout``.
-
-        All steps share the same epochs, so the shortest timeout applies.
-
-        >>> from flintstream.datastream import StreamExecutionEnvironment
-        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-        >>> hurried = env.from_collection([1, 2]).map(lambda n: n + 1).set_buffer_timeout(10)
-        >>> list(hurried.execute_and_collect(limit=9))
-        [2, 3]
-
-        Raises:
-            ValueError: ``timeout_millis`` is less than -1.
-        """
-        if timeout_millis < -1:
-            raise ValueError(
-                f"The buffer timeout of '{self._transformation.name}' must be -1 (none) or more ms, "
-                f"got {timeout_millis}",
-            )
-        self._transformation.buffer_timeout_ms = timeout_millis
-        return self
-
-    def start_new_chain(self) -> Self:
-        """Start a chain with this step."""
-        self._transformation.chaining = "HEAD"
-        return self
 
     def get_type(self) -> TypeInformation[T_co]:
         """Return the declared type of the records, or ``Types.PICKLED_BYTE_ARRAY()`` if there is none.
@@ -361,13 +296,11 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         self, key_selector: Callable[[T_co], Any] | KeySelector[T_co], key_type: TypeInformation | None = None
     ) -> KeyedStream[Any, T_co]:
         """Partition the stream by key: all records with the same key go to one subtask and share keyed state."""
-        from flintstream.datastream._streams.keyed import KeyedStream
-
         selector = freeze("key_by", as_selector(key_selector))
         declared = as_type(key_type)
         converter = declared.converter() if declared is not None else None
         partitioner = partitioners.KeyGroupPartitioner(selector, converter)
-        return KeyedStream(self._env, self._partition(partitioner, "Key by"), self, selector, declared)
+        return self._env._kinds.keyed(self._env, self._partition(partitioner, "Key by"), self, selector, declared)
 
     def window_all(self, window_assigner: WindowAssigner[T_co, W]) -> AllWindowedStream[T_co, W]:
         """Window the whole stream without keys, in one subtask.
@@ -379,7 +312,7 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         >>> list(pairs.reduce(lambda a, b: f"{a} {b}").execute_and_collect(limit=9))
         ['to be', 'or not']
         """
-        return AllWindowedStream(self, window_assigner)
+        return self._env._kinds.windowed(self, window_assigner)
 
     def union(self, *streams: DataStream[V]) -> DataStream[T_co | V]:
         """Merge this stream with others of the same type. A stream without a declared type may have any records.
@@ -428,23 +361,14 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         Raises:
             TypeError: ``ds`` is neither a ``DataStream`` nor a ``BroadcastStream``.
         """
-        from flintstream.datastream._streams.broadcast import (
-            BroadcastConnectedStream,
-            BroadcastStream,
-        )
-        from flintstream.datastream._streams.connected import ConnectedStreams
-
-        if isinstance(ds, BroadcastStream):
-            return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
+        kinds = self._env._kinds
+        if isinstance(ds, kinds.broadcast):
+            return kinds.broadcast_connected(self, ds, ds.broadcast_state_descriptors)
         if not isinstance(ds, DataStream):
             raise TypeError(f"connect() needs a DataStream or a BroadcastStream, but got {ds!r}")
-        return ConnectedStreams(self, ds)
-
-    def _values_transformation(self) -> Transformation:
-        return self._transformation
+        return kinds.connected(self, ds)
 
     def _rows_with_keys(self) -> DataStream:
-        """Return what sinks and operators without keys read: of a keyed stream, ``Row(f0=key, f1=value)``."""
         return self
 
     def cache(self) -> CachedDataStream[T_co]:
@@ -465,15 +389,13 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         Raises:
             PlanError: This stream is neither the result of an operator nor a side output.
         """
-        from flintstream.datastream._streams.cached import CachedDataStream
-
         origin = self._transformation
         if origin.virtual and not isinstance(origin, SideOutputTransformation):
             raise PlanError(
                 f"cache() keeps the result of an operator or a side output, but '{origin.name}' only forwards records: "
                 "call it on the stream before",
             )
-        return CachedDataStream(self._env, CacheTransformation(origin.name, (origin,), origin.output_type))
+        return self._env._kinds.cached(self._env, CacheTransformation(origin.name, (origin,), origin.output_type))
 
     def get_side_output(self, output_tag: OutputTag[V]) -> DataStream[V]:
         """Return the records that this step sent to a side output.
@@ -501,149 +423,6 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         self._env._register(side)
         return DataStream(self._env, side)
 
-    # -- partitioning ------------------------------------------------------------------------------------------------
-
-    def shuffle(self) -> DataStream[T_co]:
-        """Send each record to a random subtask."""
-        return self._repartition(partitioners.ShufflePartitioner())
-
-    def rescale(self) -> DataStream[T_co]:
-        """Distribute records round robin to the subtasks that belong to the sender."""
-        return self._repartition(partitioners.RescalePartitioner())
-
-    def rebalance(self) -> DataStream[T_co]:
-        """Distribute records round robin to all subtasks."""
-        return self._repartition(partitioners.RebalancePartitioner())
-
-    def forward(self) -> DataStream[T_co]:
-        """Send records to the subtask with the same index. Both ends need the same parallelism."""
-        return self._repartition(partitioners.ForwardPartitioner())
-
-    @overload
-    def broadcast(self, broadcast_state_descriptor: None = None) -> DataStream[T_co]: ...
-
-    @overload
-    def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
-    ) -> BroadcastStream[T_co]: ...
-
-    def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor | None = None,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
-    ) -> DataStream[T_co] | BroadcastStream[T_co]:
-        """Send every record to every subtask; with descriptors, return a ``BroadcastStream`` for :meth:`connect`.
-
-        Raises:
-            TypeError: A descriptor is not a ``MapStateDescriptor``.
-        """
-        everywhere = self._repartition(partitioners.BroadcastPartitioner())
-        if broadcast_state_descriptor is None:
-            return everywhere
-        from flintstream.datastream._streams.broadcast import BroadcastStream
-
-        return BroadcastStream(everywhere, [broadcast_state_descriptor, *other_broadcast_state_descriptors])
-
-    def partition_custom(
-        self,
-        partitioner: Callable[[K, int], int] | Partitioner[K],
-        key_selector: Callable[[T_co], K] | KeySelector[T_co, K],
-    ) -> DataStream[T_co]:
-        """Send each record to the subtask with the index ``partitioner(key, number of subtasks)``."""
-        if isinstance(partitioner, Partitioner):
-            partition: Callable[[Any, int], int] = partitioner.partition
-        elif callable(partitioner):
-            partition = partitioner
-        else:
-            raise TypeError(f"Parameter partitioner should be a callable or a Partitioner, but got {partitioner!r}")
-        name = "partition_custom"
-        selector = freeze(name, as_selector(key_selector, name))
-        return self._repartition(partitioners.CustomPartitioner(freeze(name, partition), selector))
-
-    # -- ends --------------------------------------------------------------------------------------------------------
-
-    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
-        """Print each record in the driver, in Flink's text form for its type.
-
-        Raises:
-            TypeError: ``sink_identifier``, the prefix of each record, is not a str.
-        """
-        if sink_identifier is not None and not isinstance(sink_identifier, str):
-            raise TypeError(f"The sink identifier of print() must be a str, but got {sink_identifier!r}")
-        return self._sink("Print to Std. Out", PrintSink(sink_identifier))
-
-    def add_sink(self, sink_func: SinkFunction[T_co] | Sink[T_co]) -> DataStreamSink:
-        """Send each record to a Python :class:`SinkFunction` or to a sink.
-
-        >>> from flintstream.datastream import StreamExecutionEnvironment
-        >>> from flintstream.testing import CollectSink
-        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-        >>> sink = CollectSink()
-        >>> _ = env.from_collection([1, 2]).add_sink(sink).name("results")
-        >>> _ = env.execute()
-        >>> sorted(sink.get_results())
-        ['1', '2']
-
-        Raises:
-            TypeError: ``sink_func`` is neither.
-        """
-        if isinstance(sink_func, Sink):
-            return self._sink("Unnamed", sink_func)
-        if not isinstance(sink_func, SinkFunction):
-            raise TypeError(f"add_sink() needs a SinkFunction or a Sink, but got {type(sink_func).__name__}")
-        if sink_func.wrapped is None or type(sink_func).invoke is not SinkFunction.invoke:
-            return self._sink("Unnamed", FunctionSink(sink_func))
-        if isinstance(sink_func.wrapped, Sink):
-            return self._sink("Unnamed", sink_func.wrapped)
-        return self._sink("Unnamed", PrintSink(None) if sink_func.wrapped == "PrintSinkFunction" else DiscardingSink())
-
-    def sink_to(self, sink: Sink[T_co]) -> DataStreamSink:
-        """Send each record to a sink.
-
-        >>> from flintstream.datastream import StreamExecutionEnvironment
-        >>> from flintstream.testing import CollectSink
-        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-        >>> sink = CollectSink()
-        >>> _ = env.from_collection(["to", "be"]).map(str.upper).sink_to(sink).uid("results")
-        >>> _ = env.execute()
-        >>> sorted(sink.get_results())
-        ['BE', 'TO']
-
-        Raises:
-            TypeError: ``sink`` is not a ``Sink``.
-        """
-        if not isinstance(sink, Sink):
-            raise TypeError(f"sink_to() needs a Sink, but got {type(sink).__name__}; use add_sink() for SinkFunctions")
-        return self._rows_with_keys()._sink("Sink", sink)
-
-    @overload
-    def execute_and_collect(
-        self, job_execution_name: str | None = None, limit: None = None
-    ) -> CloseableIterator[T_co]: ...
-
-    @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[T_co]: ...
-
-    def execute_and_collect(
-        self, job_execution_name: str | None = None, limit: int | None = None
-    ) -> CloseableIterator[T_co] | list[T_co]:
-        """Run the program and return this stream's records: a list if ``limit`` is set, else an iterator for ``with``.
-
-        Raises:
-            ValueError: ``limit`` is not positive.
-        """
-        if limit is not None and limit < 1:
-            raise ValueError(f"The limit of execute_and_collect() must be greater than 0, but got {limit}")
-        sink = collect_into(self._rows_with_keys()._add_collect_sink)
-        client = self._env.execute_async(job_execution_name or "DataStream Collect")
-        iterator: CloseableIterator[T_co] = CloseableIterator(sink, client)
-        if limit is None:
-            return iterator
-        with iterator:
-            return [record for _, record in zip(range(limit), iterator, strict=False)]
-
     # -- construction ------------------------------------------------------------------------------------------------
 
     def _add_operator(
@@ -655,24 +434,5 @@ class DataStream(Settings, AsDataFrame, Generic[T_co]):
         self._env._register(transformation)
         return DataStream(self._env, transformation)
 
-    def _partition(self, partitioner: partitioners.Partitioner, name: str) -> PartitionTransformation:
-        origin = self._values_transformation()
-        return PartitionTransformation(name, (origin,), origin.output_type, partitioner=partitioner)
-
     def _repartition(self, partitioner: partitioners.Partitioner) -> DataStream[T_co]:
         return DataStream(self._env, self._partition(partitioner, "Partition"))
-
-    def _sink_transformed(self, name: str, sink: Sink) -> SinkTransformation:
-        origin = self._values_transformation()
-        operator = SinkOperator(sink, origin.output_type)
-        transformation = SinkTransformation(name, (origin,), None, operator=operator, kind="ENGINE")
-        self._env._register(transformation)
-        return transformation
-
-    def _add_collect_sink(self, name: str, sink: Sink) -> SinkTransformation:
-        transformation = self._sink_transformed(name, sink)
-        transformation.follows_input = True
-        return transformation
-
-    def _sink(self, name: str, sink: Sink) -> DataStreamSink:
-        return DataStreamSink(self._env, self._sink_transformed(name, sink))

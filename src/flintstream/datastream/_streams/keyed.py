@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from flintstream.common._generic import TUPLE, K, V, W
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.datastream._streams.environment import StreamExecutionEnvironment
     from flintstream.datastream.functions import KeySelector
-    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.datastream.window import CountWindow, WindowAssigner
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.base import Operator
@@ -238,8 +238,6 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
 
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
         """Window the records of each key by count: every ``size``, or the last ``size`` after every ``slide``."""
-        from flintstream.datastream._streams.windowed import WindowedStream
-
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")
         assigner: WindowAssigner[T_co, CountWindow] = (

@@ -11,8 +11,8 @@ from flintstream.graph.drawing import drawing
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from flintstream.datastream._streams.execution import Execution
     from flintstream.datastream.slot_sharing_group import SlotSharingGroup
-    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
 
 
@@ -30,7 +30,7 @@ class Settings(Drawn, StaysInProgram):
     """The settings of a step, common to streams and sinks."""
 
     _transformation: Transformation
-    _env: StreamExecutionEnvironment
+    _env: Execution
 
     def _ends(self) -> tuple[Transformation, ...]:
         return (self._transformation,)
@@ -163,6 +163,59 @@ class Settings(Drawn, StaysInProgram):
         return self
 
 
+class StepSettings(Settings):
+    """The settings of a stream."""
+
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
+        """Set the number of key groups (1 to 32768), the maximum parallelism of this step.
+
+        Raises:
+            ValueError: ``max_parallelism`` is out of range, or more than 1 for a non-parallel step.
+        """
+        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 32768:
+            raise ValueError(
+                f"The max parallelism of operator '{self._transformation.name}' must be within 1 to 32768, "
+                f"but got {max_parallelism!r}",
+            )
+        self._check_parallel("max parallelism", max_parallelism)
+        self._transformation.max_parallelism = max_parallelism
+        return self
+
+    def force_non_parallel(self) -> Self:
+        """Run this step in one subtask."""
+        self._transformation.parallelism = 1
+        self._transformation.max_parallelism = 1
+        self._transformation.parallel = False
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
+        """Set how long (ms) results may be buffered, like the environment's ``set_buffer_timeout``.
+
+        All steps share the same epochs, so the shortest timeout applies.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> hurried = env.from_collection([1, 2]).map(lambda n: n + 1).set_buffer_timeout(10)
+        >>> list(hurried.execute_and_collect(limit=9))
+        [2, 3]
+
+        Raises:
+            ValueError: ``timeout_millis`` is less than -1.
+        """
+        if timeout_millis < -1:
+            raise ValueError(
+                f"The buffer timeout of '{self._transformation.name}' must be -1 (none) or more ms, "
+                f"got {timeout_millis}",
+            )
+        self._transformation.buffer_timeout_ms = timeout_millis
+        return self
+
+    def start_new_chain(self) -> Self:
+        """Start a chain with this step."""
+        self._transformation.chaining = "HEAD"
+        return self
+
+
 class DataStreamSink(Settings):
     """The end of a stream (PyFlink's ``DataStreamSink``).
 
@@ -176,7 +229,7 @@ class DataStreamSink(Settings):
     2
     """
 
-    def __init__(self, env: StreamExecutionEnvironment, transformation: Transformation) -> None:
+    def __init__(self, env: Execution, transformation: Transformation) -> None:
         """Wrap the sink's transformation."""
         self._env = env
         self._transformation = transformation

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import Any
 
 from flintstream.connectors.sink import Sink
 from flintstream.connectors.source import Source
-
-if TYPE_CHECKING:
-    from flintstream.datastream.data_stream import DataStream
 
 __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
 
@@ -47,7 +44,7 @@ class StreamTransformer(ABC):
     """
 
     @abstractmethod
-    def apply(self, ds: DataStream) -> DataStream:
+    def apply(self, ds: Any) -> Any:
         """Return the changed stream."""
 
 

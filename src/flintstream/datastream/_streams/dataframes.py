@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any, overload
 from flintstream.checkpoint.settings import state_directory
 from flintstream.common.typeinfo import RowTypeInfo
 from flintstream.common.watermark_strategy import WatermarkStrategy
-from flintstream.connectors.source import Boundedness
 from flintstream.errors import PlanError
-from flintstream.options.execution import STATE_DIRECTORY
 from flintstream.storage.local import LocalFileStore
-from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from flintstream.common._generic import T
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.types import Row
     from flintstream.datastream._streams.base import DataStream
-    from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
-    from flintstream.graph.transformation import Transformation
+    from flintstream.datastream._streams.environment import StreamExecutionEnvironment
 
 DAY_MS = 86_400_000
 
@@ -116,75 +112,3 @@ def _data_directory(env: StreamExecutionEnvironment, given: str | None) -> str |
     if settings.interval_ms is not None and isinstance(settings.storage, LocalFileStore):
         return os.path.join(settings.storage.root, "dataframes")  # noqa: PTH118
     return state_directory(env._configuration.to_dict())
-
-
-class AsDataFrame:
-    """The methods of a stream that convert it to a DataFrame."""
-
-    def to_dataframe(
-        self: Any, schema: Any = None, *, directory: str | None = None, job_name: str = "DataStream to DataFrame"
-    ) -> Any:
-        """Run the program and return this stream's records as a Spark DataFrame. The stream must be bounded.
-
-        The tasks write Parquet files, which the DataFrame reads.
-
-        Args:
-            schema: A ``StructType``, or a str such as ``"name string, n decimal(10, 2)"``. By default the schema of the
-                stream's declared type, which must be a row or tuple (columns ``f0``, ``f1``, ...).
-            directory: The directory for the files, which stay there. It must be empty or not exist, and all workers
-                must reach it. By default a temporary one, which is deleted at the end of this process.
-            job_name: The name of the job.
-
-        Raises:
-            PlanError: The stream is unbounded or has no type, or Spark has no counterpart for the type of a field.
-            MissingDependencyError: pyarrow is not installed.
-            Exception: The cause, if the job fails.
-
-        >>> from pyspark.sql import SparkSession
-        >>> from flintstream.datastream import StreamExecutionEnvironment
-        >>> spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
-        >>> fruit = env.from_collection([("pear", 3), ("apple", 2)])
-        >>> fruit.to_dataframe("name string, price int").orderBy("name").collect()
-        [Row(name='apple', price=2), Row(name='pear', price=3)]
-        """
-        from flintstream.datastream.connectors.data_frame import DataFrameSink
-        from flintstream.engine.spark.frames import data_frames
-
-        stream: DataStream = self
-        transformation, env = stream._transformation, stream._env
-        unbounded = _find_unbounded_source(transformation)
-        if unbounded is not None:
-            raise PlanError(
-                f"to_dataframe() needs a bounded stream, but the source '{unbounded}' is unbounded: write the stream "
-                "with sink_to(DataFrameSink(directory, schema)) and read that with Spark"
-            )
-        configuration = env._configuration.to_dict()
-        data_frames.check_spark(configuration)
-        columns = data_frames.frame_schema(schema, transformation.output_type)
-        delete = None
-        what = "the directory of to_dataframe()"
-        if directory is None:
-            parent = state_directory(configuration)
-            if parent is not None:
-                parent = Location.parse(parent).local_path(f"without {what}, '{STATE_DIRECTORY.key}'")
-            directory, delete = data_frames.new_directory(parent)
-        else:
-            directory = Location.parse(directory, what).local_path(what)
-            if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
-                raise PlanError(f"to_dataframe() needs an empty directory, but there are files in {directory}")
-        stream.sink_to(DataFrameSink(directory, columns)).name("DataFrame")
-        try:
-            env.execute(job_name)
-        except BaseException:
-            if delete is not None:
-                delete()
-            raise
-        return data_frames.read(directory, columns, None)
-
-
-def _find_unbounded_source(transformation: Transformation) -> str | None:
-    """Return the name of an unbounded source upstream, or None."""
-    if getattr(transformation, "boundedness", None) is Boundedness.CONTINUOUS_UNBOUNDED:
-        return transformation.name
-    return next(filter(None, map(_find_unbounded_source, transformation.inputs)), None)
