@@ -6,7 +6,10 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
-from flintstream.table._errors import SqlError
+from flintstream.common._java_exceptions import CatalogException
+from flintstream.table import DataTypes, TableSchema
+from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table.catalog import CatalogBaseTable, ObjectPath
 
 BASE = """CREATE TABLE base (
     id INT NOT NULL COMMENT 'the key', v STRING, twice AS id * 2, ts TIMESTAMP(3),
@@ -96,8 +99,59 @@ def test_names_are_those_of_the_current_database(t_env):
     with pytest.raises(SqlError, match="'db' is not empty: drop there, or drop it with CASCADE"):
         t_env.execute_sql("DROP DATABASE db")
     t_env.execute_sql("DROP DATABASE db CASCADE")
-    with pytest.raises(SqlError, match="Database 'db' at line 1, column 5 does not exist"):
+    with pytest.raises(SqlError, match=r"A database with name \[db\] at line 1, column 5 does not exist"):
         t_env.execute_sql("USE db")
+
+
+def test_catalogs_are_created_used_and_dropped(t_env):
+    def told(statement):
+        with t_env.execute_sql(statement).collect() as rows:
+            return [row[0] for row in rows]
+
+    options = "'type' = 'generic_in_memory', 'default-database' = 'd'"
+    t_env.execute_sql(f"CREATE CATALOG shop COMMENT 'ours' WITH ({options})")
+    t_env.execute_sql("CREATE CATALOG IF NOT EXISTS shop WITH ('type' = 'generic_in_memory')")
+    t_env.execute_sql("CREATE DATABASE shop.more WITH ('k' = 'v')")
+    t_env.execute_sql("ALTER DATABASE shop.more SET ('k' = 'w', 'l' = 'x')")
+    catalog = t_env.get_catalog("shop")
+    assert catalog.get_database("more").get_properties() == {"k": "w", "l": "x"}
+    assert told("SHOW DATABASES FROM shop LIKE 'm%'") == ["more"]
+    assert told("SHOW CREATE CATALOG shop")[0].startswith("CREATE CATALOG `shop`\nCOMMENT 'ours'\nWITH (")
+    assert told("DESC CATALOG EXTENDED shop") == ["name", "type", "comment", "option:default-database"]
+    t_env.execute_sql("USE CATALOG shop")
+    assert (told("SHOW CURRENT CATALOG"), told("SHOW CURRENT DATABASE")) == (["shop"], ["d"])
+    t_env.execute_sql("CREATE VIEW one AS SELECT 1 AS n")
+    t_env.execute_sql("USE default_catalog.default_database")
+    assert told("SELECT n FROM shop.d.one") == [1]
+    assert catalog.list_views("d") == ["one"]
+    view = CatalogBaseTable.create_view("SELECT n + 1 AS m FROM shop.d.one", "SELECT n + 1 AS m FROM shop.d.one",
+                                        TableSchema(["m"], [DataTypes.INT()]), {})  # fmt: skip
+    catalog.create_table(ObjectPath("d", "two"), view, False)
+    assert told("SELECT m FROM shop.d.two") == [2]
+    t_env.execute_sql("DROP CATALOG shop")
+    with pytest.raises(CatalogException, match=r"A catalog with name \[shop\] at line 1, column 13 does not exist"):
+        t_env.execute_sql("USE CATALOG shop")
+    with pytest.raises(UnsupportedClauseError, match="catalog 'lake' with 'type' = 'iceberg'"):
+        t_env.execute_sql("CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = '/lake')")
+    with pytest.raises(SqlError, match="the current one"):
+        t_env.execute_sql("DROP CATALOG default_catalog")
+
+
+def test_a_temporary_table_hides_the_one_of_its_name(t_env):
+    t_env.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'print')")
+    t_env.execute_sql("CREATE TEMPORARY TABLE t (b INT) WITH ('connector' = 'print')")
+    with t_env.execute_sql("DESCRIBE t").collect() as rows:
+        assert [row[0] for row in rows] == ["b"]
+    assert (t_env.list_temporary_tables(), t_env.get_catalog("default_catalog").list_tables("default_database")) == (
+        ["t"], ["t"],
+    )  # fmt: skip
+    with pytest.raises(SqlError, match="Drop it first before removing the permanent table"):
+        t_env.execute_sql("DROP TABLE t")
+    t_env.execute_sql("DROP TEMPORARY TABLE t")
+    with t_env.execute_sql("DESCRIBE t").collect() as rows:
+        assert [row[0] for row in rows] == ["a"]
+    t_env.execute_sql("DROP TABLE t")
+    assert t_env.list_tables() == []
 
 
 def test_elements_of_arrays_and_maps_are_rows(t_env):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._catalog.catalog import DeclaredTable, View
-from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._errors import unsupported
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table.table import Table
@@ -35,15 +35,18 @@ class Declarations:
         Raises:
             SqlError: There is one of this name, unless ``ignore_if_exists``.
         """
-        new = self._session.catalog.path(path_of(path)) not in self._session.catalog.entries
-        self._session.catalog.add(path_of(path), descriptor._declared(), lenient=bool(ignore_if_exists))
-        return new
+        return self._session.catalog.add(path_of(path), descriptor._declared(), lenient=bool(ignore_if_exists))
 
     def create_temporary_table(
         self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
     ) -> None:
-        """Declare a table; all tables are temporary, because nothing stores their declarations."""
-        self.create_table(path, descriptor, ignore_if_exists)
+        """Declare a table that hides those of its name in the catalog.
+
+        Raises:
+            SqlError: There is a temporary one of this name, unless ``ignore_if_exists``.
+        """
+        lenient = bool(ignore_if_exists)
+        self._session.catalog.add(path_of(path), descriptor._declared(), lenient=lenient, temporary=True)
 
     def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
         """Remove a table, and return whether there was one.
@@ -54,14 +57,16 @@ class Declarations:
         return self._session.catalog.drop(path_of(table_path), DeclaredTable, lenient=bool(ignore_if_not_exists))
 
     def drop_temporary_table(self, table_path: str) -> bool:
-        """Remove a table, and return whether there was one."""
-        return self.drop_table(table_path)
+        """Remove a temporary table, and return whether there was one."""
+        return self._session.catalog.drop(path_of(table_path), DeclaredTable, lenient=True, temporary=True)
 
     def list_tables(self) -> list[str]:
         """Return the names of tables and views."""
         return self._session.catalog.names()
 
-    list_temporary_tables = list_tables
+    def list_temporary_tables(self) -> list[str]:
+        """Return the names of temporary tables and views."""
+        return self._session.catalog.names(only_temporary=True)
 
     def list_materialized_tables(self) -> list[str]:
         """Return an empty list: there are no materialized tables."""
@@ -74,7 +79,7 @@ class Declarations:
         table = table_or_data_stream
         if not isinstance(table, Table):
             table = self._from_stream(table, *fields_or_schema)
-        self._session.catalog.add(path_of(view_path), View(table._node))
+        self._session.catalog.add(path_of(view_path), View(table._node), temporary=True)
 
     def _from_stream(self, stream: Any, *fields: object) -> Table:
         raise NotImplementedError
@@ -85,10 +90,7 @@ class Declarations:
         Raises:
             SqlError: There is one of this name, unless ``ignore_if_exists``.
         """
-        catalog = self._session.catalog
-        new = catalog.path(path_of(view_path)) not in catalog.entries
-        catalog.add(path_of(view_path), View(table._node), lenient=ignore_if_exists)
-        return new
+        return self._session.catalog.add(path_of(view_path), View(table._node), lenient=ignore_if_exists)
 
     def register_table(self, table_path: str, table: Table) -> None:
         """Give a name to a table, as programs for older releases do."""
@@ -103,14 +105,16 @@ class Declarations:
         return self._session.catalog.drop(path_of(view_path), View, lenient=bool(ignore_if_not_exists))
 
     def drop_temporary_view(self, view_path: str) -> bool:
-        """Remove a view, and return whether there was one."""
-        return self.drop_view(view_path)
+        """Remove a temporary view, and return whether there was one."""
+        return self._session.catalog.drop(path_of(view_path), View, lenient=True, temporary=True)
 
     def list_views(self) -> list[str]:
         """Return the names of views."""
         return self._session.catalog.names(View)
 
-    list_temporary_views = list_views
+    def list_temporary_views(self) -> list[str]:
+        """Return the names of temporary views."""
+        return self._session.catalog.names(View, only_temporary=True)
 
     # -- functions -----------------------------------------------------------------------------------------------------
 
@@ -173,47 +177,6 @@ class Declarations:
     def list_functions(self) -> list[str]:
         """Return the names of all functions."""
         return sorted([*(name.lower() for name in FUNCTIONS if name.isidentifier()), *self._session.catalog.functions])
-
-    # -- catalogs ------------------------------------------------------------------------------------------------------
-
-    def get_current_catalog(self) -> str:
-        """Return the catalog of names without one."""
-        return self._session.catalog.catalog
-
-    def get_current_database(self) -> str:
-        """Return the database of names without one."""
-        return self._session.catalog.database
-
-    def list_catalogs(self) -> list[str]:
-        """Return the only catalog."""
-        return [self.get_current_catalog()]
-
-    def list_databases(self) -> list[str]:
-        """Return the names of all databases."""
-        return self._session.catalog.databases()
-
-    def list_modules(self) -> list[str]:
-        """Return the module with the built-in functions."""
-        return ["core"]
-
-    def use_catalog(self, catalog_name: str) -> None:
-        """Do nothing for the current catalog.
-
-        Raises:
-            SqlError: It is another one.
-        """
-        if catalog_name != self.get_current_catalog():
-            raise SqlError(
-                f"A catalog with name [{catalog_name}] does not exist: the only one is {self.get_current_catalog()}"
-            )
-
-    def use_database(self, database_name: str) -> None:
-        """Make a database that ``CREATE DATABASE`` has made, or the built-in one, the current one.
-
-        Raises:
-            SqlError: There is none of this name.
-        """
-        self._session.catalog.use_database(database_name)
 
     # -- dependencies of the tasks -------------------------------------------------------------------------------------
 

@@ -8,23 +8,49 @@ from typing import TYPE_CHECKING
 from flintstream.common._public import publish
 from flintstream.table._catalog.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from flintstream.table._catalog.identifiers import ObjectIdentifier, ObjectPath
+from flintstream.table._catalog.objects import (
+    CatalogColumnStatistics,
+    CatalogDatabase,
+    CatalogDescriptor,
+    CatalogFunction,
+    CatalogPartition,
+    CatalogPartitionSpec,
+    CatalogTableStatistics,
+    Procedure,
+)
 from flintstream.table._catalog.resolved_schema import Constraint, ResolvedSchema, UniqueConstraint, WatermarkSpec
+from flintstream.table._stored.catalog import Catalog, HiveCatalog, JdbcCatalog
+from flintstream.table._stored.models import CatalogModel
+from flintstream.table._stored.tables import CatalogBaseTable
 from flintstream.table.resolved_expression import ResolvedExpression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._expressions.expr import Column as NodeColumn
 
 __all__ = [
+    "Catalog",
+    "CatalogBaseTable",
+    "CatalogColumnStatistics",
+    "CatalogDatabase",
+    "CatalogDescriptor",
+    "CatalogFunction",
+    "CatalogModel",
+    "CatalogPartition",
+    "CatalogPartitionSpec",
+    "CatalogTableStatistics",
     "Column",
     "ComputedColumn",
     "Constraint",
+    "HiveCatalog",
+    "JdbcCatalog",
     "MetadataColumn",
     "ObjectIdentifier",
     "ObjectPath",
     "PhysicalColumn",
+    "Procedure",
     "ResolvedSchema",
     "UniqueConstraint",
     "WatermarkSpec",

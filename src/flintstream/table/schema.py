@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._catalog.catalog import Declared, DeclaredTable
 from flintstream.table._catalog.columns import ComputedColumn, MetadataColumn, quote_name
+from flintstream.table._catalog.declared import Declared, DeclaredTable
 from flintstream.table._catalog.resolved_schema import UniqueConstraint
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import Tokens, parsed_expression

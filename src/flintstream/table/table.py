@@ -38,7 +38,7 @@ from flintstream.table.table_pipeline import TablePipeline
 from flintstream.table.table_schema import TableSchema
 
 if TYPE_CHECKING:
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._executor import Executor
     from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node

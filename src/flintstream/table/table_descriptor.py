@@ -10,7 +10,7 @@ from flintstream.table._errors import SqlError
 
 if TYPE_CHECKING:
     from flintstream.common.config_options import ConfigOption
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table.schema import Schema
 
 __all__ = ["FormatDescriptor", "TableDescriptor"]

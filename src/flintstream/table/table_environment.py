@@ -12,7 +12,9 @@ from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.common.types import RowKind, _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream._streams.keyed import rows_with_keys
-from flintstream.table._catalog.catalog import DeclaredTable
+from flintstream.table._catalog.catalog import CatalogManager
+from flintstream.table._catalog.declared import DeclaredTable
+from flintstream.table._catalogs import Catalogs
 from flintstream.table._declarations import Declarations
 from flintstream.table._errors import SqlError
 from flintstream.table._executor import Executor, path_of
@@ -23,7 +25,8 @@ from flintstream.table._plan.instants import instant_converter
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._session.inserts import Insert
-from flintstream.table._sql.statements import DONE, Answer, InsertSet, query
+from flintstream.table._sql.answers import DONE, Answer
+from flintstream.table._sql.statements import InsertSet, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
 
-class TableEnvironment(Declarations):
+class TableEnvironment(Declarations, Catalogs):
     """Runs SQL, and makes tables.
 
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
@@ -88,8 +91,7 @@ class TableEnvironment(Declarations):
     >>> t_env.create_view("uno", one), t_env.register_table("eins", one)
     (True, None)
     >>> t_env.list_tables(), t_env.list_temporary_tables(), t_env.list_views(), t_env.list_temporary_views()
-    (['eins', 'one', 'other', 'sink', 'uno'], ['eins', 'one', 'other', 'sink', 'uno'], ['eins', 'one', 'uno'],
-    ['eins', 'one', 'uno'])
+    (['eins', 'one', 'other', 'sink', 'uno'], ['eins', 'one', 'other'], ['eins', 'one', 'uno'], ['eins', 'one'])
     >>> t_env.drop_table("sink"), t_env.drop_temporary_table("other"), t_env.list_materialized_tables()
     (True, True, [])
     >>> t_env.drop_view("uno"), t_env.drop_temporary_view("one"), t_env.list_views()
@@ -107,14 +109,24 @@ class TableEnvironment(Declarations):
     >>> t_env.drop_temporary_function("up"), t_env.drop_temporary_system_function("loud")
     (True, True)
 
-    There is one catalog:
+    Catalogs and databases:
 
-    >>> t_env.use_catalog("default_catalog")
-    >>> t_env.use_database("default_database")
+    >>> _ = t_env.execute_sql("CREATE CATALOG shop WITH ('type' = 'generic_in_memory')")
+    >>> t_env.use_catalog("shop")
+    >>> t_env.use_database("default")
     >>> t_env.get_current_catalog(), t_env.get_current_database()
-    ('default_catalog', 'default_database')
+    ('shop', 'default')
     >>> t_env.list_catalogs(), t_env.list_databases(), t_env.list_modules()
-    (['default_catalog'], ['default_database'], ['core'])
+    (['default_catalog', 'shop'], ['default'], ['core'])
+    >>> t_env.get_catalog("shop").list_databases(), t_env.get_catalog("other") is None
+    (['default'], True)
+    >>> from flintstream.common import Configuration
+    >>> from flintstream.table.catalog import CatalogDescriptor
+    >>> in_memory = Configuration.from_dict({"type": "generic_in_memory"})
+    >>> t_env.create_catalog("more", CatalogDescriptor.of("more", in_memory))
+    >>> t_env.register_catalog("again", t_env.get_catalog("more"))
+    >>> t_env.list_catalogs()
+    ['again', 'default_catalog', 'more', 'shop']
     """
 
     def __init__(self, env: StreamExecutionEnvironment, settings: EnvironmentSettings | None = None) -> None:
@@ -123,8 +135,9 @@ class TableEnvironment(Declarations):
         self._env = env
         self._executor = Executor(env)
         self._session = self._executor.session
-        self._session.catalog.catalog = settings.get_built_in_catalog_name()
-        self._session.catalog.database = self._session.catalog.built_in = settings.get_built_in_database_name()
+        names = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
+        self._session.catalog = CatalogManager(*names)
+        self._session.query = partial(query, self._session)
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:

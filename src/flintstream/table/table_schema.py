@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType, RowType
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
 
 __all__ = ["TableSchema"]
 

@@ -219,6 +219,7 @@ _CLASSES = {
     f"{_ENVIRONMENT}LocalStreamEnvironment": f"{__name__}:_Environments.create_local_environment",
     f"{_ENVIRONMENT}RemoteStreamEnvironment": f"{__name__}:_Environments.create_remote_environment",
     f"{_ENVIRONMENT}StreamExecutionEnvironment": f"{__name__}:_Environments",
+    "org.apache.flink.table.catalog.GenericInMemoryCatalog": "flintstream.table._catalog.store:Store",
     "org.apache.kafka.clients.consumer.OffsetResetStrategy": (
         "flintstream.datastream.connectors.kafka:KafkaOffsetResetStrategy"
     ),
@@ -236,6 +237,7 @@ def _class_of(name: str) -> Any:
 
 _SHORT = {
     **{name.rpartition(".")[2]: name for name in _CLASSES if name.startswith("java.lang.")},
+    "GenericInMemoryCatalog": "org.apache.flink.table.catalog.GenericInMemoryCatalog",
     "PythonOptions": "org.apache.flink.python.PythonOptions",
     "StreamExecutionEnvironment": f"{_ENVIRONMENT}StreamExecutionEnvironment",
 }

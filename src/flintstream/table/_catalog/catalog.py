@@ -1,196 +1,298 @@
-"""Tables, views and functions that a program has declared."""
+"""The catalogs of a program, and what is temporary in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._java_exceptions import CatalogException
+from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.objects import CatalogDatabase
+from flintstream.table._catalog.store import Store
 from flintstream.table._errors import SqlError, TableNotFoundError, at, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from flintstream.common._types.data_types import DataType
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._syntax.scalar import Syntax
 
 CATALOG, DATABASE = "default_catalog", "default_database"
+Entry = DeclaredTable | View
 
 
-@dataclass(frozen=True)
-class Declared:
-    """A column as a program declares it."""
-
-    name: str
-    type: DataType | None
-    """None for a computed column: its expression tells."""
-    expression: Syntax | None = None
-    metadata: str | None = None
-    """The key of a metadata column."""
-    virtual: bool = False
-    comment: str | None = None
-    text: str = ""
-    """The expression as DESCRIBE shows it."""
-
-    @property
-    def extras(self) -> str | None:
-        """How the column comes about, if not from the connector as it is."""
-        if self.metadata is not None:
-            source = "" if self.metadata == self.name else f" FROM '{self.metadata}'"
-            return f"METADATA{source}{' VIRTUAL' if self.virtual else ''}"
-        return None if self.expression is None else f"AS {self.text}"
-
-
-@dataclass(frozen=True)
-class DeclaredTable:
-    """A table with a connector."""
-
-    columns: tuple[Declared, ...]
-    options: Mapping[str, str]
-    watermark: tuple[str, Syntax] | None = None
-    primary_key: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
-    comment: str | None = None
-    watermark_text: str = ""
-
-
-@dataclass(frozen=True)
-class View:
-    """A query with a name."""
-
-    node: Node
-    text: str = ""
+class CatalogError(SqlError, CatalogException):
+    """A catalog or database is not there, or is there already."""
 
 
 @dataclass
-class Catalog:
-    """Declarations by name; names without catalog and database are in the current ones."""
+class CatalogManager:
+    """Catalogs by name, and temporary tables, views and functions.
 
-    entries: dict[tuple[str, ...], DeclaredTable | View] = field(default_factory=dict)
-    functions: dict[str, Any] = field(default_factory=dict)
+    Names without catalog and database are in the current ones.
+    """
+
     catalog: str = CATALOG
     database: str = DATABASE
-    built_in: str = DATABASE
-    """The database that is always there."""
-    more_databases: set[str] = field(default_factory=set)
-    """Those that the program has created."""
+    catalogs: dict[str, Store] = field(default_factory=dict)
+    temporary: dict[tuple[str, ...], Entry] = field(default_factory=dict)
+    """Temporary tables and views by full name; they hide others of their names."""
+    functions: dict[str, Any] = field(default_factory=dict)
+    """Functions of the program, by name in lower case."""
     unnamed: int = 0
     """The number of tables that are only described."""
     inline: int = 0
     """The number of tables that programs put into the text of a statement."""
 
+    def __post_init__(self) -> None:
+        self.catalogs.setdefault(self.catalog, Store(self.catalog, self.database, {"type": "generic_in_memory"}))
+
+    @property
+    def store(self) -> Store:
+        """The current catalog."""
+        return self.catalogs[self.catalog]
+
+    # -- catalogs and databases ----------------------------------------------------------------------------------------
+
+    def add_catalog(self, store: Store, *, lenient: bool = False) -> None:
+        """Add a catalog.
+
+        Raises:
+            SqlError: There is one of this name already, unless ``lenient``.
+        """
+        if store.name not in self.catalogs:
+            self.catalogs[store.name] = store
+        elif not lenient:
+            raise CatalogError(f"Catalog {store.name} already exists: drop it first, or use another name")
+
+    def find_catalog(self, name: str, place: Place | None = None) -> Store:
+        """Return a catalog.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        if name not in self.catalogs:
+            raise CatalogError(f"A catalog with name [{name}]{at(place)} does not exist{nearest(name, self.catalogs)}")
+        return self.catalogs[name]
+
+    def use_catalog(self, name: str, place: Place | None = None) -> None:
+        """Make a catalog the current one, and its default database the current one.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        if name != self.catalog:
+            self.catalog, self.database = name, self.find_catalog(name, place).default_database
+
+    def drop_catalog(self, name: str, *, lenient: bool) -> None:
+        """Remove a catalog.
+
+        Raises:
+            SqlError: It is not there, or is the current one.
+        """
+        if name == self.catalog:
+            raise SqlError(f"Catalog '{name}' is the current one: USE another one first")
+        if not lenient or name in self.catalogs:
+            self.find_catalog(name)
+            del self.catalogs[name]
+
+    def find_database(self, path: tuple[str, ...], place: Place | None = None) -> tuple[Store, str]:
+        """Return the catalog and the name of a database.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        store = self.find_catalog(path[-2], place) if len(path) > 1 else self.store
+        if path[-1] not in store.databases:
+            raise CatalogError(
+                f"A database with name [{path[-1]}]{at(place)} does not exist in the catalog: [{store.name}]"
+                f"{nearest(path[-1], store.databases)}"
+            )
+        return store, path[-1]
+
+    def databases(self) -> list[str]:
+        """Return the names of the databases of the current catalog."""
+        return sorted(self.store.databases)
+
+    def create_database(
+        self,
+        path: tuple[str, ...],
+        properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        *,
+        lenient: bool,
+    ) -> None:
+        """Add a database.
+
+        Raises:
+            SqlError: There is one of this name already, unless ``lenient``.
+        """
+        store = self.find_catalog(path[-2]) if len(path) > 1 else self.store
+        if path[-1] not in store.databases:
+            store.databases[path[-1]] = CatalogDatabase(dict(properties or {}), comment)
+        elif not lenient:
+            raise SqlError(f"A database '{path[-1]}' already exists: drop it first, or use another name")
+
+    def use_database(self, path: tuple[str, ...], place: Place | None = None) -> None:
+        """Make a database the current one, and its catalog.
+
+        Raises:
+            SqlError: There is none of this name.
+        """
+        store, self.database = self.find_database(path, place)
+        self.catalog = store.name
+
+    def drop_database(self, path: tuple[str, ...], *, lenient: bool, cascade: bool) -> None:
+        """Remove a database, with its tables if ``cascade``.
+
+        Raises:
+            SqlError: It is not there, is the current one, or has tables.
+        """
+        store = self.find_catalog(path[-2]) if len(path) > 1 else self.store
+        name = path[-1]
+        if name not in store.databases:
+            if lenient:
+                return
+            raise SqlError(f"Database '{name}' cannot be dropped{nearest(name, sorted(store.databases))}")
+        if (store.name, name) == (self.catalog, self.database):
+            raise SqlError(f"Database '{name}' is the current one: USE another one first")
+        tables = store.tables.names(name)
+        if tables and not cascade:
+            raise SqlError(f"Database '{name}' is not empty: drop {', '.join(tables)}, or drop it with CASCADE")
+        for table in tables:
+            del store.tables.by_path[name, table]
+        del store.databases[name]
+
+    # -- tables and views ----------------------------------------------------------------------------------------------
+
     def add_unnamed(self, entry: DeclaredTable) -> tuple[str, ...]:
         """Add a table without a name, and return the one that it gets."""
         self.unnamed += 1
         name = (f"*anonymous_{entry.options.get('connector')}${self.unnamed}*",)
-        self.add(name, entry)
+        self.add(name, entry, temporary=True)
         return name
 
     def name_of(self, node: Node) -> str:
         """Give a table a name as a view, and return it."""
         self.inline += 1
         name = f"UnnamedTable${self.inline - 1}"
-        self.add((name,), View(node))
+        self.add((name,), View(node), temporary=True)
         return name
-
-    def databases(self) -> list[str]:
-        """Return the names of all databases."""
-        return sorted({*self.more_databases, self.built_in})
-
-    def create_database(self, name: str, *, lenient: bool) -> None:
-        """Add a database.
-
-        Raises:
-            SqlError: There is one of this name already, unless ``lenient``.
-        """
-        if name in self.databases() and not lenient:
-            raise SqlError(f"A database '{name}' already exists: drop it first, or use another name")
-        self.more_databases.add(name)
-
-    def use_database(self, name: str, place: Place | None = None) -> None:
-        """Make a database the current one.
-
-        Raises:
-            SqlError: There is none of this name.
-        """
-        if name not in self.databases():
-            raise SqlError(f"Database '{name}'{at(place)} does not exist{nearest(name, self.databases())}")
-        self.database = name
-
-    def drop_database(self, name: str, *, lenient: bool, cascade: bool) -> None:
-        """Remove a database, with its tables if ``cascade``.
-
-        Raises:
-            SqlError: It is not there, is the built-in or the current one, or has tables.
-        """
-        if name not in self.more_databases:
-            if lenient and name != self.built_in:
-                return
-            raise SqlError(f"Database '{name}' cannot be dropped{nearest(name, sorted(self.more_databases))}")
-        if name == self.database:
-            raise SqlError(f"Database '{name}' is the current one: USE another one first")
-        inside = [path for path in self.entries if path[1] == name]
-        if inside and not cascade:
-            tables = ", ".join(sorted(path[-1] for path in inside))
-            raise SqlError(f"Database '{name}' is not empty: drop {tables}, or drop it with CASCADE")
-        for path in inside:
-            del self.entries[path]
-        self.more_databases.discard(name)
 
     def path(self, name: tuple[str, ...]) -> tuple[str, ...]:
         """Return the full name."""
         return (self.catalog, self.database)[: 3 - len(name)] + name
 
-    def find(self, name: tuple[str, ...], place: Place | None = None) -> DeclaredTable | View:
+    def get(self, path: tuple[str, ...]) -> Entry | None:
+        """Return what a full name means; None if nothing."""
+        found = self.temporary.get(path)
+        return self._permanent(path[0]).get(path[1:]) if found is None else found
+
+    def _permanent(self, catalog: str) -> dict[tuple[str, ...], Entry]:
+        store = self.catalogs.get(catalog)
+        return {} if store is None else store.tables.by_path
+
+    def find(self, name: tuple[str, ...], place: Place | None = None) -> Entry:
         """Return what a name means.
 
         Raises:
             TableNotFoundError: There is nothing of this name.
         """
-        found = self.entries.get(self.path(name))
+        found = self.get(self.path(name))
         if found is None:
-            known = [path[-1] for path in self.entries]
-            raise TableNotFoundError(".".join(name), place, known)
+            raise TableNotFoundError(".".join(name), place, [path[-1] for path, _ in self._entries()])
         return found
 
+    def _entries(self) -> Iterable[tuple[tuple[str, ...], Entry]]:
+        yield from self.temporary.items()
+        for name, store in self.catalogs.items():
+            for path, entry in store.tables.by_path.items():
+                yield (name, *path), entry
+
     def add(
-        self, name: tuple[str, ...], entry: DeclaredTable | View, *, replace: bool = False, lenient: bool = False
-    ) -> None:
-        """Add a declaration.
+        self,
+        name: tuple[str, ...],
+        entry: Entry,
+        *,
+        replace: bool = False,
+        lenient: bool = False,
+        temporary: bool = False,
+    ) -> bool:
+        """Add a declaration, and return whether the name was free.
 
         Raises:
             SqlError: There is one of this name already, unless it may be replaced or, if ``lenient``, kept.
         """
         path = self.path(name)
-        if path in self.entries and not replace:
+        self.find_database(path[:2])
+        entries, key = (self.temporary, path) if temporary else (self._permanent(path[0]), path[1:])
+        taken = key in entries
+        if taken and not replace:
             if lenient:
-                return
-            kind = "view" if isinstance(self.entries[path], View) else "table"
+                return False
+            kind = "view" if isinstance(entries[key], View) else "table"
             raise SqlError(f"A {kind} '{'.'.join(path)}' already exists: drop it first, or use another name")
-        self.entries[path] = entry
+        entries[key] = entry
+        return not taken
 
-    def drop(self, name: tuple[str, ...], kind: type[DeclaredTable | View], *, lenient: bool = False) -> bool:
+    def put(self, path: tuple[str, ...], entry: Entry) -> None:
+        """Replace what a full name means."""
+        if path in self.temporary:
+            self.temporary[path] = entry
+        else:
+            self._permanent(path[0])[path[1:]] = entry
+
+    def rename(self, path: tuple[str, ...], new: tuple[str, ...]) -> None:
+        """Give a table or view another name.
+
+        Raises:
+            SqlError: The name is taken.
+        """
+        temporary = path in self.temporary
+        self.add(new, self.find(path), temporary=temporary)
+        del (self.temporary if temporary else self._permanent(path[0]))[path if temporary else path[1:]]
+
+    def drop(self, name: tuple[str, ...], kind: type[Entry], *, lenient: bool = False, temporary: bool = False) -> bool:
         """Remove a declaration, and return whether there was one.
 
         Raises:
-            SqlError: There is none of this name, unless ``lenient``.
+            SqlError: There is none of this name, unless ``lenient``, or a temporary one hides it.
         """
         path = self.path(name)
-        if not isinstance(self.entries.get(path), kind):
-            if lenient:
-                return False
-            what = "View" if kind is View else "Table"
-            names = [item[-1] for item, entry in self.entries.items() if isinstance(entry, kind)]
-            raise SqlError(f"{what} '{'.'.join(path)}' does not exist{nearest(name[-1], names)}")
-        del self.entries[path]
-        return True
+        what = "view" if kind is View else "table"
+        hides = isinstance(self.temporary.get(path), kind)
+        permanent = self._permanent(path[0])
+        if temporary and hides:
+            del self.temporary[path]
+            return True
+        if not temporary and hides:
+            full = ".".join(f"`{part}`" for part in path)
+            raise SqlError(
+                f"Temporary {what} with identifier '{full}' exists. Drop it first before removing the permanent "
+                f"{what}: DROP TEMPORARY {what.upper()}"
+            )
+        if not temporary and isinstance(permanent.get(path[1:]), kind):
+            del permanent[path[1:]]
+            return True
+        if lenient:
+            return False
+        names = [item[-1] for item, entry in self._entries() if isinstance(entry, kind)]
+        raise SqlError(f"{what.capitalize()} '{'.'.join(path)}' does not exist{nearest(name[-1], names)}")
 
-    def names(self, kind: type | None = None, database: str | None = None) -> list[str]:
-        """Return the names in a database, the current one by default."""
-        here = (self.catalog, database or self.database)
+    def names(
+        self,
+        kind: type[Entry] | None = None,
+        database: tuple[str, str] | None = None,
+        *,
+        only_temporary: bool = False,
+    ) -> list[str]:
+        """Return the names in a database, given with its catalog, the current one by default."""
+        here = database or (self.catalog, self.database)
+        entries = self.temporary.items() if only_temporary else self._entries()
         return sorted(
-            path[-1]
-            for path, entry in self.entries.items()
-            if path[:2] == here and path[-1][0] != "*" and (kind is None or isinstance(entry, kind))
+            {
+                path[-1]
+                for path, entry in entries
+                if path[:2] == here and path[-1][0] != "*" and (kind is None or isinstance(entry, kind))
+            }
         )

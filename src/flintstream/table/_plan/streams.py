@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
 

@@ -21,7 +21,8 @@ from flintstream.options.tables import (
 )
 from flintstream.options.units import parse_nanos
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
-from flintstream.table._catalog.catalog import Catalog, Declared, View
+from flintstream.table._catalog.catalog import CatalogManager
+from flintstream.table._catalog.declared import Declared, View
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import find
 from flintstream.table._connectors.times import TimeOf, Watermarks, alignment_of
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from flintstream.common.job_client import JobClient
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node, Opener
@@ -62,7 +63,9 @@ class Session:
 
     def __init__(self, env: StreamExecutionEnvironment) -> None:
         self.env = env
-        self.catalog = Catalog()
+        self.catalog = CatalogManager()
+        self.query: Callable[[str], Node] = _refuse_view
+        """Plans the text of a view; the layer above sets it."""
 
     @property
     def zone(self) -> str:
@@ -100,7 +103,7 @@ class Session:
         if isinstance(found, View):
             if options:
                 raise SqlError(f"OPTIONS{at(place)} apply to a table, but '{'.'.join(name)}' is a view")
-            return found.node
+            return self.view(found)
         return self.scan(name[-1], replace(found, options={**found.options, **options}) if options else found)
 
     def described(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
@@ -110,7 +113,11 @@ class Session:
             SqlError: A computed column or watermark is wrong.
         """
         found = self.catalog.find(name, place)
-        return found.node.columns if isinstance(found, View) else self.columns_of(name[-1], found)
+        return self.view(found).columns if isinstance(found, View) else self.columns_of(name[-1], found)
+
+    def view(self, view: View) -> Node:
+        """Return the plan of a view."""
+        return self.query(view.text) if view.node is None else view.node
 
     def columns_of(self, name: str, table: DeclaredTable) -> tuple[Column, ...]:
         """Return the columns of a declared table."""
@@ -332,3 +339,7 @@ def _with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamEx
     strategy.timestamp_assigner = TimeOf(position)
     stream = translate(node, env)
     return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
+
+
+def _refuse_view(text: str) -> Node:
+    raise SqlError(f"nothing plans the view {text!r}")

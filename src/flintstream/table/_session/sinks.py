@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._connectors.contract import ConnectorTable, TableSink
     from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from flintstream.connectors.source import Source
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
-    from flintstream.table._catalog.catalog import DeclaredTable
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._connectors.contract import TableSource
     from flintstream.table._connectors.times import Watermarks
     from flintstream.table._expressions.codegen import Source as Code

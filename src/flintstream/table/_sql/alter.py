@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flintstream.table._catalog.catalog import View
+from flintstream.table._catalog.declared import View
 from flintstream.table._errors import SqlError, nearest, unsupported
 from flintstream.table._sql.ddl import Body, ended, names_in_parentheses, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.table._catalog.catalog import Catalog, Declared, DeclaredTable
+    from flintstream.table._catalog.catalog import CatalogManager
+    from flintstream.table._catalog.declared import Declared, DeclaredTable
     from flintstream.table._sql.dialect import Tokens
 
 
-def alter(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable] | None:
+def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable] | None:
     """Read what follows ``ALTER``. Return a table's path and what it becomes; None if only a name has changed.
 
     Raises:
@@ -27,7 +28,7 @@ def alter(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTa
         raise unsupported(f"ALTER {kind}", tokens.place(), "drop it, and create it again")
     lenient, place, name = tokens.take("IF", "EXISTS"), tokens.place(), tokens.path()
     path = catalog.path(name)
-    if lenient and path not in catalog.entries:
+    if lenient and catalog.get(path) is None:
         tokens.rest()
         return None
     found = catalog.find(name, place)
@@ -36,8 +37,7 @@ def alter(catalog: Catalog, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTa
     if tokens.take("RENAME", "TO"):
         new = catalog.path(tokens.path())
         ended(tokens)
-        catalog.add(new, found)
-        del catalog.entries[path]
+        catalog.rename(path, new)
         return None
     if isinstance(found, View):
         raise unsupported(f"ALTER VIEW ... {tokens.peek()}", tokens.place(), "drop the view, and create it again")

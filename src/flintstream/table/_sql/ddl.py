@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.table._catalog.catalog import Declared, DeclaredTable
+from flintstream.table._catalog.declared import Declared, DeclaredTable
 from flintstream.table._errors import SqlError, nearest, place_at, unsupported
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import parsed_expression
@@ -14,7 +14,7 @@ from flintstream.table._types.reader import read_type
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.table._catalog.catalog import View
+    from flintstream.table._catalog.declared import View
     from flintstream.table._errors import Place
     from flintstream.table._sql.dialect import Tokens
     from flintstream.table._syntax.scalar import Syntax

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._catalog.catalog import Declared, DeclaredTable
+    from flintstream.table._catalog.declared import Declared, DeclaredTable
     from flintstream.table._expressions.expr import Column
 
 _LONG = (

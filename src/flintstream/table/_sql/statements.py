@@ -10,20 +10,30 @@ from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.options.tables import DIALECT
 from flintstream.table._analyzer.queries import QueryPlanner
-from flintstream.table._catalog.catalog import DeclaredTable, View
+from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Const, Ref
-from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.nodes import explained
 from flintstream.table._plan.build import calc, rename
 from flintstream.table._session.inserts import CONFLICTS, Insert
 from flintstream.table._sql.alter import alter
+from flintstream.table._sql.answers import DONE, Answer
+from flintstream.table._sql.catalogs import (
+    alter_database,
+    create_catalog,
+    create_database,
+    describe_catalog,
+    load_module,
+    show,
+    unload_module,
+    use_modules,
+)
 from flintstream.table._sql.clauses import refuse_words
-from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses, options_of
+from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.queries import read_query
 from flintstream.table._sql.show_create import show_create
@@ -42,10 +52,8 @@ _PLANNED = {
     "CALL": "call the function in the program",
     "COMPILE": "plans are made when a statement runs",
     "DELETE": "send changes to a sink that takes them, such as jdbc",
-    "LOAD": "functions of modules are functions of Python: CREATE FUNCTION",
     "RESET": "set the option to its default",
     "TRUNCATE": "empty the table in its database, or remove its files",
-    "UNLOAD": "drop the functions",
     "UPDATE": "send changes to a sink that takes them, such as jdbc",
 }
 """Statements of Flink that are not there, and what to do instead."""
@@ -56,18 +64,6 @@ class InsertSet:
     """Inserts of one job."""
 
     inserts: tuple[Insert, ...]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a statement tells: rows of texts and numbers."""
-
-    columns: tuple[Column, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
-
-
-DONE = Answer((Column("result", t.DataTypes.STRING()),), (("OK",),))
-"""The result of a statement that returns nothing."""
 
 
 @deep
@@ -150,11 +146,14 @@ class Statements:
         return InsertSet(tuple(inserts))
 
     def _alter(self, tokens: Tokens) -> Answer:
+        if tokens.take("DATABASE"):
+            alter_database(self.session.catalog, tokens)
+            return DONE
         made = alter(self.session.catalog, tokens)
         if made is not None:
             path, table = made
             self.session.columns_of(path[-1], table)
-            self.session.catalog.entries[path] = table
+            self.session.catalog.put(path, table)
         return DONE
 
     def _create(self, tokens: Tokens) -> Answer:
@@ -164,31 +163,26 @@ class Statements:
         if tokens.take("TABLE"):
             name, table, lenient = create_table(tokens, catalog.find)
             self.session.columns_of(name[-1], table)
-            catalog.add(name, table, replace=replace, lenient=lenient)
+            catalog.add(name, table, replace=replace, lenient=lenient, temporary=temporary)
         elif tokens.take("VIEW"):
             lenient = tokens.take("IF", "NOT", "EXISTS")
             name = tokens.path()
             columns = names_in_parentheses(tokens) if tokens.peek() == "(" else ()
-            if tokens.take("COMMENT"):
-                tokens.text()
+            comment = tokens.text() if tokens.take("COMMENT") else None
             tokens.expect("AS")
             node = _query(self.session, tokens)
-            view = View(rename(node, list(columns)) if columns else node, tokens.sql)
-            catalog.add(name, view, replace=replace, lenient=lenient)
+            view = View(rename(node, list(columns)) if columns else node, tokens.sql, comment)
+            catalog.add(name, view, replace=replace, lenient=lenient, temporary=temporary)
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
             tokens.take("SYSTEM")
             self._create_function(tokens)
+        elif tokens.take("CATALOG"):
+            create_catalog(catalog, tokens)
         elif tokens.take("DATABASE"):
-            lenient = tokens.take("IF", "NOT", "EXISTS")
-            catalog.create_database(tokens.path()[-1], lenient=lenient)
-            if tokens.take("COMMENT"):
-                tokens.text()
-            if tokens.take("WITH"):
-                options_of(tokens)
-            ended(tokens)
+            create_database(catalog, tokens)
         else:
             what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
-            raise unsupported(what, tokens.place(), "there is only one catalog")
+            raise unsupported(what, tokens.place(), "use CREATE TABLE, VIEW, FUNCTION, DATABASE or CATALOG")
         return DONE
 
     def _create_function(self, tokens: Tokens) -> None:
@@ -208,25 +202,25 @@ class Statements:
         self.session.catalog.functions[name[-1].lower()] = function_at(path)
 
     def _drop(self, tokens: Tokens) -> Answer:
-        tokens.take("TEMPORARY")
+        catalog, temporary = self.session.catalog, tokens.take("TEMPORARY")
         tokens.take("SYSTEM")
         place, what = tokens.place(), tokens.next().upper()
         lenient = tokens.take("IF", "EXISTS")
         name = tokens.path()
-        if what == "DATABASE":
-            cascade = tokens.take("CASCADE") or (tokens.take("RESTRICT") and False)
-            self.session.catalog.drop_database(name[-1], lenient=lenient, cascade=cascade)
+        cascade = what == "DATABASE" and (tokens.take("CASCADE") or (tokens.take("RESTRICT") and False))
         ended(tokens)
         if what == "DATABASE":
-            return DONE
-        if what == "FUNCTION":
-            functions = self.session.catalog.functions
-            if functions.pop(name[-1].lower(), None) is None and not lenient:
-                raise SqlError(f"Function '{name[-1]}' does not exist{nearest(name[-1], functions)}")
+            catalog.drop_database(name, lenient=lenient, cascade=cascade)
+        elif what == "CATALOG":
+            catalog.drop_catalog(name[-1], lenient=lenient)
+        elif what == "FUNCTION":
+            if catalog.functions.pop(name[-1].lower(), None) is None and not lenient:
+                raise SqlError(f"Function '{name[-1]}' does not exist{nearest(name[-1], catalog.functions)}")
         elif what in {"TABLE", "VIEW"}:
-            self.session.catalog.drop(name, View if what == "VIEW" else DeclaredTable, lenient=lenient)
+            kind = View if what == "VIEW" else DeclaredTable
+            catalog.drop(name, kind, lenient=lenient, temporary=temporary)
         else:
-            raise unsupported(f"DROP {what}", place, "there is only one catalog")
+            raise unsupported(f"DROP {what}", place, "use DROP TABLE, VIEW, FUNCTION, DATABASE or CATALOG")
         return DONE
 
     def _insert(self, tokens: Tokens) -> Insert:
@@ -293,6 +287,8 @@ class Statements:
         return _query(self.session, tokens)
 
     def _describe(self, tokens: Tokens) -> Answer:
+        if tokens.take("CATALOG"):
+            return describe_catalog(self.session.catalog, tokens)
         place, name = tokens.place(), tokens.path()
         found = self.session.catalog.find(name, place)
         columns = self.session.described(name, place)
@@ -316,40 +312,11 @@ class Statements:
     _desc = _describe
 
     def _show(self, tokens: Tokens) -> Answer:
-        catalog = self.session.catalog
-        what = tokens.next().upper()
-        if what == "USER":
-            tokens.expect("FUNCTIONS")
-        if what == "CREATE" and tokens.take("TABLE"):
+        if tokens.take("CREATE", "TABLE") or tokens.take("CREATE", "VIEW"):
             return self._show_create(tokens)
-        if what == "COLUMNS":
+        if tokens.take("COLUMNS"):
             return self._show_columns(tokens)
-        if what == "CURRENT":
-            what = f"CURRENT {tokens.next().upper()}"
-        database = None
-        if what in {"TABLES", "VIEWS"} and (tokens.take("FROM") or tokens.take("IN")):
-            place, (*_, database) = tokens.place(), tokens.path()
-            if database not in catalog.databases():
-                raise SqlError(
-                    f"Database '{database}'{at(place)} does not exist{nearest(database, catalog.databases())}"
-                )
-        lists: dict[str, tuple[str, list[str]]] = {
-            "TABLES": ("table name", catalog.names(database=database)),
-            "VIEWS": ("view name", catalog.names(View, database)),
-            "FUNCTIONS": (
-                "function name",
-                sorted([*(name.lower() for name in FUNCTIONS if name.isidentifier()), *catalog.functions]),
-            ),
-            "USER": ("function name", sorted(catalog.functions)),
-            "CATALOGS": ("catalog name", [catalog.catalog]),
-            "DATABASES": ("database name", catalog.databases()),
-            "CURRENT CATALOG": ("current catalog name", [catalog.catalog]),
-            "CURRENT DATABASE": ("current database name", [catalog.database]),
-        }
-        if what not in lists:
-            raise unsupported(f"SHOW {what}", tokens.place(), f"use SHOW {', '.join(lists)}")
-        head, names = lists[what]
-        return Answer((Column(head, t.DataTypes.STRING()),), tuple((name,) for name in names))
+        return show(self.session.catalog, tokens)
 
     def _show_columns(self, tokens: Tokens) -> Answer:
         if not tokens.take("IN"):
@@ -370,6 +337,14 @@ class Statements:
         text = show_create(self.session.catalog.path(name), found, self.session.described(name, place))
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
+    def _load(self, tokens: Tokens) -> Answer:
+        load_module(tokens)
+        return DONE
+
+    def _unload(self, tokens: Tokens) -> Answer:
+        unload_module(tokens)
+        return DONE
+
     def _set(self, tokens: Tokens) -> Answer:
         configuration = self.session.env._configuration
         if tokens.ended:
@@ -382,11 +357,14 @@ class Statements:
         return DONE
 
     def _use(self, tokens: Tokens) -> Answer:
+        if tokens.take("MODULES"):
+            use_modules(tokens)
+            return DONE
         in_catalog, place = tokens.take("CATALOG"), tokens.place()
         name, here = tokens.path(), self.session.catalog
         ended(tokens)
-        if (in_catalog or len(name) > 1) and name[0] != here.catalog:
-            raise SqlError(f"Catalog '{name[0]}'{at(place)} does not exist{nearest(name[0], [here.catalog])}")
-        if not in_catalog:
-            here.use_database(name[-1], place)
+        if in_catalog:
+            here.use_catalog(name[-1], place)
+        else:
+            here.use_database(name, place)
         return DONE

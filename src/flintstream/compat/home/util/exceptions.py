@@ -4,81 +4,51 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._java_exceptions import (
+    CatalogException,
+    DatabaseAlreadyExistException,
+    DatabaseNotEmptyException,
+    DatabaseNotExistException,
+    FunctionAlreadyExistException,
+    FunctionNotExistException,
+    JavaException,
+    ModelAlreadyExistException,
+    ModelNotExistException,
+    PartitionAlreadyExistsException,
+    PartitionNotExistException,
+    PartitionSpecInvalidException,
+    TableAlreadyExistException,
+    TableException,
+    TableNotExistException,
+    TableNotPartitionedException,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-class JavaException(Exception):  # noqa: N818 - PyFlink's name
-    """A Java exception."""
-
-    def __init__(self, stack_trace: str) -> None:
-        """Keep its text."""
-        super().__init__(stack_trace)
-        self.stack_trace = stack_trace
-
-    def __str__(self) -> str:
-        return self.stack_trace
-
-
-class TableException(JavaException):
-    """A table operation failed."""
-
-
-class CatalogException(JavaException):
-    """A catalog operation failed."""
-
-
-class DatabaseAlreadyExistException(JavaException):
-    """The database already exists."""
-
-
-class DatabaseNotEmptyException(JavaException):
-    """The database to drop contains tables."""
-
-
-class DatabaseNotExistException(JavaException):
-    """The database does not exist."""
-
-
-class FunctionAlreadyExistException(JavaException):
-    """The function already exists."""
-
-
-class FunctionNotExistException(JavaException):
-    """The function does not exist."""
-
-
-class PartitionAlreadyExistsException(JavaException):
-    """The partition already exists."""
-
-
-class PartitionNotExistException(JavaException):
-    """The partition does not exist."""
-
-
-class PartitionSpecInvalidException(JavaException):
-    """The partition keys do not match those of the table."""
-
-
-class TableAlreadyExistException(JavaException):
-    """The table already exists."""
-
-
-class TableNotExistException(JavaException):
-    """The table does not exist."""
-
-
-class TableNotPartitionedException(JavaException):
-    """The table is not partitioned."""
-
-
-class ModelAlreadyExistException(JavaException):
-    """The model already exists."""
-
-
-class ModelNotExistException(JavaException):
-    """The model does not exist."""
-
+__all__ = [
+    "CatalogException",
+    "DatabaseAlreadyExistException",
+    "DatabaseNotEmptyException",
+    "DatabaseNotExistException",
+    "FunctionAlreadyExistException",
+    "FunctionNotExistException",
+    "JavaException",
+    "ModelAlreadyExistException",
+    "ModelNotExistException",
+    "PartitionAlreadyExistsException",
+    "PartitionNotExistException",
+    "PartitionSpecInvalidException",
+    "TableAlreadyExistException",
+    "TableException",
+    "TableNotExistException",
+    "TableNotPartitionedException",
+    "capture_java_exception",
+    "convert_py4j_exception",
+    "exception_mapping",
+    "install_exception_handler",
+    "install_py4j_hooks",
+]
 
 _CATALOG = (
     CatalogException,

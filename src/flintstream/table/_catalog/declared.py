@@ -1,0 +1,63 @@
+"""Tables and views as programs declare them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.common._types.data_types import DataType
+    from flintstream.table._logical.nodes import Node
+    from flintstream.table._syntax.scalar import Syntax
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column as a program declares it."""
+
+    name: str
+    type: DataType | None
+    """None for a computed column: its expression tells."""
+    expression: Syntax | None = None
+    metadata: str | None = None
+    """The key of a metadata column."""
+    virtual: bool = False
+    comment: str | None = None
+    text: str = ""
+    """The expression as DESCRIBE shows it."""
+
+    @property
+    def extras(self) -> str | None:
+        """How the column comes about, if not from the connector as it is."""
+        if self.metadata is not None:
+            source = "" if self.metadata == self.name else f" FROM '{self.metadata}'"
+            return f"METADATA{source}{' VIRTUAL' if self.virtual else ''}"
+        return None if self.expression is None else f"AS {self.text}"
+
+
+@dataclass(frozen=True)
+class DeclaredTable:
+    """A table with a connector."""
+
+    columns: tuple[Declared, ...]
+    options: Mapping[str, str]
+    watermark: tuple[str, Syntax] | None = None
+    primary_key: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+    comment: str | None = None
+    watermark_text: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A query with a name."""
+
+    node: Node | None
+    """None for a view that was created with its text alone."""
+    text: str = ""
+    comment: str | None = None
+    schema: tuple[tuple[str, DataType], ...] = ()
+    """The names and types of columns of a view without a plan."""
+    options: Mapping[str, str] = field(default_factory=dict)

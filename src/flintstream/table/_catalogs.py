@@ -1,0 +1,76 @@
+"""Methods of table environments about catalogs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.table._sql.catalogs import CORE, store_of
+from flintstream.table.catalog import Catalog
+
+if TYPE_CHECKING:
+    from flintstream.table._session.session import Session
+    from flintstream.table.catalog import CatalogDescriptor
+
+
+class Catalogs:
+    """The catalogs of a program."""
+
+    _session: Session
+
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
+        """Add a catalog by its options.
+
+        Raises:
+            SqlError: There is one of this name already, or no type of catalog like this.
+        """
+        options = catalog_descriptor.configuration.to_dict()
+        self._session.catalog.add_catalog(store_of(catalog_name, options, catalog_descriptor.comment))
+
+    def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
+        """Add a catalog under a name.
+
+        Raises:
+            SqlError: There is one of this name already.
+        """
+        self._session.catalog.add_catalog(catalog.store.with_name(catalog_name))
+
+    def get_catalog(self, catalog_name: str) -> Catalog | None:
+        """Return a catalog; None if there is none of this name."""
+        store = self._session.catalog.catalogs.get(catalog_name)
+        return None if store is None else Catalog(store)
+
+    def get_current_catalog(self) -> str:
+        """Return the catalog of names without one."""
+        return self._session.catalog.catalog
+
+    def get_current_database(self) -> str:
+        """Return the database of names without one."""
+        return self._session.catalog.database
+
+    def list_catalogs(self) -> list[str]:
+        """Return the names of all catalogs."""
+        return sorted(self._session.catalog.catalogs)
+
+    def list_databases(self) -> list[str]:
+        """Return the names of the databases of the current catalog."""
+        return self._session.catalog.databases()
+
+    def list_modules(self) -> list[str]:
+        """Return the module with the built-in functions."""
+        return [CORE]
+
+    def use_catalog(self, catalog_name: str) -> None:
+        """Make a catalog the current one, and its default database the current one.
+
+        Raises:
+            SqlError: There is none of this name; also a ``CatalogException``.
+        """
+        self._session.catalog.use_catalog(catalog_name)
+
+    def use_database(self, database_name: str) -> None:
+        """Make a database of the current catalog the current one.
+
+        Raises:
+            SqlError: There is none of this name; also a ``CatalogException``.
+        """
+        self._session.catalog.use_database((database_name,))

@@ -1,0 +1,206 @@
+"""Statements about catalogs, databases and modules, and those that list what there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from flintstream.common._text.secrets import hide_secrets
+from flintstream.common._types import data_types as t
+from flintstream.table._catalog.catalog import CatalogError
+from flintstream.table._catalog.columns import quote_name, quote_text
+from flintstream.table._catalog.declared import View
+from flintstream.table._catalog.store import Store
+from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._expressions.expr import Column
+from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._expressions.pattern_helpers import like
+from flintstream.table._sql.answers import Answer, texts
+from flintstream.table._sql.ddl import ended, options_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flintstream.table._catalog.catalog import CatalogManager
+    from flintstream.table._sql.dialect import Tokens
+
+CORE = "core"
+"""The module of built-in functions, the only one."""
+
+
+def store_of(name: str, options: Mapping[str, str], comment: str | None) -> Store:
+    """Return a catalog by the options of ``CREATE CATALOG``.
+
+    Raises:
+        SqlError: There is no type of catalog, or not this one.
+    """
+    kind = options.get("type")
+    if kind is None:
+        raise SqlError(f"catalog '{name}' has no option 'type': write WITH ('type' = 'generic_in_memory')")
+    if kind != "generic_in_memory":
+        raise unsupported(
+            f"catalog '{name}' with 'type' = '{kind}'", None, "use 'generic_in_memory', and declare the tables in it"
+        )
+    unknown = sorted({*options} - {"type", "default-database"})
+    if unknown:
+        raise SqlError(f"catalog '{name}': unknown option '{unknown[0]}'; available: type, default-database")
+    return Store(name, options.get("default-database", "default"), dict(options), comment)
+
+
+def create_catalog(catalog: CatalogManager, tokens: Tokens) -> None:
+    """Read what follows ``CREATE CATALOG``, and add the catalog."""
+    lenient = tokens.take("IF", "NOT", "EXISTS")
+    name = tokens.path()[-1]
+    comment = tokens.text() if tokens.take("COMMENT") else None
+    options = options_of(tokens) if tokens.take("WITH") else {}
+    ended(tokens)
+    if not (lenient and name in catalog.catalogs):
+        catalog.add_catalog(store_of(name, options, comment))
+
+
+def create_database(catalog: CatalogManager, tokens: Tokens) -> None:
+    """Read what follows ``CREATE DATABASE``, and add the database."""
+    lenient = tokens.take("IF", "NOT", "EXISTS")
+    path = tokens.path()
+    comment = tokens.text() if tokens.take("COMMENT") else None
+    properties = options_of(tokens) if tokens.take("WITH") else {}
+    ended(tokens)
+    catalog.create_database(path, properties, comment, lenient=lenient)
+
+
+def alter_database(catalog: CatalogManager, tokens: Tokens) -> None:
+    """Read what follows ``ALTER DATABASE``, and change the properties of the database."""
+    store, name = catalog.find_database(tokens.path(), tokens.place())
+    tokens.expect("SET")
+    properties = options_of(tokens)
+    ended(tokens)
+    old = store.databases[name]
+    store.databases[name] = replace(old, properties={**old.properties, **properties})
+
+
+def describe_catalog(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    """Return the name, type and comment of a catalog, and its other options if ``EXTENDED``."""
+    extended, place = tokens.take("EXTENDED"), tokens.place()
+    store = catalog.find_catalog(tokens.path()[-1], place)
+    ended(tokens)
+    rows = [("name", store.name), ("type", store.options.get("type")), ("comment", store.comment)]
+    if extended:
+        others = hide_secrets({key: text for key, text in store.options.items() if key != "type"})
+        rows += [(f"option:{key}", text) for key, text in sorted(others.items())]
+    text = t.DataTypes.STRING()
+    return Answer((Column("info name", text), Column("info value", text)), tuple(rows))
+
+
+def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    """Return the names that ``SHOW`` lists.
+
+    Raises:
+        SqlError: There is no such list, catalog or database.
+    """
+    if tokens.take("CREATE", "CATALOG"):
+        return _show_create(catalog, tokens)
+    if tokens.take("FULL", "MODULES"):
+        ended(tokens)
+        return Answer(
+            (Column("module name", t.DataTypes.STRING()), Column("used", t.DataTypes.BOOLEAN())), ((CORE, True),)
+        )
+    what = tokens.next().upper()
+    if what in {"CURRENT", "USER"}:
+        what = f"{what} {tokens.next().upper()}"
+    place = tokens.place()
+    within = tokens.path() if tokens.take("FROM") or tokens.take("IN") else None
+    user = sorted(catalog.functions)
+
+    def database() -> tuple[str, str]:
+        if within is None:
+            return catalog.catalog, catalog.database
+        store, name = catalog.find_database(within, place)
+        return store.name, name
+
+    lists: dict[str, tuple[str, Callable[[], list[str]]]] = {
+        "TABLES": ("table name", lambda: catalog.names(database=database())),
+        "VIEWS": ("view name", lambda: catalog.names(View, database())),
+        "FUNCTIONS": ("function name", lambda: sorted([*map(str.lower, filter(str.isidentifier, FUNCTIONS)), *user])),
+        "USER FUNCTIONS": ("function name", lambda: user),
+        "CATALOGS": ("catalog name", lambda: sorted(catalog.catalogs)),
+        "DATABASES": (
+            "database name",
+            lambda: sorted((catalog.store if within is None else catalog.find_catalog(within[-1], place)).databases),
+        ),
+        "MODULES": ("module name", lambda: [CORE]),
+        "JARS": ("jars", list),
+        "CURRENT CATALOG": ("current catalog name", lambda: [catalog.catalog]),
+        "CURRENT DATABASE": ("current database name", lambda: [catalog.database]),
+    }
+    if what not in lists:
+        raise unsupported(f"SHOW {what}", tokens.place(), f"use SHOW {', '.join(lists)}")
+    head, names = lists[what]
+    found = _like(names(), tokens)
+    ended(tokens)
+    return texts(head, found)
+
+
+def _like(names: list[str], tokens: Tokens) -> list[str]:
+    """Return the names that a pattern at the cursor chooses, all without one."""
+    differs = tokens.take("NOT")
+    for word, lower in (("LIKE", False), ("ILIKE", True)):
+        if tokens.take(word):
+            pattern = tokens.text()
+            matches = like(pattern.lower() if lower else pattern)
+            return [name for name in names if bool(matches(name.lower() if lower else name)) != differs]
+    return names
+
+
+def _show_create(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    place = tokens.place()
+    store = catalog.find_catalog(tokens.path()[-1], place)
+    ended(tokens)
+    comment = "" if store.comment is None else f"COMMENT {quote_text(store.comment)}\n"
+    options = hide_secrets(store.options)
+    lines = ",\n".join(f"  {quote_text(key)} = {quote_text(options[key])}" for key in sorted(options))
+    return texts("result", [f"CREATE CATALOG {quote_name(store.name)}\n{comment}WITH (\n{lines}\n)\n"])
+
+
+def load_module(tokens: Tokens) -> None:
+    """Refuse ``LOAD MODULE``: there are no other modules.
+
+    Raises:
+        SqlError: Always.
+    """
+    tokens.expect("MODULE")
+    place, name = tokens.place(), tokens.name()
+    if name.lower() == CORE:
+        raise SqlError(f"LOAD MODULE{at(place)}: a module with name '{CORE}' already exists")
+    raise unsupported(f"the module '{name}'", place, "its functions can be functions of Python: CREATE FUNCTION")
+
+
+def unload_module(tokens: Tokens) -> None:
+    """Refuse ``UNLOAD MODULE``: the built-in functions are always there.
+
+    Raises:
+        SqlError: Always.
+    """
+    tokens.expect("MODULE")
+    place, name = tokens.place(), tokens.name()
+    if name.lower() == CORE:
+        raise unsupported(
+            "UNLOAD MODULE core", place, "leave the built-in functions, which other functions can replace"
+        )
+    raise CatalogError(f"UNLOAD MODULE{at(place)}: no module with name '{name}' exists")
+
+
+def use_modules(tokens: Tokens) -> None:
+    """Check the names that follow ``USE MODULES``: there is only one.
+
+    Raises:
+        SqlError: Another module is named, or one twice.
+    """
+    names = [tokens.name()]
+    while tokens.take(","):
+        names.append(tokens.name())
+    ended(tokens)
+    for index, name in enumerate(names):
+        if name.lower() != CORE:
+            raise SqlError(f"USE MODULES: no module with name '{name}' exists")
+        if index:
+            raise SqlError(f"USE MODULES: module '{name}' appears twice")

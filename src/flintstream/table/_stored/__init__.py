@@ -1,0 +1,1 @@
+"""Catalogs as programs see them."""
