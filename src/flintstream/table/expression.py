@@ -62,7 +62,7 @@ def syntax_of(value: object) -> s.Syntax:
     if isinstance(value, bool):
         return s.Value(None, value, t.BooleanType(False))
     if isinstance(value, int):
-        literal = number(str(abs(value)), None)
+        literal = number(str(value), None)
         return s.Value(None, value, literal.type)
     if isinstance(value, float):
         return s.Value(None, value, t.DoubleType(False))

@@ -18,10 +18,9 @@ from flintstream.table._catalogs import Catalogs
 from flintstream.table._declarations import Declarations
 from flintstream.table._errors import SqlError
 from flintstream.table._executor import Executor, path_of
-from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
-from flintstream.table._plan.instants import instant_converter
+from flintstream.table._plan.elements import table_of_elements
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._session.inserts import Insert
@@ -244,13 +243,7 @@ class TableEnvironment(Declarations, Catalogs):
         ]
         if not isinstance(schema, t.RowType):
             schema = infer(rows, list(schema or []))
-        convert = instant_converter(schema, self._session.zone)
-        kind = t.to_type_info(schema)
-        made = [_make_row(None, list(row)) for row in (rows if convert is None else map(convert, rows))]
-        stream = self._env.from_collection(made, kind)
-        return Table(
-            of_stream(stream, [Column(field.name, field.data_type) for field in schema.fields]), self._executor
-        )
+        return Table(table_of_elements(rows, schema, self._session.zone), self._executor)
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
         if len(fields) == 1 and isinstance(fields[0], Schema):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.common._types.data_types import to_type_info
 from flintstream.runtime.copies import copy_mutable
 from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions.user_defined import FunctionContext
 from flintstream.table._types.rules import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
 
@@ -234,7 +234,7 @@ class OwnResult:
     """Converts what a function of the program returns to its declared type; what may still change is copied."""
 
     def __init__(self, kind: DataType) -> None:
-        self.convert = to_type_info(kind).converter()
+        self.convert = converter_of(kind)
 
     def __call__(self, value: object) -> Any:
         if value is None:

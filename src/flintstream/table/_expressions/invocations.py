@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._types.data_types import to_type_info
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Invocation
+from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._types.rules import implicit, sql_name
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def calling(function: Any) -> Emit:
             generator.functions.append(function.implementation)
         called = generator.known("u", function.implementation.eval)
         result = generator.put(f"{called}({', '.join(names)})")
-        converter = to_type_info(call.type).converter()
+        converter = converter_of(call.type)
         if converter is not None:
             convert = generator.known("t", converter)
             generator.line(f"if {result} is not None: {result} = {convert}({result})")

@@ -13,7 +13,7 @@ from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.invocations import invocation
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
-from flintstream.table._types.rules import is_nullable, sql_name, with_null
+from flintstream.table._types.rules import TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,10 +95,21 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
             f"No function '{syntax.function}'{at(syntax.place)}{nearest(name, [*FUNCTIONS, *scope.functions])}"
         )
     made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
+    if made is None and name == "+" and syntax.place is None and isinstance(arguments[0].type, TEXTS):
+        made = _joined_texts(arguments, scope.zone)  # of expressions that are not in a text
     if made is None:
         given = ", ".join(sql_name(argument.type) for argument in arguments)
         raise SqlError(f"{name}({given}){at(syntax.place)} has arguments of the wrong type: it takes {known.takes}")
     return made
+
+
+def _joined_texts(arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ``text + value``, in which the Table API joins texts."""
+    text, other = arguments
+    if isinstance(other.type, (t.ArrayType, t.MapType, t.RowType, t.MultisetType)):
+        return None
+    given = other if isinstance(other.type, TEXTS) else cast(other, t.DataTypes.STRING(), zone)
+    return None if given is None else FUNCTIONS["||"].build("||", (text, given), zone)
 
 
 def _get(syntax: s.Apply, arguments: Sequence[Expr]) -> Expr:
@@ -123,6 +134,19 @@ def _fields(expression: Expr, names: Sequence[str], syntax: s.Name) -> Expr:
     return expression
 
 
+def _fields_of_row(first: str, star: s.Star, scope: Scope) -> list[Item]:
+    name = s.Name(star.place, (first, *star.row))
+    try:
+        row = resolve(name, scope)
+    except ColumnNotFoundError:
+        if star.row:
+            raise
+        raise TableNotFoundError(first, star.place, set(scope.tables)) from None
+    if not isinstance(row.type, t.RowType):
+        raise SqlError(f"{'.'.join(name.parts)}.*{at(star.place)}: {sql_name(row.type)} has no fields")
+    return fields_of(row)
+
+
 def fields_of(row: Expr) -> list[Item]:
     """Return the fields of a row as columns."""
     names = row.type.names if isinstance(row.type, t.RowType) else []
@@ -143,8 +167,9 @@ def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") 
     found: list[Item] = []
     for item in items:
         if isinstance(item, s.Star):
-            if item.table is not None and item.table not in scope.tables:
-                raise TableNotFoundError(item.table, item.place, set(scope.tables))
+            if item.table is not None and (item.row or item.table not in scope.tables):
+                found += _fields_of_row(item.table, item, scope)
+                continue
             shown = [
                 i for i, column in enumerate(scope.columns) if column.in_star and not column.name.startswith(HIDDEN)
             ]

@@ -6,13 +6,14 @@ from functools import partial, singledispatch
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._types.data_types import DataTypes, to_type_info
+from flintstream.common._types.data_types import DataTypes
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compiled, source
 from flintstream.table._expressions.expr import Const, Ref, calls_python
+from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions.user_defined import FunctionContext
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
 
@@ -221,7 +222,7 @@ class Produced:
     """Turns what a table function returns into tuples: an iterable of rows, a single row, or None."""
 
     def __init__(self, types: list[Any]) -> None:
-        self.converters = [to_type_info(kind).converter() for kind in types]
+        self.converters = [converter_of(kind) for kind in types]
 
     def __call__(self, produced: Any) -> list[tuple[object, ...]]:
         if produced is None:

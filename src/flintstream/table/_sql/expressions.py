@@ -13,6 +13,7 @@ from flintstream.table._sql import aggregates, exp, literals
 from flintstream.table._sql.dialect import DIFFERENCES
 from flintstream.table._sql.ordering import window_of
 from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.literals import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -113,7 +114,7 @@ class ExpressionReader:
         if len(names) == 1 and not node.this.args.get("quoted") and names[0].upper() in _WITHOUT_PARENTHESES:
             return s.Apply(place, names[0].upper(), ())
         if isinstance(node.this, exp.Star):
-            return s.Star(place, names[0] if len(names) > 1 else None)
+            return s.Star(place, names[0] if len(names) > 1 else None, names[1:-1])
         return s.Name(place, names)
 
     def _dot(self, node: exp.Expr, place: Place | None) -> s.Syntax:
@@ -133,6 +134,8 @@ class ExpressionReader:
         return self.read(node.this)
 
     def _neg(self, node: exp.Expr, place: Place | None) -> s.Syntax:
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return number(f"-{node.this.this}", place)  # the smallest BIGINT has no positive counterpart
         return s.Apply(place, "-", (self.read(node.this),))
 
     def _not(self, node: exp.Expr, place: Place | None) -> s.Syntax:

@@ -45,8 +45,8 @@ def number(text: str, place: Place | None) -> s.Value:
         scale = max(-int(value.as_tuple().exponent), 0)
         return s.Value(place, value, t.DecimalType(max(len(value.as_tuple().digits), scale + 1), scale, False))
     whole = int(text)
-    if whole < 1 << 31:
+    if -1 << 31 <= whole < 1 << 31:
         return s.Value(place, whole, t.IntType(False))
-    if whole < 1 << 63:
+    if -1 << 63 <= whole < 1 << 63:
         return s.Value(place, whole, t.BigIntType(False))
     raise SqlError(f"the number {text}{at(place)} is out of the range of BIGINT: write it as {text}.0, or cast a text")

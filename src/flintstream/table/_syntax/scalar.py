@@ -96,9 +96,12 @@ class Over(Syntax):
 
 @dataclass(frozen=True)
 class Star(Syntax):
-    """``*`` or ``orders.*``."""
+    """``*``, ``orders.*``, or the fields of a row: ``orders.address.*``."""
 
     table: str | None = None
+    """The table, or the first part of the name of a row."""
+    row: tuple[str, ...] = ()
+    """The other parts of the name of a row."""
 
 
 @dataclass(frozen=True)

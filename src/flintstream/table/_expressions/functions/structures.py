@@ -85,7 +85,19 @@ def _item(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
         return Call(container.type.element_type.nullable(), name, (container, key), template(code))
     if isinstance(container.type, t.MapType) and not has_lists(key.type):
         return Call(container.type.value_type.nullable(), name, (container, key), template("{0}.get({1})"))
+    if isinstance(container.type, t.RowType) and isinstance(key, Const):
+        return _field(container, container.type, key.value)
     return None
+
+
+def _field(container: Expr, kind: t.RowType, key: object) -> Expr | None:
+    """Return the field of a row by its name, or by its number from 1 on."""
+    index = key - 1 if isinstance(key, int) else kind.names.index(key) if key in kind.names else -1
+    if not 0 <= index < len(kind.names):
+        return None
+    part = kind.field_types()[index]
+    result = with_null(part, is_nullable(part) or is_nullable(kind))
+    return Call(result, "FIELD", (container,), template(f"{{0}}[{index}]"))
 
 
 def _concat_ws(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature

@@ -1,0 +1,88 @@
+"""Tables of Python values: what ``from_elements`` and ``from_pandas`` make."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flintstream.common._types import data_types as t
+from flintstream.table._expressions.expr import Column
+from flintstream.table._expressions.helpers import fit
+from flintstream.table._expressions.python_values import converter_of, simple_converter_of
+from flintstream.table._expressions.time_helpers import from_instant
+from flintstream.table._logical.nodes import Scan
+from flintstream.table._plan.instants import instant_converter
+from flintstream.table._types.rules import INTEGERS, is_nullable, sql_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._expressions.python_values import Convert
+    from flintstream.table._logical.nodes import Node
+
+
+def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zone: str) -> Node:
+    """Return the table of rows; a ``datetime`` in a TIMESTAMP_LTZ column is local time of ``zone`` if it has none.
+
+    Raises:
+        TypeError: A value does not fit its column.
+        ValueError: A value is out of the range of its column, or None in a column that is NOT NULL.
+    """
+    convert = [converter_of(kind, partial(_simple, zone)) for kind in schema.field_types()]
+    made = [_row(schema, convert, i, row) for i, row in enumerate(rows)]
+    columns = tuple(Column(field.name, field.data_type) for field in schema.fields)
+
+    def open_elements(env: StreamExecutionEnvironment) -> DataStream:
+        stream = env.from_collection(made)
+        stream._transformation.name = "Elements"
+        return stream
+
+    return Scan(columns, "from_elements", open_elements)
+
+
+def _row(
+    schema: t.RowType, convert: Sequence[Convert | None], number: int, row: tuple[object, ...]
+) -> tuple[object, ...]:
+    if len(row) != len(convert):
+        raise ValueError(f"from_elements(): row {number}, {row!r}, has {len(row)} values for {len(convert)} columns")
+    made: list[object] = []
+    for field, function, value in zip(schema.fields, convert, row, strict=True):
+        place = f"from_elements(): row {number}, column '{field.name}'"
+        if value is None and not is_nullable(field.data_type):
+            raise ValueError(f"{place}: {sql_name(field.data_type)} is not nullable, but got None")
+        try:
+            made.append(value if value is None or function is None else function(value))
+        except OverflowError as error:
+            raise ValueError(f"{place}: {error}") from error
+        except TypeError as error:
+            raise TypeError(f"{place}: {error}") from error
+    return tuple(made)
+
+
+def _simple(zone: str, kind: t.DataType) -> Convert | None:
+    if isinstance(kind, t.LocalZonedTimestampType):
+        return partial(_point, instant_converter(kind, zone))
+    if isinstance(kind, t.DecimalType):
+        return partial(_decimal, kind)
+    if type(kind) in INTEGERS:
+        return partial(_integer, sql_name(kind), simple_converter_of(kind))
+    return simple_converter_of(kind)
+
+
+def _point(convert: Convert | None, value: object) -> object:
+    return from_instant(convert(value) if convert is not None and isinstance(value, datetime) else value)
+
+
+def _decimal(kind: t.DecimalType, value: object) -> object:
+    if not isinstance(value, Decimal):
+        raise TypeError(f"{sql_name(kind)} can not accept object {value!r} in type {type(value).__name__}")
+    return fit(value, kind.precision, kind.scale)
+
+
+def _integer(kind: str, convert: Convert | None, value: object) -> object:
+    if isinstance(value, float):
+        raise TypeError(f"{kind} can not accept object {value!r} in type {type(value).__name__}")
+    return value if convert is None else convert(value)
