@@ -27,7 +27,7 @@ def converter_of(kind: DataType, simple: Callable[[DataType], Convert | None] | 
     """Return a function that gives values other than None the form of a type; None if all have it.
 
     A decimal gets the digits of its type, rounded half to even, a time has milliseconds, and a timestamp has the digits
-    that Flink keeps. What is in arrays, maps and rows is converted as well, and may be None if its type says so.
+    that Flink keeps. What is in arrays, maps and rows is converted as well, and may be None if its type is nullable.
 
     Args:
         kind: The type.
