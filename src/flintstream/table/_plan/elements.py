@@ -36,9 +36,7 @@ def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zon
     columns = tuple(Column(field.name, field.data_type) for field in schema.fields)
 
     def open_elements(env: StreamExecutionEnvironment) -> DataStream:
-        stream = env.from_collection(made)
-        stream._transformation.name = "Elements"
-        return stream
+        return env.from_collection(made)
 
     return Scan(columns, "from_elements", open_elements)
 
