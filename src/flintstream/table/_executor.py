@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.common.types import _make_row
 from flintstream.datastream._streams.collect import CloseableIterator as Collected
 from flintstream.datastream._streams.collect import collect_into
+from flintstream.datastream._streams.steps import add_collect_sink, transformation_of
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.tables import COLUMN_WIDTH, SYNC
 from flintstream.table._expressions.expr import Column
@@ -84,7 +86,7 @@ class Executor:
         """Run a job that computes the rows of a plan."""
 
         def build() -> Any:
-            return collect_into(self.stream_of(node)._add_collect_sink)
+            return collect_into(partial(add_collect_sink, self.stream_of(node)))
 
         sink, client = self.session.alone(build, "collect")
         streaming = self.env._configuration.get(RUNTIME_MODE) != "BATCH"
@@ -97,5 +99,5 @@ class Executor:
         code = edges.rows_of(node.columns, changelog=node.changelog)
         with self.session.own_parallelism():
             rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
-        rows._transformation.output_type = None
+        transformation_of(rows).output_type = None
         return rows

@@ -11,7 +11,7 @@ from flintstream.common.configuration import Configuration
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
 from flintstream.common.types import RowKind, _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
-from flintstream.datastream._streams.keyed import rows_with_keys
+from flintstream.datastream._streams.steps import rows_with_keys, transformation_of
 from flintstream.table._catalog.catalog import CatalogManager
 from flintstream.table._catalog.declared import DeclaredTable
 from flintstream.table._catalogs import Catalogs
@@ -358,7 +358,7 @@ class StreamTableEnvironment(TableEnvironment):
 
     def _type(self, node: Node) -> DataStream:
         stream = self._executor.stream_of(node)
-        stream._transformation.output_type = t.to_type_info(row_type(node.columns))
+        transformation_of(stream).output_type = t.to_type_info(row_type(node.columns))
         return stream
 
 

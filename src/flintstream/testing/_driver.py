@@ -15,6 +15,7 @@ from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Conte
 from flintstream.coordinator.checkpointing.recovery import load, restore_plan, with_key_groups_of
 from flintstream.coordinator.monitoring.metrics import JobMetrics
 from flintstream.coordinator.subtasks import Subtasks, raise_failure
+from flintstream.datastream._streams.steps import add_step, checked_program, transformation_of, values_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.datastream.output_tag import OutputTag
 from flintstream.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -111,8 +112,7 @@ class Driver:
         self._epochs = 0
         env = _environment(settings)
         self.tested = self._build(env, build, types, tags)
-        env._check_configuration()
-        self.plan = env._program().compile("test harness").plan
+        self.plan = checked_program(env).compile("test harness").plan
         self.chain = next(c for c in self.plan.chains if any(node.id == self.tested.id for node in c.nodes))
         self.metrics = JobMetrics.of(self.plan)
 
@@ -136,7 +136,7 @@ class Driver:
             raise TypeError(
                 f"the function passed to a harness must return the DataStream it builds, but got {result!r}"
             )
-        tested = _last_step(result._transformation)
+        tested = _last_step(transformation_of(result))
         if not isinstance(tested, OperatorTransformation):
             raise TypeError(
                 "the function passed to a harness must apply an operation to its input stream, but returns it unchanged"
@@ -280,11 +280,12 @@ def _environment(settings: HarnessSettings) -> StreamExecutionEnvironment:
 def _record(
     env: StreamExecutionEnvironment, tested: OperatorTransformation, stream: DataStream, recorder: Recorder
 ) -> None:
-    end = stream._values_transformation()
-    env._register(
+    end = values_of(stream)
+    add_step(
+        env,
         OperatorTransformation(
             "Output", (end,), end.output_type, operator=recorder, kind="ENGINE", parallelism=tested.parallelism
-        )
+        ),
     )
 
 

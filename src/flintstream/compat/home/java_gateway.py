@@ -56,14 +56,14 @@ class JavaType(JavaView):
     """A flintstream class, or a function that creates objects, presented as a Java class."""
 
     def __getattr__(self, name: str) -> Any:
-        members = getattr(self._target, "__members__", {})  # for enums
+        members = getattr(behind(self), "__members__", {})  # for enums
         if name == "valueOf" and members:
             return members.__getitem__
         return members[name] if name in members else super().__getattr__(name)
 
     def __call__(self, *arguments: Any) -> JavaView:
         """Return a view of a new object."""
-        return JavaView(self._target(*map(behind, arguments)))  # type: ignore[operator]
+        return JavaView(behind(self)(*map(behind, arguments)))
 
 
 class AbsentClass:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types.parts import element_of, inner_types, is_sequence
 from flintstream.common.typeinfo import MapTypeInfo, RowTypeInfo
 from flintstream.common.types import Row, _make_row
-from flintstream.connectors.formats.composed import element_of, is_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def _fit_of(schema: str, type_info: TypeInformation, *, cuts: bool) -> Fit | Non
     if isinstance(type_info, RowTypeInfo):
         return _RowFit(schema, type_info, cuts=cuts)
     if isinstance(type_info, MapTypeInfo):
-        return _within_map(_fit_of(schema, type_info._value_type_info, cuts=cuts))
+        return _within_map(_fit_of(schema, inner_types(type_info)[1], cuts=cuts))
     if is_sequence(type_info):
         return _within_list(_fit_of(schema, element_of(type_info), cuts=cuts))
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.basic import BasicType
+from flintstream.common._types.parts import basic_type, element_of, is_bytes, is_sequence, time_type
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,
@@ -16,7 +17,6 @@ from flintstream.common.typeinfo import (
 )
 from flintstream.common.types import _make_row
 from flintstream.connectors.formats import texts
-from flintstream.connectors.formats.composed import element_of, is_bytes, is_sequence
 from flintstream.connectors.formats.csv_splitting import splitter
 from flintstream.connectors.formats.errors import FormatError, Misfit
 from flintstream.errors import PlanError
@@ -54,7 +54,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Reader] = {
 def simple_reader(type_info: TypeInformation) -> Reader | None:
     """Return a function that reads a value without parts; None if values of this type have parts."""
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type)
+        return _BASIC.get(basic_type(type_info))
     if isinstance(type_info, DateTypeInfo):
         return texts.sql_date
     if isinstance(type_info, TimeTypeInfo):
@@ -62,7 +62,7 @@ def simple_reader(type_info: TypeInformation) -> Reader | None:
     if isinstance(type_info, TimestampTypeInfo):
         return texts.sql_timestamp
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]
+        return _LOCAL[time_type(type_info)]
     return texts.base64_bytes if is_bytes(type_info) else None
 
 

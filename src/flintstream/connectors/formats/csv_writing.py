@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.java import float_text, timestamp_text
 from flintstream.common._types.basic import BasicType
+from flintstream.common._types.parts import basic_type, element_of, inner_types, time_type
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,
@@ -17,7 +18,6 @@ from flintstream.common.typeinfo import (
 )
 from flintstream.connectors.formats import texts
 from flintstream.connectors.formats.by_position import RowShape
-from flintstream.connectors.formats.composed import element_of, inner_types
 from flintstream.connectors.formats.errors import FormatError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
 
 def _number(type_info: TypeInformation) -> Writer | None:
     """Return a function that writes values that are never quoted; None if values may need quotes."""
-    return _NUMBERS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None
+    return _NUMBERS.get(basic_type(type_info)) if isinstance(type_info, BasicTypeInfo) else None
 
 
 def _simple(type_info: TypeInformation) -> Writer:
@@ -57,7 +57,7 @@ def _simple(type_info: TypeInformation) -> Writer:
     if number is not None:
         return number
     if isinstance(type_info, BasicTypeInfo):
-        return texts.sql_instant_text if type_info._basic_type is BasicType.INSTANT else str
+        return texts.sql_instant_text if basic_type(type_info) is BasicType.INSTANT else str
     if isinstance(type_info, DateTypeInfo):
         return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE]
     if isinstance(type_info, TimeTypeInfo):
@@ -65,7 +65,7 @@ def _simple(type_info: TypeInformation) -> Writer:
     if isinstance(type_info, TimestampTypeInfo):
         return timestamp_text
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]
+        return _LOCAL[time_type(type_info)]
     return texts.base64_text
 
 

@@ -11,6 +11,7 @@ from flintstream.common._text.java import narrow
 from flintstream.common._text.leaving import whole
 from flintstream.common._types.basic import BasicType
 from flintstream.common._types.conversion import Scope
+from flintstream.common._types.parts import basic_type, element_of, inner_types, is_bytes, is_sequence, time_type
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,
@@ -23,7 +24,6 @@ from flintstream.common.typeinfo import (
     TupleTypeInfo,
 )
 from flintstream.connectors.formats import texts
-from flintstream.connectors.formats.composed import element_of, inner_types, is_bytes, is_sequence
 from flintstream.connectors.formats.errors import FormatError, Misfit
 from flintstream.connectors.formats.json_writing import json_text
 from flintstream.connectors.formats.texts import fails
@@ -97,7 +97,7 @@ def _refuse_constant(name: str) -> None:
 
 def _has_decimals(type_info: TypeInformation) -> bool:
     if isinstance(type_info, BasicTypeInfo):
-        return type_info._basic_type is BasicType.BIG_DEC
+        return basic_type(type_info) is BasicType.BIG_DEC
     return any(_has_decimals(part) for part in inner_types(type_info))
 
 
@@ -215,7 +215,7 @@ class _Compiler:
     def reader(self, type_info: TypeInformation) -> Reader:
         """Return a function that reads values other than None."""
         if isinstance(type_info, BasicTypeInfo):
-            return _BASIC[type_info._basic_type]
+            return _BASIC[basic_type(type_info)]
         if isinstance(type_info, DateTypeInfo):
             return _of_text(texts.iso_date)
         if isinstance(type_info, TimeTypeInfo):
@@ -223,7 +223,7 @@ class _Compiler:
         if isinstance(type_info, TimestampTypeInfo):
             return _of_text(texts.iso_timestamp)
         if isinstance(type_info, LocalTimeTypeInfo):
-            return _of_text(_LOCAL[type_info._time_type])
+            return _of_text(_LOCAL[time_type(type_info)])
         if isinstance(type_info, PickledBytesTypeInfo):
             return _of_text(_unpickle)
         if is_bytes(type_info):
@@ -267,7 +267,7 @@ class _Compiler:
             lines.append(f"    {x} = get({name!r}{default})")
             if self._fails_on_missing:
                 lines += [f"    if {x} is {missing}:", f"        {absent}({name!r})"]
-            kind = field_type._basic_type if isinstance(field_type, BasicTypeInfo) else None
+            kind = basic_type(field_type) if isinstance(field_type, BasicTypeInfo) else None
             fast = _FAST.get(kind, "").format(x=x) if kind else ""
             test = f"{x} is not None and not ({fast})" if fast else f"{x} is not None"
             lines += [f"    if {test}:", f"        {x} = {part}({x})"]

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.basic import BasicType
+from flintstream.common._types.parts import basic_type
 from flintstream.common.typeinfo import BasicTypeInfo, Types
 from flintstream.errors import PlanError, shorten
 
@@ -103,7 +104,7 @@ def _array(node: dict[str, Any], place: str, root: Any) -> TypeInformation:
         types = [_type_of(item, f"{place}[{i}]", root) for i, item in enumerate(items)]
         return Types.ROW_NAMED([f"f{i}" for i in range(len(items))], types)
     element = _type_of(items, f"{place}[]", root)
-    text = isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.STRING
+    text = isinstance(element, BasicTypeInfo) and basic_type(element) is BasicType.STRING
     return Types.BASIC_ARRAY(element) if text else Types.OBJECT_ARRAY(element)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.java import float_text, instant_text
 from flintstream.common._types.basic import BasicType
 from flintstream.common._types.conversion import Scope
+from flintstream.common._types.parts import basic_type, element_of, inner_types, is_bytes, is_sequence, time_type
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,
@@ -25,7 +26,6 @@ from flintstream.common.typeinfo import (
 )
 from flintstream.connectors.formats import texts
 from flintstream.connectors.formats.by_position import RowShape
-from flintstream.connectors.formats.composed import element_of, inner_types, is_bytes, is_sequence
 from flintstream.connectors.formats.errors import FormatError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ _LOCAL: dict[LocalTimeTypeInfo.TimeType, Writer] = {
 def _writer(type_info: TypeInformation) -> Writer:
     """Return a function that writes values other than None."""
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC[type_info._basic_type]
+        return _BASIC[basic_type(type_info)]
     if isinstance(type_info, DateTypeInfo):
         return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE]
     if isinstance(type_info, TimeTypeInfo):
@@ -142,7 +142,7 @@ def _writer(type_info: TypeInformation) -> Writer:
     if isinstance(type_info, TimestampTypeInfo):
         return _LOCAL[LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME]
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]
+        return _LOCAL[time_type(type_info)]
     if isinstance(type_info, PickledBytesTypeInfo):
         return lambda value: f'"{texts.base64_text(pickle.dumps(value))}"'
     if is_bytes(type_info):

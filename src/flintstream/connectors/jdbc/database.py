@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.common._text.secrets import HIDDEN, without_secrets
+from flintstream.common._types.parts import element_of
 from flintstream.common.time import Instant
 from flintstream.connectors.jdbc.statement import Grammar
 from flintstream.connectors.jdbc.values import class_of, instant_in_utc
@@ -100,7 +101,7 @@ class Database(ABC):
             return self.adapters().get(kind) if kind else None
         if not self.has_arrays:
             raise PlanError(f"{self.shown} has no arrays, which {type_info} needs: convert it to text such as JSON")
-        adapt = self.adapter(type_info._element_type)  # type: ignore[attr-defined]
+        adapt = self.adapter(element_of(type_info))
         return adapt and (lambda values: [None if value is None else adapt(value) for value in values])
 
     def is_error(self, error: Exception) -> bool:

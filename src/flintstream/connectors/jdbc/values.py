@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flintstream.common._types.conversion import Scope, tuple_converter
+from flintstream.common._types.parts import basic_type, inline, time_type, without_converters
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
-    ExternalTypeInfo,
     ListTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
@@ -60,12 +60,11 @@ def class_of(type_info: TypeInformation) -> type | None:
     >>> class_of(Types.SQL_DATE()), class_of(Types.LIST(Types.INT())), class_of(Types.INT())
     (<class 'datetime.date'>, <class 'list'>, None)
     """
-    if isinstance(type_info, ExternalTypeInfo):
-        return class_of(type_info._type_info)
+    type_info = without_converters(type_info)
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type)
+        return _BASIC.get(basic_type(type_info))
     if isinstance(type_info, LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]
+        return _LOCAL[time_type(type_info)]
     for kind, found in ((DateTypeInfo, dt.date), (TimeTypeInfo, dt.time), (TimestampTypeInfo, dt.datetime)):
         if isinstance(type_info, kind):
             return found
@@ -80,8 +79,7 @@ def column_types(type_info: TypeInformation) -> list[TypeInformation]:
     """
     if not isinstance(type_info, TypeInformation):
         raise TypeError(f"the type of the records must be one of Types, such as Types.ROW([...]), got {type_info!r}")
-    if isinstance(type_info, ExternalTypeInfo):
-        return column_types(type_info._type_info)
+    type_info = without_converters(type_info)
     if not isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         return [_check_type(type_info, "the record")]
     return [
@@ -107,8 +105,7 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
     ((1, None), (2, None))
     """
     types = column_types(type_info)
-    while isinstance(type_info, ExternalTypeInfo):
-        type_info = type_info._type_info
+    type_info = without_converters(type_info)
     if isinstance(type_info, RowTypeInfo):
         names, row_type = tuple(type_info.get_field_names()), type_info
         single = False
@@ -116,7 +113,7 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
         names, row_type = None, RowTypeInfo(types)
         single = not isinstance(type_info, TupleTypeInfo)
     scope = Scope()
-    inlines = [kind._inline(scope).nullable() for kind in types]
+    inlines = [inline(kind, scope).nullable() for kind in types]
     convert = tuple_converter(inlines, scope, lambda value: tuple(row_type._convert(value)))
 
     def columns(value: Any) -> tuple[Any, ...]:

@@ -286,8 +286,3 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def partition_custom(self, partitioner: object, key_selector: object) -> DataStream[T_co]:
         """Raise an error: not supported on keyed streams."""
         self._refuse("partition_custom()")
-
-
-def rows_with_keys(stream: DataStream) -> DataStream:
-    """Return what operators without keys read of a stream: of a keyed one, ``Row(f0=key, f1=value)``."""
-    return stream._rows_with_keys()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types.parts import find_unsupported
 from flintstream.common.serialization import DeserializationSchema, SerializationSchema
 from flintstream.common.typeinfo import RowTypeInfo
-from flintstream.connectors.formats.composed import find_unsupported
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:

@@ -117,13 +117,12 @@ class AlignedWindows(FastPath):
         assigner: Any = parts.rules.assigner
         if type(parts.rules.trigger) is not (EventTimeTrigger if parts.rules.event_time else ProcessingTimeTrigger):
             return None
-        if type(assigner) in {TumblingEventTimeWindows, TumblingProcessingTimeWindows}:
-            return AlignedWindows(parts, assigner._size, assigner._size, assigner._offset)
-        if type(assigner) in {SlidingEventTimeWindows, SlidingProcessingTimeWindows}:
-            size, slide = assigner._size, assigner._slide
-            if size % slide == 0:
-                return AlignedWindows(parts, size, slide, assigner._offset)
-        return None
+        tumbling = type(assigner) in {TumblingEventTimeWindows, TumblingProcessingTimeWindows}
+        if not tumbling and type(assigner) not in {SlidingEventTimeWindows, SlidingProcessingTimeWindows}:
+            return None
+        size, offset = assigner._size, assigner._offset
+        slide = size if tumbling else assigner._slide
+        return None if size % slide else AlignedWindows(parts, size, slide, offset)
 
     def _windows_from(self, newest: int) -> tuple[TimeWindow, ...]:
         size = self.size

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Time
+from flintstream.datastream._streams.steps import add_keyed_step, selector_of
 from flintstream.datastream.window import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
@@ -193,11 +194,11 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     else:
         operator: Any
         if node.by_block:
-            operator = ChangesOfBlocks(grouped, keyed._selector)
+            operator = ChangesOfBlocks(grouped, selector_of(keyed))
         else:
             copies = any(has_lists(column.type) for column in node.columns)
-            operator = ChangesOfRows(grouped, keyed._selector, copies=copies)
-        changes = keyed._add_keyed_operator("GroupAggregate", operator, None)
+            operator = ChangesOfRows(grouped, selector_of(keyed), copies=copies)
+        changes = add_keyed_step(keyed, "GroupAggregate", operator)
     if not node.keys:
         changes = changes.force_non_parallel()
     if node.changelog:

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from flintstream.datastream._streams.steps import add_step, selector_of, transformation_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.table._errors import SqlError, at, unsupported
@@ -293,14 +294,14 @@ def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
     first, second = connected.stream1, connected.stream2
     transformation = OperatorTransformation(
         name,
-        (first._transformation, second._transformation),
+        (transformation_of(first), transformation_of(second)),
         None,
-        operator=JoinOfBlocks(function, first._selector, second._selector),
+        operator=JoinOfBlocks(function, selector_of(first), selector_of(second)),
         kind="CO",
         keyed=True,
     )
     env = first.get_execution_environment()
-    env._register(transformation)
+    add_step(env, transformation)
     return DataStream(env, transformation)
 
 

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import DataTypes
+from flintstream.datastream._streams.steps import add_step, transformation_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
@@ -128,16 +129,16 @@ def generated(stream: DataStream, name: str, operator: GeneratedOperator) -> Dat
 def then(stream: DataStream, name: str, operator: Any, output_type: Any = None) -> DataStream:
     """Add an operator."""
     env = stream.get_execution_environment()
+    above = transformation_of(stream)
     transformation = OperatorTransformation(
         name,
-        (stream._transformation,),
+        (above,),
         output_type,
         operator=operator,
         kind="ENGINE",
     )
-    above = stream._transformation
     transformation.parallelism = above.parallelism  # in more subtasks, records could overtake each other
-    env._register(transformation)
+    add_step(env, transformation)
     return DataStream(env, transformation)
 
 
@@ -190,7 +191,7 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
             alike.setdefault(repr(row), []).append(row)
         rows = [row for group in alike.values() for row in group]
     stream = env.from_collection(rows)
-    stream._transformation.name = "Values"
+    transformation_of(stream).name = "Values"
     return stream
 
 

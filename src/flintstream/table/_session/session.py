@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.datastream._environment.job import client_of
+from flintstream.datastream._streams.steps import steps_to_run
 from flintstream.graph.transformation import SinkTransformation
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.tables import (
@@ -270,7 +271,7 @@ class Session:
     @property
     def _pending(self) -> list[Transformation]:
         """The steps of the program that no job has run."""
-        return self.env._transformations
+        return steps_to_run(self.env)
 
     @contextmanager
     def own_parallelism(self) -> Iterator[None]:

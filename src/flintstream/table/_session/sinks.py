@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.datastream._streams.steps import transformation_of
 from flintstream.options.tables import KEYED_SHUFFLE, LENGTHS, MATERIALIZE, NOT_NULL, REQUIRE_CONFLICT
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
 from flintstream.table._connectors.registry import sink_of
@@ -92,7 +93,7 @@ def write(
         records = then(stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced)))
     end = records.sink_to(made.sink).name(f"Sink: {name}")
     if made.parallelism is None:
-        end._transformation.follows_input = True  # type: ignore[attr-defined]
+        transformation_of(end).follows_input = True  # type: ignore[attr-defined]
         return
     end.set_parallelism(made.parallelism)
     if changelog:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types.parts import basic_type, element_of, inner_types
 from flintstream.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -166,7 +167,7 @@ def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | N
     from pyspark.sql import types as spark
 
     if isinstance(kind, BasicTypeInfo):
-        name, *arguments = _BASIC[kind._basic_type]
+        name, *arguments = _BASIC[basic_type(kind)]
         return getattr(spark, name)(*arguments)  # type: ignore[no-any-return]
     if isinstance(kind, RowTypeInfo):
         return _struct(kind.get_field_names(), kind.get_field_types(), where, otherwise)
@@ -174,12 +175,12 @@ def spark_type(kind: TypeInformation | None, where: str, otherwise: DataType | N
         types = kind.get_field_types()
         return _struct([f"f{index}" for index in range(len(types))], types, where, otherwise)
     if isinstance(kind, MapTypeInfo):
-        key = spark_type(kind._key_type_info, f"{where}.key", otherwise)
-        return spark.MapType(key, spark_type(kind._value_type_info, f"{where}.value", otherwise))
+        key, value = inner_types(kind)
+        return spark.MapType(spark_type(key, f"{where}.key", otherwise), spark_type(value, f"{where}.value", otherwise))
     if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return spark.BinaryType()
     if isinstance(kind, ARRAYS):
-        return spark.ArrayType(spark_type(kind._element_type, f"{where}[]", otherwise))
+        return spark.ArrayType(spark_type(element_of(kind), f"{where}[]", otherwise))
     if isinstance(kind, DateTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE):
         return spark.DateType()
     if isinstance(kind, TimestampTypeInfo) or kind == LocalTimeTypeInfo(_LOCAL.LOCAL_DATE_TIME):

@@ -7,6 +7,7 @@ from decimal import ROUND_DOWN, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.json_text import to_json
+from flintstream.common._types.parts import basic_type, element_of, inner_types
 from flintstream.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
@@ -45,18 +46,17 @@ def to_spark_type(type_info: TypeInformation | None) -> tuple[DataType, Callable
 
 def _converter(type_info: TypeInformation | None) -> Callable[[Any], Any]:
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type, _same)
+        return _BASIC.get(basic_type(type_info), _same)
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         fields = [_converter(field_kind) for field_kind in type_info.get_field_types()]
         return lambda row: tuple(map(nullable, fields, row))
     if isinstance(type_info, MapTypeInfo):
-        key = _converter(type_info._key_type_info)
-        value = _converter(type_info._value_type_info)
+        key, value = map(_converter, inner_types(type_info))
         return lambda entries: {key(k): nullable(value, v) for k, v in entries.items()}
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return bytearray
     if isinstance(type_info, ARRAYS):
-        element = _converter(type_info._element_type)
+        element = _converter(element_of(type_info))
         return lambda items: [nullable(element, item) for item in items]
     local = LocalTimeTypeInfo.TimeType
     if isinstance(type_info, DateTypeInfo) or type_info == LocalTimeTypeInfo(local.LOCAL_DATE):

@@ -1,4 +1,4 @@
-"""Parts of composite types."""
+"""What a type is made of: its parts, and the kind of a type without parts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from flintstream.common._types.basic import BasicType
 from flintstream.common._types.composite import _SequenceTypeInfo
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
+    ExternalTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
     PickledBytesTypeInfo,
@@ -18,9 +19,32 @@ from flintstream.common.typeinfo import (
 )
 
 if TYPE_CHECKING:
+    from flintstream.common._types.conversion import Inline, Scope
     from flintstream.common.typeinfo import (
         TypeInformation,
     )
+
+
+def basic_type(type_info: BasicTypeInfo) -> BasicType:
+    """Return which of the basic types this is."""
+    return type_info._basic_type
+
+
+def time_type(type_info: LocalTimeTypeInfo) -> LocalTimeTypeInfo.TimeType:
+    """Return whether values are dates, times or timestamps."""
+    return type_info._time_type
+
+
+def without_converters(type_info: TypeInformation) -> TypeInformation:
+    """Return the type of the values that an external type converts; any other type as it is."""
+    while isinstance(type_info, ExternalTypeInfo):
+        type_info = type_info._type_info
+    return type_info
+
+
+def inline(type_info: TypeInformation, scope: Scope) -> Inline:
+    """Return the code that converts a value of this type, with its names in ``scope``."""
+    return type_info._inline(scope)
 
 
 def is_sequence(type_info: TypeInformation) -> bool:
