@@ -62,8 +62,8 @@ def test_an_order_reads_columns_that_the_result_does_not_have():
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (f"{A} ORDER BY x", "ORDER BY at line 1, column 77 of a stream needs one rowtime column"),
-        (f"{A} ORDER BY x + 1", r"ORDER BY at line 1, column \d+ of a stream needs one rowtime column"),
+        (f"{A} ORDER BY x", "ORDER BY at line 1, column 77 of a stream begins with a rowtime column"),
+        (f"{A} ORDER BY x + 1", r"ORDER BY at line 1, column \d+ of a stream begins with a rowtime column"),
         (f"{A} ORDER BY 2 LIMIT 1", "has no column 2: the query has 1"),
         (f"{A.replace('SELECT', 'SELECT DISTINCT')} ORDER BY y LIMIT 1", "Column 'y' not found at line 1"),
         (f"{A} ORDER BY z LIMIT 1", "Column 'z' not found at line 1"),

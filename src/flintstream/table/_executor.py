@@ -94,10 +94,15 @@ class Executor:
         widest = self.env._configuration.get(COLUMN_WIDTH)
         return TableResult(columns, Collected(sink, client), client, streaming=streaming, widest=widest)
 
-    def stream_of(self, node: Node) -> DataStream:
-        """Return the rows of a plan as a stream of ``Row``."""
-        code = edges.rows_of(node.columns, changelog=node.changelog)
+    def stream_of(self, node: Node, *, timed: bool = False) -> DataStream:
+        """Return the rows of a plan as a stream of ``Row``, if ``timed`` with the times of their rowtime column.
+
+        Raises:
+            SqlError: They need a time, and have several rowtime columns.
+        """
+        row = edges.rows_of(node.columns, changelog=node.changelog)
+        code = edges.at_rowtime(node.columns, row) if timed else edges.both(row)
         with self.session.own_parallelism():
-            rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*edges.both(code)))
+            rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*code))
         transformation_of(rows).output_type = None
         return rows

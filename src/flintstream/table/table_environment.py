@@ -357,7 +357,7 @@ class StreamTableEnvironment(TableEnvironment):
         return self._type(table._node).map(partial(_retraction, names), pairs)
 
     def _type(self, node: Node) -> DataStream:
-        stream = self._executor.stream_of(node)
+        stream = self._executor.stream_of(node, timed=True)
         transformation_of(stream).output_type = t.to_type_info(row_type(node.columns))
         return stream
 

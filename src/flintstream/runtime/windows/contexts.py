@@ -90,8 +90,8 @@ class WindowTriggerContext(Trigger.OnMergeContext):
     def register_processing_time_timer(self, time: int) -> None:
         """Request a call of ``on_processing_time`` when the worker's clock reaches ``time`` (ms).
 
-        If that is in the past, it fires after :data:`BUNDLE_MS`, as in PyFlink: windows of event times by an assigner
-        that says it is of processing time would otherwise end with each record.
+        If a record registers one for the past, it fires after :data:`BUNDLE_MS`, as in PyFlink: windows of event times
+        by an assigner that says it is of processing time would otherwise end with each record.
         """
         now = self._timers.clock()
         if time <= now and self.resumes <= now:

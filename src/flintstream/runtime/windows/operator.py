@@ -257,6 +257,7 @@ class WindowOperator(TimerOperator):
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
         """Fire and drop the windows whose timers are due."""
         self.cursor = None
+        resumes = self.trigger_ctx.resumes
         timestamp, key, window = None, None, None
         fast = self.fast_path
         on_time = fast.on_time if fast is not None and fast.event_time is event else None
@@ -271,6 +272,7 @@ class WindowOperator(TimerOperator):
             domain = "event" if event else "processing"
             failure.record = f"the {domain}-time timer {timestamp} of key {key!r} and window {window!r}"
             raise failure from error
+        self.trigger_ctx.resumes = resumes  # the next timer of a trigger that fires late need not wait
         self.flush(stamped=True)
 
     def on_time(self, timestamp: int, key: Any, window: Any, event: bool) -> None:

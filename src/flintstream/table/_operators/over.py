@@ -86,10 +86,12 @@ class OverStream(Over):
     With event time, rows wait until the watermark has passed them, and are then in order; late ones are dropped.
     """
 
-    def __init__(self, *, time: int, event_time: bool, **settings: Unpack[_Settings]) -> None:
-        """Take the position of the time column."""
+    def __init__(
+        self, *, time: int, event_time: bool, order: RowOrder | None = None, **settings: Unpack[_Settings]
+    ) -> None:
+        """Take the position of the time column, and the order of rows of the same time, by default that of arrival."""
         super().__init__(**settings)
-        self.time, self.event_time = time, event_time
+        self.time, self.event_time, self.order = time, event_time, order
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows that wait, and what those before leave: aggregates, rows in the frame, number and time."""
@@ -120,6 +122,8 @@ class OverStream(Over):
         rows = self.waiting.get(timestamp)
         if rows:
             self.waiting.remove(timestamp)
+            if self.order is not None:
+                rows = sorted(rows, key=self.order)
             yield from self.emitted(rows, timestamp, ctx.timer_service())
             return
         known = self.known.value()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
+from flintstream.table._expressions.time_helpers import millis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +38,25 @@ def both(body: str, where: str = "", known: Mapping[str, object] | None = None) 
     """
     with_and_without = [Source(_loop(body, where, stamped=stamped), dict(known or {}), ()) for stamped in (False, True)]
     return with_and_without[0], with_and_without[1]
+
+
+def at_rowtime(columns: Sequence[Column], body: str) -> tuple[Source, Source]:
+    """Return the code that converts each record ``r`` and gives it the time of its rowtime column.
+
+    Without one, or if it is NULL, a record gets the time of those without any, as in Flink.
+
+    Raises:
+        SqlError: There are several.
+    """
+    times = [(i, column.name) for i, column in enumerate(columns) if column.time == "ROWTIME"]
+    if len(times) > 1:
+        raise SqlError(
+            f"the query has more than one rowtime attribute column, [{', '.join(name for _, name in times)}], for the "
+            "time of a stream's records: cast all but one, CAST(... AS TIMESTAMP(3))"
+        )
+    time = f"(millis(r[{times[0][0]}]) if r[{times[0][0]}] is not None else NO_TIME)" if times else "NO_TIME"
+    plain, stamped = both(body, known={"millis": millis, "NO_TIME": MIN_TIMESTAMP})
+    return plain, replace(stamped, text=stamped.text.replace("stamp(t)", f"stamp({time})"))
 
 
 def each_of_lists() -> tuple[Source, Source]:

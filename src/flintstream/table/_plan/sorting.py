@@ -64,9 +64,9 @@ class Sort(Node):
         if not self.batch and self.limit is None:
             first = self.order[0] if self.order else Sorted(0, True)
             timely = self.input.columns[first.index].time == "ROWTIME" and not first.descending
-            if not timely or self.skipped or self.input.changelog or len(self.order) > 1:
+            if not timely or self.skipped or self.input.changelog:
                 raise SqlError(
-                    f"ORDER BY{at(self.place)} of a stream needs one rowtime column, ascending, or LIMIT: "
+                    f"ORDER BY{at(self.place)} of a stream begins with a rowtime column, ascending, or needs LIMIT: "
                     "Sort on a non-time-attribute field is not supported"
                 )
         return self
@@ -140,7 +140,8 @@ def _(node: Sort, env: StreamExecutionEnvironment) -> DataStream:
     }
     order = RowOrder(node.order)
     if node.limit is None and not node.batch:
-        function: Any = OverStream(time=node.order[0].index, event_time=True, **over)
+        equal = RowOrder(node.order[1:]) if len(node.order) > 1 else None
+        function: Any = OverStream(time=node.order[0].index, event_time=True, order=equal, **over)
         return keyed.process(function).name("Sort").force_non_parallel()
     if node.limit is None and not node.skipped and not node.input.changelog:
         function = OverBatch(order=order, distance=0, descending=False, **over)
