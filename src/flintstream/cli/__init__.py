@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from flintstream.cli.handing_over import hand_over
-from flintstream.cli.ready import ProgramReady
+from flintstream.cli.handing_over import ProgramReady, hand_over
 
 __all__ = ["main"]
 

@@ -25,9 +25,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
+    from typing import NoReturn
 
-__all__ = ["ANSWER_SECONDS", "Message", "close_all", "fits", "hand_over", "here", "receive", "send", "server_path"]
+__all__ = [
+    "ANSWER_SECONDS",
+    "Message",
+    "ProgramReady",
+    "close_all",
+    "fits",
+    "hand_over",
+    "here",
+    "receive",
+    "send",
+    "server_path",
+]
 
 OWN = {"-d", "--detached"}
 """Options of programs that start a process themselves."""
@@ -246,3 +259,12 @@ def close_all(descriptors: list[int]) -> None:
     """Close open files."""
     for descriptor in descriptors:
         os.close(descriptor)
+
+
+class ProgramReady(BaseException):
+    """The command line is parsed; run the program outside click, so that it does not see click's context."""
+
+    def __init__(self, start: Callable[[], NoReturn]) -> None:
+        """Hold a function that runs the program and exits with its result."""
+        super().__init__()
+        self.start = start

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import os
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -12,16 +14,16 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from flintstream.cli.configuration import config_option, settings_option, settings_with_file
-from flintstream.cli.logs import configure_logs
+from flintstream.cli.handing_over import ProgramReady
 from flintstream.cli.places import absolute
+from flintstream.cli.printable import printable
 from flintstream.cli.progress import progress_line
-from flintstream.cli.python_program import run_module, run_script
-from flintstream.cli.ready import ProgramReady
-from flintstream.cli.tracebacks import show_without_machinery
+from flintstream.cli.python_program import run_module, run_script, show_without_machinery
 from flintstream.errors import FlintstreamError
 from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
 from flintstream.options.command_line import set_defaults, steps_not_executed, without_sink
 from flintstream.options.execution import ENGINE, MASTER, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
+from flintstream.runtime.logs import line_formatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -218,7 +220,7 @@ def run_command(
     if savepoint and resume:
         raise click.UsageError("specify either --fromSavepoint or --resume, not both")
     if not in_background:
-        configure_logs(log_level, log_file)
+        _configure_logs(log_level, log_file)
     settings = settings_with_file(settings, config)
     settings |= {RESTORE_PATH.key: absolute(savepoint)} if savepoint else {}
     settings |= {IGNORE_UNCLAIMED.key: "true"} if allow_non_restored else {}
@@ -233,7 +235,7 @@ def run_command(
             from flintstream.cli import detached
 
             announcer = detached.detach(log_file)
-            configure_logs(log_level, log_file)
+            _configure_logs(log_level, log_file)
         imports = [
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
@@ -337,3 +339,33 @@ def _notes() -> list[str]:
         f"the program has not executed its steps up to '{name}': call env.execute()" for name in steps_not_executed()
     ]
     return notes
+
+
+class _Stderr(logging.Handler):
+    """Writes to what is standard error at the time, which the progress line replaces."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+            sys.stderr.flush()
+        except Exception:  # noqa: BLE001 - as every handler does
+            self.handleError(record)
+
+
+def _configure_logs(level: str | None, file: str | None) -> None:
+    """Make the program log at this level, and to this file instead of standard error; do nothing if both are None.
+
+    A later ``logging.basicConfig()`` of the program has no effect.
+
+    Raises:
+        click.ClickException: The file cannot be opened.
+    """
+    if level is None and file is None:
+        return
+    try:
+        handler = _Stderr() if file is None else logging.FileHandler(file, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(printable(f"the log file {file} cannot be opened: {error.strerror}")) from None
+    handler.setFormatter(line_formatter())
+    logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(level or logging.INFO)

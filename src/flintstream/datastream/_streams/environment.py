@@ -232,6 +232,7 @@ class StreamExecutionEnvironment(StaysInProgram, Execution, DataFrames):
         A ``TimestampAssigner`` or function in the strategy is applied (PyFlink ignores it here). If it fails, it is
         ignored from then on, with a warning.
 
+        >>> from flintstream.common import WatermarkStrategy
         >>> from flintstream.datastream.connectors.number_seq import NumberSequenceSource
         >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
         >>> numbers = env.from_source(NumberSequenceSource(1, 4), WatermarkStrategy.no_watermarks(), "numbers")
@@ -293,6 +294,7 @@ class StreamExecutionEnvironment(StaysInProgram, Execution, DataFrames):
     ) -> DataStream:
         """Create a stream from a Python ``SourceFunction`` or a ``flintstream.connectors.source.Source``.
 
+        >>> from flintstream.datastream.functions import SourceFunction
         >>> class Countdown(SourceFunction):
         ...     def run(self, ctx):
         ...         for number in 3, 2, 1:
@@ -326,6 +328,7 @@ class StreamExecutionEnvironment(StaysInProgram, Execution, DataFrames):
     def create_input(self, input_format: InputFormat, type_info: TypeInformation | None = None) -> DataStream:
         """Create a stream of the records of an input format, such as ``AvroInputFormat``.
 
+        >>> from flintstream.common.io import InputFormat
         >>> class Squares(InputFormat):
         ...     def create_splits(self, min_num_splits):
         ...         return [(1, 2), (3, 4)]
@@ -395,7 +398,6 @@ class StreamExecutionEnvironment(StaysInProgram, Execution, DataFrames):
         Raises:
             ValueError: The port is out of range, or the delimiter is empty.
         """
-        from flintstream.common.typeinfo import Types
         from flintstream.connectors.socket_text import SocketText
 
         return self.add_source(SocketText(host, port, delimiter, max_retry), "Socket Stream", Types.STRING())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from flintstream.common.serialization import BulkWriterFactory
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.source import Fetch
-from flintstream.datastream.connectors._file_source import StreamFormat
+from flintstream.datastream.connectors._file_formats import StreamFormat
 from flintstream.errors import FlintstreamError, PlanError
 
 if TYPE_CHECKING:

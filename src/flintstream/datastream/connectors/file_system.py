@@ -6,16 +6,13 @@ from flintstream.connectors.files.bad_records import BadRecord, BadRecordError, 
 from flintstream.connectors.files.buckets import BucketAssigner
 from flintstream.connectors.files.rolling import DefaultRollingPolicy, OnCheckpointRollingPolicy, RollingPolicy
 from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
+from flintstream.datastream.connectors._file_formats import BulkFormat, DivertBadRecords, RecordFormat, StreamFormat
 from flintstream.datastream.connectors._file_sink import FileSink, OutputFileConfig, StreamingFileSink
 from flintstream.datastream.connectors._file_source import (
-    BulkFormat,
-    DivertBadRecords,
     FileEnumeratorProvider,
     FileSource,
     FileSourceBuilder,
     FileSplitAssignerProvider,
-    RecordFormat,
-    StreamFormat,
 )
 
 __all__ = [

@@ -11,7 +11,8 @@ from flintstream.connectors.files.avro import AvroReader, AvroRecords
 from flintstream.connectors.files.enumerator import list_files, plan_splits
 from flintstream.connectors.formats.avro_schema import library
 from flintstream.connectors.source import Fetch
-from flintstream.datastream.connectors._file_source import FileSource, StreamFormat
+from flintstream.datastream.connectors._file_formats import StreamFormat
+from flintstream.datastream.connectors._file_source import FileSource
 from flintstream.datastream.formats._avro_schema import AvroSchema, GenericRecordAvroTypeInfo
 from flintstream.datastream.utils import ResultTypeQueryable
 from flintstream.storage.reading import reachable

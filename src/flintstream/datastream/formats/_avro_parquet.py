@@ -9,7 +9,7 @@ from flintstream.common.serialization import BulkWriterFactory
 from flintstream.connectors.files.arrow_values import batch_of, values_of
 from flintstream.connectors.files.columnar import RowGroupReader
 from flintstream.connectors.files.parquet import ColumnarWriter, parquet_writer
-from flintstream.datastream.connectors._file_source import StreamFormat
+from flintstream.datastream.connectors._file_formats import StreamFormat
 from flintstream.datastream.formats._avro_arrow import AvroColumns
 from flintstream.datastream.formats._avro_files import check_schema
 from flintstream.datastream.formats._avro_schema import GenericRecordAvroTypeInfo

@@ -12,7 +12,7 @@ from flintstream.common.serialization import RowDataBulkWriterFactory
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
 from flintstream.connectors.files.columnar import RowGroupReader
 from flintstream.connectors.files.parquet import ROWS_PER_GROUP, ColumnarWriter
-from flintstream.datastream.connectors._file_source import BulkFormat
+from flintstream.datastream.connectors._file_formats import BulkFormat
 from flintstream.datastream.formats._columns import is_local_time_utc, local_to_utc, time_shift, utc_to_local
 from flintstream.errors import FlintstreamError
 from flintstream.storage.reading import open_file

@@ -14,7 +14,7 @@ from flintstream.connectors.files.csv import CsvLayout, CsvReader
 from flintstream.connectors.formats import texts
 from flintstream.connectors.formats.csv_reading import check_columns, simple_reader
 from flintstream.connectors.formats.csv_writing import CsvWriter, quoter
-from flintstream.datastream.connectors._file_source import RecordFormat
+from flintstream.datastream.connectors._file_formats import RecordFormat
 from flintstream.datastream.formats._csv_schema import CsvSchema
 from flintstream.errors import PlanError
 
