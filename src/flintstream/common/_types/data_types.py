@@ -260,13 +260,13 @@ def to_type_info(data_type: DataType) -> TypeInformation:
         ValueError: The type is ``NULL`` or ``MULTISET``, which streams do not support.
 
     >>> to_type_info(DataTypes.ROW([DataTypes.FIELD("tags", DataTypes.ARRAY(DataTypes.STRING()))]))
-    RowTypeInfo(tags: ListTypeInfo<String>)
+    RowTypeInfo(tags: ObjectArrayTypeInfo<String>)
     """
     simple = _SIMPLE.get(type(data_type))
     if simple is not None:
         return simple()
     if isinstance(data_type, ArrayType):
-        return Types.LIST(to_type_info(data_type.element_type))
+        return Types.OBJECT_ARRAY(to_type_info(data_type.element_type))  # elements may be None
     if isinstance(data_type, MapType):
         return Types.MAP(to_type_info(data_type.key_type), to_type_info(data_type.value_type))
     if isinstance(data_type, RowType):

@@ -66,7 +66,9 @@ def filtered_rows(planner: Planner, node: Node, scope: Scope, where: s.Syntax | 
     members, conditions = [], []
     for conjunct in () if where is None else _conjuncts(where):
         negated, inner = _positive(conjunct)
-        if isinstance(inner, (s.Exists, s.Quantified)):
+        if isinstance(inner, s.Exists) and _always_has_a_row(inner.query):
+            conditions.append(s.Value(None, not negated, t.BooleanType(False)))
+        elif isinstance(inner, (s.Exists, s.Quantified)):
             members.append((negated, inner))
         else:
             node, scope, condition = with_values(planner, node, scope, conjunct)
@@ -91,6 +93,13 @@ def _positive(syntax: s.Syntax) -> tuple[bool, s.Syntax]:
     while isinstance(syntax, s.Apply) and syntax.function == "NOT":
         negated, (syntax,) = not negated, syntax.arguments
     return negated, syntax
+
+
+def _always_has_a_row(query: s.Query) -> bool:
+    """Return whether a query aggregates all rows, of which there is one result, whatever the rows are."""
+    if not isinstance(query, q.Select) or query.keys is not None or query.having is not None:
+        return False
+    return query.qualify is None and any(map(aggregates_in, query.items))
 
 
 def _with_partner(planner: Planner, node: Node, scope: Scope, member: s.Subquery, *, negated: bool) -> Node:
@@ -154,7 +163,9 @@ def with_values(planner: Planner, node: Node, scope: Scope, syntax: s.Syntax) ->
 
     def replaced(part: s.Syntax) -> s.Syntax:
         nonlocal node, scope
-        if isinstance(part, (s.Exists, s.Quantified)):
+        if isinstance(part, s.Exists) and _always_has_a_row(part.query):
+            part = s.Value(None, True, t.BooleanType(False))
+        elif isinstance(part, (s.Exists, s.Quantified)):
             node, scope, part = _as_value(planner, node, scope, part)
         elif isinstance(part, s.Subquery):
             inner, query = planner.within(scope, _CLAUSES), part.query

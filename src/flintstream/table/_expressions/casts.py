@@ -148,7 +148,6 @@ def _to_text(source: DataType, zone: str) -> str | None:
         t.DoubleType: "double_to_text({0})",
         t.DecimalType: "format({0}, 'f')",
         t.DateType: "{0}.isoformat()",
-        t.TimeType: "format({0}, '%H:%M:%S')",
     }
     if type(source) in simple:
         return simple[type(source)]
@@ -162,9 +161,34 @@ def _to_text(source: DataType, zone: str) -> str | None:
         return f"timestamp_to_text(zoned({{0}}, {zone!r}), {source.precision})"
     if isinstance(source, t.TimestampType):
         return f"timestamp_to_text({{0}}, {source.precision})"
+    if isinstance(source, t.TimeType):
+        return f"time_to_text({{0}}, {source.precision})"
     if isinstance(source, IntervalType):
         return "months_to_text({0})" if source.months else "interval_to_text({0})"
-    return "cast_text({0})" if isinstance(source, (t.ArrayType, t.MapType, t.MultisetType, t.RowType)) else None
+    return _structure_to_text(source, zone)
+
+
+def _structure_to_text(source: DataType, zone: str) -> str | None:
+    """Return the code for an array, map or row, whose parts have the texts of their types."""
+    if isinstance(source, t.MultisetType):
+        return "cast_text({0})"
+    if isinstance(source, t.ArrayType):
+        item = _part_to_text(source.element_type, zone, "e")
+        return None if item is None else f"('[' + ', '.join([{item} for e in {{0}}]) + ']')"
+    if isinstance(source, t.MapType):
+        key, value = _part_to_text(source.key_type, zone, "k"), _part_to_text(source.value_type, zone, "v")
+        if key is None or value is None:
+            return None
+        return f"('{{{{' + ', '.join([{key} + '=' + {value} for k, v in {{0}}.items()]) + '}}}}')"
+    if isinstance(source, t.RowType):
+        parts = [_part_to_text(kind, zone, f"{{0}}[{i}]") for i, kind in enumerate(source.field_types())]
+        return None if None in parts else f"('(' + ', '.join([{', '.join(map(str, parts))}]) + ')')"
+    return None
+
+
+def _part_to_text(source: DataType, zone: str, name: str) -> str | None:
+    code = _to_text(source, zone)
+    return None if code is None else f"('NULL' if {name} is None else {code.replace('{0}', name)})"
 
 
 def _to_number(source: DataType, target: DataType) -> str | None:
@@ -205,16 +229,13 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
         return f"zoned({{0}}, {zone!r}).date()" if isinstance(source, t.LocalZonedTimestampType) else None
     if isinstance(target, t.TimeType):
         if isinstance(source, TEXTS):
-            return "parse_time({0}).replace(microsecond=0)"
+            return f"cut_time(round_time(parse_time({{0}})), {precision})"
         if isinstance(source, t.TimestampType):
-            return "time_of({0})"
+            return f"cut_time(time_of({{0}}), {precision})"
         if isinstance(source, t.TimeType):
-            return "{0}"
-        return (
-            f"zoned({{0}}, {zone!r}).time().replace(microsecond=0)"
-            if isinstance(source, t.LocalZonedTimestampType)
-            else None
-        )
+            return "{0}" if source.precision <= precision else f"cut_time({{0}}, {precision})"
+        of_zone = f"cut_time(zoned({{0}}, {zone!r}).time(), {precision})"
+        return of_zone if isinstance(source, t.LocalZonedTimestampType) else None
     local = isinstance(target, t.LocalZonedTimestampType)
     if isinstance(source, TIMESTAMPS):
         was_local = isinstance(source, t.LocalZonedTimestampType)
@@ -224,5 +245,5 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
     if isinstance(source, t.DateType):
         read = "as_timestamp({0})"
     if isinstance(source, t.TimeType):
-        read = "at_epoch({0})"
+        read = "at_epoch({0})" if precision >= 3 else f"cut(at_epoch({{0}}), {precision})"
     return None if read is None else f"unzoned({read}, {zone!r})" if local else read

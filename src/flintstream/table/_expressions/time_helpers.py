@@ -87,15 +87,37 @@ def date_of(value: datetime) -> date:
 
 
 def time_of(value: datetime) -> time:
-    """Return the time of day in seconds."""
+    """Return the time of day; before 1970, that of the next second if there is a fraction."""
     if value.year >= 1970:
-        return value.time().replace(microsecond=0)
+        return value.time()
     return from_millis(divide(_split(value)[1], 1000) * 1000).time()
+
+
+def cut_time(value: time, precision: int) -> time:
+    """Return a time with at most so many digits, and not more than three."""
+    unit = 10 ** (6 - min(precision, 3))
+    return value.replace(microsecond=value.microsecond // unit * unit)
+
+
+def round_time(value: time) -> time:
+    """Return a time rounded to milliseconds."""
+    millis = (value.microsecond + 500) // 1000
+    return value.replace(microsecond=min(millis, 999) * 1000)
+
+
+def time_to_text(value: time, precision: int) -> str:
+    """Format a time with the digits of its type, of which the first one stays.
+
+    >>> time_to_text(time(1, 2, 3, 450_000), 3), time_to_text(time(1, 2, 3), 3), time_to_text(time(1, 2, 3, 450_000), 0)
+    ('01:02:03.45', '01:02:03.0', '01:02:03')
+    """
+    text = f"{value:%H:%M:%S}"
+    return f"{text}.{f'{value.microsecond:06d}'[: min(precision, 3)].rstrip('0') or '0'}" if precision else text
 
 
 def at_epoch(value: time) -> datetime:
     """Return a time of day on the first day of 1970."""
-    return datetime.combine(EPOCH, value.replace(microsecond=0))
+    return datetime.combine(EPOCH, value)
 
 
 def interval_to_text(ms: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions import helpers
+from flintstream.table._expressions.time_helpers import cut_time
 from flintstream.table._sql import exp
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.literals import interval, number
@@ -39,7 +40,8 @@ def typed(node: exp.Expr, place: Place | None) -> s.Syntax:
         if word == "DATE":
             return s.Value(place, helpers.parse_date(text), t.DateType(False))
         if word == "TIME":
-            return s.Value(place, helpers.parse_time(text).replace(microsecond=0), t.TimeType(0, False))
+            digits = min(len(text.partition(".")[2]), 3)
+            return s.Value(place, cut_time(helpers.parse_time(text), digits), t.TimeType(digits, False))
         digits = len(text.partition(".")[2])
         return s.Value(place, helpers.parse_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
     except ValueError as error:

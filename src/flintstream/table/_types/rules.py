@@ -136,6 +136,8 @@ def _common_of_two(a: DataType, b: DataType) -> DataType | None:
     if isinstance(a, TIMESTAMPS) and isinstance(b, TIMESTAMPS):
         kind = a if isinstance(a, t.LocalZonedTimestampType) else b
         return type(kind)(max(a.precision, b.precision))
+    if isinstance(a, t.TimeType) and isinstance(b, t.TimeType):
+        return a if a.precision >= b.precision else b
     if isinstance(a, TIMESTAMPS) and isinstance(b, t.DateType):
         return a
     if isinstance(b, TIMESTAMPS) and isinstance(a, t.DateType):
