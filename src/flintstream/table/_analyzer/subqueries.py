@@ -63,7 +63,8 @@ def filtered_rows(planner: Planner, node: Node, scope: Scope, where: s.Syntax | 
     Raises:
         SqlError: The condition is not a BOOLEAN, or has a query where none can be.
     """
-    members, conditions = [], []
+    members: list[tuple[bool, s.Subquery]] = []
+    conditions: list[s.Syntax] = []
     for conjunct in () if where is None else _conjuncts(where):
         negated, inner = _positive(conjunct)
         if isinstance(inner, s.Exists) and _always_has_a_row(inner.query):
