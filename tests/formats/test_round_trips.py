@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from flintstream.common import Instant, Row, Types
 from flintstream.common.typeinfo import LocalTimeTypeInfo
-from flintstream.connectors.formats.dialect import CsvDialect
+from flintstream.connectors.formats.csv_splitting import CsvDialect
 from flintstream.datastream.formats.avro import AvroRowDeserializationSchema, AvroRowSerializationSchema
 from flintstream.datastream.formats.csv import CsvRowDeserializationSchema, CsvRowSerializationSchema
 from flintstream.datastream.formats.json import JsonRowDeserializationSchema, JsonRowSerializationSchema

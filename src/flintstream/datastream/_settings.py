@@ -92,6 +92,17 @@ def check_bool(value: bool, what: str) -> bool:
     return value
 
 
+def check_text(value: object, what: str) -> str:
+    """Return ``value`` if it is a str.
+
+    Raises:
+        TypeError: It is not.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a str, but got {value!r}")
+    return value
+
+
 def check_member(value: object, kind: type[E], what: str) -> E:
     """Return ``value`` if it is a member of the enum.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flintstream.connectors.files.reader import FileSplit, OpenFile
-    from flintstream.connectors.formats.dialect import CsvDialect
+    from flintstream.connectors.formats.csv_splitting import CsvDialect
 
 LONGEST_RECORD = 1 << 25
 """Most characters of a record of several lines: beyond, a quote is missing. Flink's parser stops at 20 million."""

@@ -7,10 +7,9 @@ import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.leaving import write_whole
 from flintstream.common._types.conversion import Scope
 from flintstream.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, Types
-from flintstream.connectors.formats.avro_schema import library, parse_schema
+from flintstream.connectors.formats.avro_schema import library, parse_schema, record_writer
 from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.errors import FormatError
 from flintstream.errors import PlanError, shorten
@@ -93,18 +92,13 @@ class AvroRows:
 
     def writer(self, name: str) -> Callable[[Any], bytes]:
         """Return a function that writes a row; ``name`` is the schema's name in errors."""
-        write, schema = library().schemaless_writer, parse_schema(json.dumps(self._kinds.root))
+        encode = record_writer(json.dumps(self._kinds.root))
         shape, convert = RowShape(name, self.type_info, cuts=True), self._kinds.to_avro(self._kinds.root)
         assert convert is not None  # noqa: S101 - rows are always converted
 
-        def encode(record: object) -> bytes:
-            out = BytesIO()
-            write(out, schema, record)
-            return out.getvalue()
-
         def write_row(value: Any) -> bytes:
             try:
-                return write_whole(encode, convert(shape(value)))
+                return encode(convert(shape(value)))
             except Exception as error:
                 raise FormatError.writing(name, value, error) from error
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._text.leaving import write_whole
 from flintstream.errors import PlanError, optional_module, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     _Schema = dict[str, Any]
@@ -68,6 +71,19 @@ def parse_schema(text: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise PlanError(f"an Avro schema must be JSON, but {shorten(text)} is not: {error}") from None
     return _parse(content, text)
+
+
+def record_writer(text: str, head: bytes = b"") -> Callable[[object], bytes]:
+    """Return the function that writes a record of a schema in Avro's binary encoding, after the bytes ``head``."""
+    write, schema = library().schemaless_writer, parse_schema(text)
+
+    def encode(record: object) -> bytes:
+        stream = BytesIO(head)
+        stream.seek(len(head))
+        write(stream, schema, record)
+        return stream.getvalue()
+
+    return partial(write_whole, encode)
 
 
 def _parse(content: object, text: str) -> Any:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.common.types import Row
-    from flintstream.connectors.formats.dialect import CsvDialect
+    from flintstream.connectors.formats.csv_splitting import CsvDialect
 
     Reader = Callable[[str], Any]
 

@@ -1,19 +1,50 @@
-"""Splits CSV messages into the texts of their columns."""
+"""The dialects of CSV, and how to split CSV into the texts of its columns."""
 
 from __future__ import annotations
 
 import csv
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.formats.errors import Misfit
+from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flintstream.connectors.formats.dialect import CsvDialect
-
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
+
+
+@dataclass(frozen=True)
+class CsvDialect:
+    """The special characters of a CSV text."""
+
+    delimiter: str = ","
+    """Between columns."""
+    quote: str | None = '"'
+    """Around values that contain special characters; None to quote nothing."""
+    escape: str | None = None
+    """Makes the next character literal; None for no escape character."""
+    null_literal: str | None = None
+    """The text that represents None. If None, None is written as an empty string, and no string is read as None."""
+    array_delimiter: str = ";"
+    """Between the elements of an array, unless the column has its own delimiter."""
+    line_delimiter: str = "\n"
+    """Written after each row. Reading accepts any line ending."""
+    allow_comments: bool = False
+    """Whether to skip lines that start with ``#``."""
+
+
+def one_character(value: object, what: str) -> str:
+    """Return ``value`` if it is a single character.
+
+    Raises:
+        PlanError: It is not a single character.
+    """
+    if not isinstance(value, str) or len(value) != 1:
+        raise PlanError(f"{what} must be a single character, but got {value!r}")
+    return value
 
 
 def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:

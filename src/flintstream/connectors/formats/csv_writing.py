@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.formats.dialect import CsvDialect
+    from flintstream.connectors.formats.csv_splitting import CsvDialect
 
     Writer = Callable[[Any], str]
 

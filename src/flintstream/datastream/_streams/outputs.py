@@ -10,6 +10,7 @@ from flintstream.common._generic import Generic, T_co
 from flintstream.connectors.discarding import DiscardingSink
 from flintstream.connectors.sink import Sink
 from flintstream.connectors.source import Boundedness
+from flintstream.datastream._settings import check_text
 from flintstream.datastream._streams.collect import CloseableIterator, collect_into
 from flintstream.datastream._streams.settings import DataStreamSink, StepSettings
 from flintstream.datastream.functions import (
@@ -38,8 +39,8 @@ class Outputs(StepSettings, Generic[T_co]):
         Raises:
             TypeError: ``sink_identifier``, the prefix of each record, is not a str.
         """
-        if sink_identifier is not None and not isinstance(sink_identifier, str):
-            raise TypeError(f"The sink identifier of print() must be a str, but got {sink_identifier!r}")
+        if sink_identifier is not None:
+            check_text(sink_identifier, "The sink identifier of print()")
         return self._sink("Print to Std. Out", PrintSink(sink_identifier))
 
     def add_sink(self, sink_func: SinkFunction[T_co] | Sink[T_co]) -> DataStreamSink:

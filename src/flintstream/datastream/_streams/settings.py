@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flintstream.datastream._settings import check_text
 from flintstream.datastream._streams.functions import StaysInProgram
 from flintstream.graph.drawing import drawing
 
@@ -56,9 +57,7 @@ class Settings(Drawn, StaysInProgram):
         >>> env.from_collection([1]).map(str).name("to text").get_name()
         'to text'
         """
-        if not isinstance(name, str):
-            raise TypeError(f"The name of operator '{self._transformation.name}' must be a str, but got {name!r}")
-        self._transformation.name = name
+        self._transformation.name = check_text(name, f"The name of operator '{self._transformation.name}'")
         return self
 
     def uid(self, uid: str) -> Self:

@@ -13,9 +13,8 @@ from flintstream.datastream.connectors._file_formats import StreamFormat
 from flintstream.datastream.formats._avro_arrow import AvroColumns
 from flintstream.datastream.formats._avro_files import check_schema
 from flintstream.datastream.formats._avro_schema import GenericRecordAvroTypeInfo
-from flintstream.datastream.formats._columnar_files import Columns
+from flintstream.datastream.formats._columnar_files import Columns, ParquetInput
 from flintstream.datastream.formats._columns import pyarrow
-from flintstream.datastream.formats._parquet_input import ParquetInput
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:

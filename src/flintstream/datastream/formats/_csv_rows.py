@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.formats.csv_reading import CsvReader, check_columns
+from flintstream.connectors.formats.csv_splitting import CsvDialect, one_character
 from flintstream.connectors.formats.csv_writing import CsvWriter
-from flintstream.connectors.formats.dialect import CsvDialect, one_character
-from flintstream.datastream._settings import check_bool
+from flintstream.datastream._settings import check_bool, check_text
 from flintstream.datastream.formats._schemas import RowDeserializationSchema, RowSerializationSchema, checked_row_type
 from flintstream.errors import PlanError
 
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from flintstream.common.typeinfo import RowTypeInfo, TypeInformation
 
 LINE_DELIMITERS = ("\n", "\r", "\r\n", "")
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{what} must be a str, but got {value!r}")
-    return value
 
 
 class _DialectBuilder:
@@ -40,7 +34,7 @@ class _DialectBuilder:
 
     def set_array_element_delimiter(self, delimiter: str) -> Self:
         """Set the separator of array elements and nested fields within a column; ``;`` by default."""
-        return self._spell(array_delimiter=_text(delimiter, "the element delimiter"))
+        return self._spell(array_delimiter=check_text(delimiter, "the element delimiter"))
 
     def set_quote_character(self, c: str) -> Self:
         """Set the character around values with special characters; a double quote by default."""
@@ -92,7 +86,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
 
         def set_null_literal(self, null_literal: str) -> Self:
             """Set the string that represents None. By default there is none: an empty column is an empty string."""
-            return self._spell(null_literal=_text(null_literal, "the null literal"))
+            return self._spell(null_literal=check_text(null_literal, "the null literal"))
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool) -> Self:
             """Set whether to read an invalid column as None, and to skip a message that cannot be split."""
@@ -158,7 +152,7 @@ class CsvRowSerializationSchema(RowSerializationSchema):
 
         def set_null_literal(self, s: str) -> Self:
             """Set the text for None; empty by default."""
-            return self._spell(null_literal=_text(s, "the null literal"))
+            return self._spell(null_literal=check_text(s, "the null literal"))
 
         def build(self) -> CsvRowSerializationSchema:
             """Return the schema."""

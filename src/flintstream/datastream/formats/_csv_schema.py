@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import ArrayType, BooleanType, DataTypes, NumericType, to_type_info
-from flintstream.connectors.formats.dialect import CsvDialect, one_character
-from flintstream.datastream._settings import check_bool
+from flintstream.connectors.formats.csv_splitting import CsvDialect, one_character
+from flintstream.datastream._settings import check_bool, check_text
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
@@ -199,8 +199,7 @@ class CsvSchemaBuilder:
         return self._change(dialect=replace(self._settings.dialect, **changes))
 
     def _add(self, name: str, data_type: DataType, separator: str = "") -> Self:
-        if not isinstance(name, str):
-            raise TypeError(f"a column name must be a str, but got {name!r}")
+        check_text(name, "a column name")
         return self._change(columns=(*self._settings.columns, CsvColumn(name, data_type, separator)))
 
     def build(self) -> CsvSchema:
@@ -217,7 +216,9 @@ class CsvSchemaBuilder:
 
     def add_array_column(self, name: str, separator: str = ";", element_type: DataType | None = None) -> Self:
         """Add an array column with ``separator`` between elements of ``element_type``, strings by default."""
-        return self._add(name, DataTypes.ARRAY(element_type or DataTypes.STRING()), _text(separator, "the separator"))
+        return self._add(
+            name, DataTypes.ARRAY(element_type or DataTypes.STRING()), check_text(separator, "the separator")
+        )
 
     def add_boolean_column(self, name: str) -> Self:
         """Add a boolean column."""
@@ -248,7 +249,7 @@ class CsvSchemaBuilder:
 
     def set_any_property_name(self, name: str) -> Self:
         """Name the values beyond the last column."""
-        return self._change(any_property_name=_text(name, "the name"))
+        return self._change(any_property_name=check_text(name, "the name"))
 
     def disable_array_element_separator(self) -> Self:
         """Use no separator for array columns without their own separator."""
@@ -262,7 +263,7 @@ class CsvSchemaBuilder:
 
     def set_array_element_separator(self, separator: str) -> Self:
         """Set the separator for array columns without their own separator; ``;`` by default."""
-        return self._spell(array_delimiter=_text(separator, "the separator"))
+        return self._spell(array_delimiter=check_text(separator, "the separator"))
 
     def set_column_separator(self, char: str) -> Self:
         """Set the separator of columns, a single character; ``,`` by default."""
@@ -278,11 +279,11 @@ class CsvSchemaBuilder:
 
     def set_line_separator(self, separator: str) -> Self:
         r"""Set the line ending for writing, ``\n`` by default. Reading accepts ``\n``, ``\r`` and ``\r\n``."""
-        return self._spell(line_delimiter=_text(separator, "the line separator"))
+        return self._spell(line_delimiter=check_text(separator, "the line separator"))
 
     def set_null_value(self, null_value: str) -> Self:
         """Set the string that represents None. By default, None is written as an empty string, and never read."""
-        return self._spell(null_literal=_text(null_value, "the null literal"))
+        return self._spell(null_literal=check_text(null_value, "the null literal"))
 
     def disable_quote_char(self) -> Self:
         """Never quote."""
@@ -310,9 +311,3 @@ class CsvSchemaBuilder:
 
     def __len__(self) -> int:
         return self.size()
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{what} must be a str, but got {value!r}")
-    return value

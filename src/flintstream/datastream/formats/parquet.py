@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from flintstream.connectors.files.parquet import parquet_writer
 from flintstream.datastream.formats._avro_parquet import AvroParquetReaders, AvroParquetWriters
-from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows
+from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, ParquetInput
 from flintstream.datastream.formats._columns import arrow_schema, choice, properties, pyarrow
-from flintstream.datastream.formats._parquet_input import ParquetInput
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.leaving import write_whole
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.avro import AvroRecords
-from flintstream.connectors.formats.avro_schema import library, parse_schema
+from flintstream.connectors.formats.avro_schema import library, parse_schema, record_writer
 from flintstream.table._connectors.formats import Decoder, Encoder
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.helpers import named_row
@@ -139,14 +138,8 @@ class AvroMessages(Decoder, Encoder):
 
     def encode(self) -> Encode:
         """Return the function that writes a row."""
-        schema, write, record = parse_schema(self.schema), library().schemaless_writer, dict_of(self.names, self.types)
-
-        def encode(value: object) -> bytes:
-            stream = io.BytesIO()
-            write(stream, schema, value)
-            return stream.getvalue()
-
-        return lambda row: write_whole(encode, record(row))
+        write, record = record_writer(self.schema), dict_of(self.names, self.types)
+        return lambda row: write(record(row))
 
 
 class AvroRowFiles(BulkWriterFactory[object]):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common._text.leaving import write_whole
 from flintstream.connectors.formats.avro_schema import (
     contains_itself,
     library,
     parse_schema,
     python_library,
     reader_schema,
+    record_writer,
 )
 from flintstream.connectors.formats.schema_registry import SchemaRegistry
 from flintstream.table._connectors.avro import AvroMessages, dict_of, schema_of, tuple_of
@@ -77,16 +77,9 @@ class RegistryMessages(Decoder, Encoder):
         if self.subject is None:
             raise SqlError(f"table '{self.table}': the option 'avro-confluent.subject' is missing")
         number = self.registry.register(self.subject, self.written)
-        head = _MAGIC + number.to_bytes(4, "big")
-        schema, write, record = parse_schema(self.written), library().schemaless_writer, dict_of(self.names, self.types)
-
-        def encode(value: object) -> bytes:
-            stream = io.BytesIO()
-            stream.write(head)
-            write(stream, schema, value)
-            return stream.getvalue()
-
-        return lambda row: write_whole(encode, record(row))
+        write = record_writer(self.written, _MAGIC + number.to_bytes(4, "big"))
+        record = dict_of(self.names, self.types)
+        return lambda row: write(record(row))
 
 
 def _registry(options: Options, prefix: str) -> SchemaRegistry:
