@@ -35,6 +35,7 @@ from flintstream.common._types.data_types import (
     VarCharType,
     to_type_info,
 )
+from flintstream.common._types.user_defined import UserDefinedType
 
 __all__ = [
     "ArrayType",
@@ -65,6 +66,7 @@ __all__ = [
     "TimeType",
     "TimestampType",
     "TinyIntType",
+    "UserDefinedType",
     "VarBinaryType",
     "VarCharType",
     "to_type_info",

@@ -28,6 +28,8 @@ HERE = {
         "datastream.tests": "",
         "datastream.tests.test_util": ".test_util",
         "pyflink_gateway_server": ".gateway_server",
+        "fn_execution": "",
+        "fn_execution.state_impl": ".state_impl",
     }.items()
 }
 

@@ -8,12 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.user_defined import UserDefinedType
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.helpers import fit
 from flintstream.table._expressions.python_values import converter_of, simple_converter_of
 from flintstream.table._expressions.time_helpers import from_instant
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.instants import instant_converter
+from flintstream.table._plan.user_types import sql_type_of
 from flintstream.table._types.rules import INTEGERS, is_nullable, sql_name
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zon
     """
     convert = [converter_of(kind, partial(_simple, zone)) for kind in schema.field_types()]
     made = [_row(schema, convert, i, row) for i, row in enumerate(rows)]
-    columns = tuple(Column(field.name, field.data_type) for field in schema.fields)
+    columns = tuple(Column(field.name, sql_type_of(field.data_type)) for field in schema.fields)
 
     def open_elements(env: StreamExecutionEnvironment) -> DataStream:
         return env.from_collection(made)
@@ -61,6 +63,8 @@ def _row(
 
 
 def _simple(zone: str, kind: t.DataType) -> Convert | None:
+    if isinstance(kind, UserDefinedType):
+        return partial(_object, kind, converter_of(kind.sql_type(), partial(_simple, zone)))
     if isinstance(kind, t.LocalZonedTimestampType):
         return partial(_point, instant_converter(kind, zone))
     if isinstance(kind, t.DecimalType):
@@ -72,6 +76,11 @@ def _simple(zone: str, kind: t.DataType) -> Convert | None:
 
 def _point(convert: Convert | None, value: object) -> object:
     return from_instant(convert(value) if convert is not None and isinstance(value, datetime) else value)
+
+
+def _object(kind: UserDefinedType[object], convert: Convert | None, value: object) -> object:
+    found = kind.to_sql_type(value)
+    return found if convert is None else convert(found)
 
 
 def _decimal(kind: t.DecimalType, value: object) -> object:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.user_defined import UserDefinedType
 from flintstream.common.typeinfo import MapTypeInfo, RowTypeInfo, TupleTypeInfo, Types
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
@@ -122,6 +123,8 @@ def _type_of(value: Any, name: str) -> t.DataType:
     for kind, found in _PYTHON:
         if isinstance(value, kind):
             return found
+    if isinstance(getattr(value, "__UDT__", None), UserDefinedType):
+        return value.__UDT__  # type: ignore[no-any-return]  # checked
     if isinstance(value, list) and value:
         return t.ArrayType(_type_of(value[0], name))
     if isinstance(value, dict) and value:

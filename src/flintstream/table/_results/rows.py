@@ -1,0 +1,116 @@
+"""Rows of results, as programs collect them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.common.types import Row
+from flintstream.table._expressions.helpers import float_to_text, zone_of
+from flintstream.table._expressions.time_helpers import from_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+
+    from flintstream.common.types import RowKind
+    from flintstream.table._expressions.expr import Column
+    from flintstream.table._functions.arrow_values import Converter
+
+
+class CollectedRow(Row):
+    """A row without names, as PyFlink collects it, whose values can also be read by the names of the columns.
+
+    >>> row = CollectedRow(("id", "name"), [1, "pear"])
+    >>> row, row == Row(1, "pear"), row.name, row["id"]
+    (<Row(1, 'pear')>, True, 'pear', 1)
+    """
+
+    __slots__ = ("_names",)
+
+    _names: tuple[str, ...]
+
+    def __init__(self, names: tuple[str, ...], values: list[object], kind: RowKind | None = None) -> None:
+        super().__init__(*values)
+        self._names = names
+        if kind is not None:
+            self._row_kind = kind
+
+    def named(self) -> Row:
+        """Return the row with its names."""
+        row = Row(*self._values)
+        row.set_field_names(self._names)
+        row.set_row_kind(self._row_kind)
+        return row
+
+    def as_dict(self, recursive: bool = False) -> dict[str, Any]:
+        """Return the values by the names of the columns."""
+        return self.named().as_dict(recursive)
+
+    def __getitem__(self, item: int | str | slice) -> Any:
+        return self._values[item] if isinstance(item, (int, slice)) else self.named()[item]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._names:
+            return self._values[self._names.index(name)]
+        return super().__getattr__(name)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CollectedRow, (self._names, self._values, self._row_kind)
+
+    __hash__ = Row.__hash__
+
+
+def collected(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:
+    """Return rows as programs collect them: without names, floats in their shortest form, instants in a time zone."""
+    convert = _of_row([(column.name, column.type) for column in columns], zone)
+    return map(convert, rows)
+
+
+def _converter(kind: t.DataType, zone: str) -> Converter | None:
+    if isinstance(kind, t.FloatType):
+        return _shortest
+    if isinstance(kind, t.LocalZonedTimestampType):
+        return partial(_local, zone_of("UTC"), zone_of(zone))
+    if isinstance(kind, t.RowType):
+        return _of_row([(field.name, field.data_type) for field in kind.fields], zone)
+    if isinstance(kind, t.ArrayType):
+        inner = _converter(kind.element_type, zone)
+        return None if inner is None else partial(_of_array, inner)
+    if isinstance(kind, t.MapType):
+        inner = _converter(kind.value_type, zone)
+        return None if inner is None else partial(_of_map, inner)
+    return None
+
+
+def _shortest(value: float | None) -> float | None:
+    return None if value is None else float(float_to_text(value))
+
+
+def _local(utc: tzinfo, zone: tzinfo, value: object) -> object:
+    moment = from_instant(value)
+    return None if moment is None else moment.replace(tzinfo=utc).astimezone(zone)
+
+
+def _of_array(inner: Converter, values: list[object] | None) -> list[object] | None:
+    return None if values is None else list(map(inner, values))
+
+
+def _of_map(inner: Converter, pairs: Mapping[object, object] | None) -> dict[object, object] | None:
+    return None if pairs is None else {key: inner(value) for key, value in pairs.items()}
+
+
+def _of_row(fields: Sequence[tuple[str, t.DataType]], zone: str) -> Converter:
+    names = tuple(name for name, _ in fields)
+    parts = [(i, part) for i, (_, kind) in enumerate(fields) if (part := _converter(kind, zone)) is not None]
+
+    def convert(row: Row | None) -> Row | None:
+        if row is None:
+            return None
+        values = list(row)
+        for index, part in parts:
+            values[index] = part(values[index])
+        return CollectedRow(names, values, row.get_row_kind())
+
+    return convert
