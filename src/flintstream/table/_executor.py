@@ -92,7 +92,9 @@ class Executor:
         streaming = self.env._configuration.get(RUNTIME_MODE) != "BATCH"
         columns = node.columns if streaming else [Column(column.name, column.type) for column in node.columns]
         widest = self.env._configuration.get(COLUMN_WIDTH)
-        return TableResult(columns, Collected(sink, client), client, streaming=streaming, widest=widest)
+        return TableResult(
+            columns, Collected(sink, client), client, streaming=streaming, widest=widest, zone=self.session.zone
+        )
 
     def stream_of(self, node: Node, *, timed: bool = False) -> DataStream:
         """Return the rows of a plan as a stream of ``Row``, if ``timed`` with the times of their rowtime column.

@@ -13,7 +13,7 @@ A connector is a class that describes how tables are read, or written, or both. 
 >>> _ = t_env.execute_sql("CREATE TABLE vowels (letter STRING) WITH ('connector' = 'letters', 'text' = 'aei')")
 >>> with t_env.execute_sql("SELECT UPPER(letter) FROM vowels").collect() as rows:
 ...     print(*rows)
-Row(EXPR$0='A') Row(EXPR$0='E') Row(EXPR$0='I')
+<Row('A')> <Row('E')> <Row('I')>
 """
 
 from __future__ import annotations

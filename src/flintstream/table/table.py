@@ -449,7 +449,7 @@ class Table:
         >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
         >>> lines = TableEnvironment.create(settings).from_elements([(1, "to be")], ["id", "line"])
         >>> list(lines.map(upper(col("line"))).execute().collect())
-        [Row(_c0='TO BE')]
+        [<Row('TO BE')>]
         """
         call = Call(self, func)
         return call.table._map(call)
@@ -538,7 +538,7 @@ class Table:
         >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
         >>> numbers = TableEnvironment.create(settings).from_elements([(3,), (4,)], ["n"])
         >>> list(numbers.aggregate(total(col("n")).alias("total")).select(col("total")).execute().collect())
-        [Row(total=7)]
+        [<Row(7)>]
         """
         return GroupedTable(self, []).aggregate(func)
 

@@ -38,6 +38,7 @@ from flintstream.table.table_result import TableResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.common.types import Row
     from flintstream.datastream import DataStream
     from flintstream.table._logical.nodes import Node
     from flintstream.table.changelog_mode import ChangelogMode
@@ -62,11 +63,11 @@ class TableEnvironment(Declarations, Catalogs):
     'inline'
     >>> _ = t_env.execute_sql("CREATE VIEW fruit AS SELECT * FROM (VALUES (1, 'pear'), (2, 'apple')) AS T(id, name)")
     >>> list(t_env.execute_sql("SELECT COUNT(*) AS n FROM fruit").collect())
-    [Row(n=2)]
+    [<Row(2)>]
     >>> t_env.from_path("fruit").get_schema().get_field_names()
     ['id', 'name']
     >>> list(t_env.from_elements([(1, "pear")], ["id", "name"]).execute().collect())
-    [Row(id=1, name='pear')]
+    [<Row(1, 'pear')>]
     >>> generated = TableDescriptor.for_connector("datagen").option("number-of-rows", "3")
     >>> generated = generated.schema(Schema.new_builder().column("n", DataTypes.INT()).build()).build()
     >>> len(list(t_env.from_descriptor(generated).execute().collect()))
@@ -371,17 +372,17 @@ def _plain(value: object) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _first(row: Any) -> Any:
+def _first(row: Row) -> object:
     return row[0]
 
 
-def _rename(names: tuple[str, ...], row: Any) -> Any:
+def _rename(names: tuple[str, ...], row: Row) -> Row:
     renamed = _make_row(names, list(row))
     renamed.set_row_kind(row.get_row_kind())
     return renamed
 
 
-def _retraction(names: tuple[str, ...], row: Any) -> tuple[bool, Any]:
+def _retraction(names: tuple[str, ...], row: Row) -> tuple[bool, Row]:
     added = row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}
     return added, _rename(names, row) if names else row
 

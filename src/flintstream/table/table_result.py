@@ -10,6 +10,7 @@ from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_htm
 from flintstream.datastream._streams.collect import caption
 from flintstream.options.tables import COLUMN_WIDTH
 from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
+from flintstream.table._results.rows import collect_rows
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
@@ -35,14 +36,14 @@ class CloseableIterator:
     TableConfig()
     >>> with t_env.execute_sql("SELECT 1 AS n").collect() as rows:
     ...     list(rows)
-    [Row(n=1)]
+    [<Row(1)>]
 
     >>> from flintstream.common import Configuration
     >>> inline = Configuration.from_dict({"flintstream.engine": "inline"})
     >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
     >>> rows = TableEnvironment.create(settings).from_elements([(1,), (2,)], ["n"]).execute().collect()
     >>> rows.next()
-    Row(n=1)
+    <Row(1)>
     >>> rows.close()
     """
 
@@ -97,7 +98,7 @@ class TableResult:
     >>> result.get_resolved_schema().get_column_names(), result.get_table_schema().get_field_count()
     (['id', 'name'], 2)
     >>> result.get_result_kind().name, list(result.collect())
-    ('SUCCESS_WITH_CONTENT', [Row(id=1, name='pear')])
+    ('SUCCESS_WITH_CONTENT', [<Row(1, 'pear')>])
     >>> inserted = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
     >>> inserted.get_result_kind().name, inserted.get_job_client() is None
     ('SUCCESS', True)
@@ -113,10 +114,12 @@ class TableResult:
         kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT,
         streaming: bool = False,
         writes: bool = False,
+        zone: str = "UTC",
         widest: int = COLUMN_WIDTH.default,
     ) -> None:
         """Hold the rows of a statement; programs get results from ``execute_sql`` and ``execute``."""
         self._writes = writes
+        self._zone = zone
         self._columns = tuple(columns)
         self._rows = rows
         self._client = client
@@ -134,10 +137,13 @@ class TableResult:
         It returns at once for a query: read the rows with :meth:`collect` or :meth:`print`.
 
         Args:
-            timeout_ms: Without effect for now: it waits for the end.
+            timeout_ms: The longest time to wait; the job continues after it.
+
+        Raises:
+            TimeoutError: The job has not ended by then.
         """
         if self._client is not None and self._writes:
-            self._client.get_job_execution_result().result()
+            self._client.get_job_execution_result().result(None if timeout_ms is None else timeout_ms / 1000)
 
     def get_table_schema(self) -> TableSchema:
         """Return the columns."""
@@ -153,9 +159,13 @@ class TableResult:
         return self._kind
 
     def collect(self) -> CloseableIterator:
-        """Return the rows, in the order in which they come."""
+        """Return the rows, in the order in which they come.
+
+        Their values can be read by position, as in PyFlink, and by the names of the columns. A ``TIMESTAMP_LTZ`` is a
+        ``datetime`` in the time zone of the session.
+        """
         close = getattr(self._rows, "close", None)
-        return CloseableIterator(iter(self._rows), close or (lambda: None))
+        return CloseableIterator(collect_rows(self._rows, self._columns, self._zone), close or (lambda: None))
 
     def print(self) -> None:
         """Print the rows as a table, as they come."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
-from flintstream.common._types.columns import DataType
+from flintstream.common._types.columns import ArrayType, DataType, MapType, RowField, RowType
 
-__all__ = ["UserDefinedType"]
+__all__ = ["UserDefinedType", "sql_type_of"]
 
 T = TypeVar("T")
+K = TypeVar("K", bound=DataType)
 
 
 class UserDefinedType(DataType, Generic[T]):
@@ -80,3 +81,23 @@ class UserDefinedType(DataType, Generic[T]):
     def from_sql_type(self, obj: object) -> T | None:
         """Return the object that a value of SQL holds; None stays."""
         return None if obj is None else self.deserialize(obj)
+
+
+def sql_type_of(kind: K) -> K:
+    """Return a type with those of SQL for the classes of the program.
+
+    >>> from flintstream.table import DataTypes
+    >>> sql_type_of(DataTypes.ROW([DataTypes.FIELD("n", DataTypes.INT())]))
+    RowType(RowField(n, IntType(true), ...))
+    """
+    found: DataType = kind
+    if isinstance(kind, UserDefinedType):
+        found = kind.sql_type()
+    elif isinstance(kind, RowType):
+        fields = [RowField(field.name, sql_type_of(field.data_type), field.description) for field in kind.fields]
+        found = RowType(fields, kind._nullable)
+    elif isinstance(kind, ArrayType):
+        found = ArrayType(sql_type_of(kind.element_type), kind._nullable)
+    elif isinstance(kind, MapType):
+        found = MapType(sql_type_of(kind.key_type), sql_type_of(kind.value_type), kind._nullable)
+    return cast("K", found)

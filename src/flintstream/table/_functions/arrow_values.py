@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     Converter = Callable[[Any], Any]
 
@@ -59,6 +61,16 @@ def numpy_converter(kind: t.DataType) -> Converter | None:
     return None
 
 
+def naive_utc(value: datetime | None) -> datetime | None:
+    """Return a time with a zone as one of UTC without it.
+
+    >>> from datetime import datetime
+    >>> naive_utc(datetime(2026, 5, 17, tzinfo=timezone.utc))
+    datetime.datetime(2026, 5, 17, 0, 0)
+    """
+    return None if value is None else value.astimezone(timezone.utc).replace(tzinfo=None)
+
+
 def _same(value: object) -> object:
     return value
 
@@ -67,14 +79,19 @@ def _of_array(kind: t.ArrayType) -> Converter:
     import numpy as np
 
     inner, dtype = numpy_converter(kind.element_type), dtype_of(kind.element_type)
+    instants = isinstance(kind.element_type, t.LocalZonedTimestampType)
 
-    def convert(values: list[object] | None) -> object:
+    def convert(values: list[Any] | None) -> object:
         if values is None:
             return None
         if inner is not None or dtype == "object":
             found = np.empty(len(values), dtype=object)
             found[:] = values if inner is None else [inner(value) for value in values]
             return found
+        if instants:
+            values = [
+                None if value is None else value.astimezone(timezone.utc).replace(tzinfo=None) for value in values
+            ]
         if None in values and not dtype.startswith("datetime64"):
             return np.array(values, dtype="object" if dtype == "bool" else "float64")
         return np.array(values, dtype=dtype)

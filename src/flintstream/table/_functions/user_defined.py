@@ -45,7 +45,7 @@ class FunctionContext:
     >>> table = TableEnvironment.create(settings).from_elements([(1,)], ["n"])
     >>> list(table.select(where(col("n")).alias("here")).execute().collect())
     0 128
-    [Row(here='0 of 1, none')]
+    [<Row('0 of 1, none')>]
     """
 
     def __init__(self, runtime_context: Any) -> None:
@@ -129,7 +129,7 @@ class UserDefinedFunction:
     >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
     >>> prices = TableEnvironment.create(settings).from_elements([(4.0,)], ["price"])
     >>> list(prices.select(tax(col("price")).alias("tax")).execute().collect())
-    [Row(tax=2.0)]
+    [<Row(2.0)>]
     """
 
     def open(self, function_context: FunctionContext) -> None:
@@ -157,7 +157,7 @@ class ScalarFunction(UserDefinedFunction, ABC):
     >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
     >>> table = TableEnvironment.create(settings).from_elements([(3, 8)], ["a", "b"])
     >>> list(table.select(distance(col("a"), col("b")).alias("d")).execute().collect())
-    [Row(d=5)]
+    [<Row(5)>]
     """
 
     @abstractmethod
@@ -233,7 +233,7 @@ class AggregateFunction(UserDefinedFunction, ABC):
     >>> settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(inline).build()
     >>> table = TableEnvironment.create(settings).from_elements([(3,), (8,), (5,)], ["n"])
     >>> list(table.select(udaf(Range())(col("n"))).execute().collect())
-    [Row(EXPR$0=5)]
+    [<Row(5)>]
     """
 
     @abstractmethod

@@ -8,14 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.common._types.user_defined import UserDefinedType
+from flintstream.common._types.user_defined import UserDefinedType, sql_type_of
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.helpers import fit
 from flintstream.table._expressions.python_values import converter_of, simple_converter_of
 from flintstream.table._expressions.time_helpers import from_instant
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.instants import instant_converter
-from flintstream.table._plan.user_types import sql_type_of
 from flintstream.table._types.rules import INTEGERS, is_nullable, sql_name
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common.types import RowKind
 from flintstream.errors import optional_module
-from flintstream.table._expressions.time_helpers import from_instant
-from flintstream.table._functions.arrow_values import dtype_of, numpy_converter
+from flintstream.table._functions.arrow_values import dtype_of, naive_utc, numpy_converter
 from flintstream.table._functions.kinds import series_of
 from flintstream.table._operators.rows import frozen
 
@@ -33,7 +32,7 @@ def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> 
         if isinstance(column.type, t.TimestampType):
             series[i] = pandas.Series(values, dtype=dtype_of(column.type))
         elif isinstance(column.type, t.LocalZonedTimestampType):
-            utc = pandas.Series(list(map(from_instant, values)), dtype=dtype_of(column.type))
+            utc = pandas.Series(list(map(naive_utc, values)), dtype=dtype_of(column.type))
             series[i] = utc.dt.tz_localize("UTC").dt.tz_convert(zone)
         else:
             convert = numpy_converter(column.type)

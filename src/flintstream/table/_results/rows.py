@@ -37,7 +37,7 @@ class CollectedRow(Row):
         if kind is not None:
             self._row_kind = kind
 
-    def named(self) -> Row:
+    def to_named(self) -> Row:
         """Return the row with its names."""
         row = Row(*self._values)
         row.set_field_names(self._names)
@@ -46,10 +46,10 @@ class CollectedRow(Row):
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
         """Return the values by the names of the columns."""
-        return self.named().as_dict(recursive)
+        return self.to_named().as_dict(recursive)
 
     def __getitem__(self, item: int | str | slice) -> Any:
-        return self._values[item] if isinstance(item, (int, slice)) else self.named()[item]
+        return self._values[item] if isinstance(item, (int, slice)) else self.to_named()[item]
 
     def __getattr__(self, name: str) -> Any:
         if name in self._names:
@@ -62,7 +62,7 @@ class CollectedRow(Row):
     __hash__ = Row.__hash__
 
 
-def collected(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:
+def collect_rows(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:
     """Return rows as programs collect them: without names, floats in their shortest form, instants in a time zone."""
     convert = _of_row([(column.name, column.type) for column in columns], zone)
     return map(convert, rows)

@@ -250,7 +250,7 @@ class AggregatedTable:
     >>> words = TableEnvironment.create(settings).from_elements([(1, "to"), (1, "not")], ["id", "word"])
     >>> found = words.group_by(col("id")).aggregate(longest(col("word")).alias("longest"))
     >>> list(found.select(col("id"), col("longest")).execute().collect())
-    [Row(id=1, longest='not')]
+    [<Row(1, 'not')>]
     """
 
     def __init__(self, table: Table, rewrite: Callable[[s.Syntax], s.Syntax] | None = None) -> None:
