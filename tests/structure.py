@@ -60,11 +60,9 @@ ROOMS = {
         "_streams", "data_stream", "async_data_stream", "stream_execution_environment",
     ),
     "engine.spark": (
-        "packing", "placement", "acknowledgements", "versions", "columns", "sockets", "ends", "worker_lines",
-        "log_place",
-        "submitted", "connect", "python_path", "losses", "failures", "shipping", "jvm", "early_daemon", "slots",
-        "executors", "dependencies", "worker", "daemon", "early_daemon_process", "resident", "residency", "session",
-        "tasks", "engine", "frames", "ahead",
+        "placement", "acknowledgements", "versions", "columns", "sockets", "worker_lines", "log_place", "submitted",
+        "connect", "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "provision", "worker",
+        "daemon", "early_daemon_process", "resident", "session", "tasks", "engine", "frames", "ahead",
     ),
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (

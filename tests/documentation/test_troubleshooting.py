@@ -10,7 +10,7 @@ import pytest
 from tests.engine.test_losses import CASES as LOSSES
 from tests.engine.test_losses import ENDED, LOST
 
-from flintstream.engine.spark.losses import explain_loss
+from flintstream.engine.spark.failures.losses import explain_loss
 from flintstream.errors import NotEnoughMemoryError
 
 ROOT = Path(__file__).parents[2]

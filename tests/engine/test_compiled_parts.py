@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flintstream.compiled import PURE_PYTHON, load
-from flintstream.engine.spark import executors, packing
+from flintstream.engine.spark.provision import executors, packing
 
 VERSIONS = {"flintstream": "1.2.3", "msgpack": "1.1"}
 KEYED, MSGPACK = "flintstream.compiled._keyed", "msgpack._cmsgpack"

@@ -10,12 +10,12 @@ import sys
 import pytest
 
 from flintstream.engine.spark import versions
-from flintstream.engine.spark.ends import directory_of_reports, exit_code_in
+from flintstream.engine.spark.failures.ends import directory_of_reports, exit_code_in
 from flintstream.engine.spark.versions import task_of
 
 DAEMON = """
 import ctypes, faulthandler, os, signal, sys
-from flintstream.engine.spark.ends import NO_NUMBER, Children, note_task
+from flintstream.engine.spark.failures.ends import NO_NUMBER, Children, note_task
 
 directory, reports = sys.argv[1], sys.argv[2] or None
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # as Spark's daemon does
@@ -78,7 +78,7 @@ def test_reports_are_in_a_private_directory_for_each_application():
 
 
 def test_a_report_that_does_not_come_is_not_waited_for_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("flintstream.engine.spark.ends.REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("flintstream.engine.spark.failures.ends.REPORT_SECONDS", 0.0)
     assert exit_code_in(str(tmp_path), 7) is None
     (tmp_path / "7").write_text("-9")
     assert exit_code_in(str(tmp_path), 7) == -9

@@ -372,7 +372,7 @@ PROGRAM = """
 import os, sys
 from pathlib import Path
 from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.engine.spark import packing
+from flintstream.engine.spark.provision import packing
 from flintstream.engine.spark.session import spark_context
 from flintstream.errors import FlintstreamError
 from flintstream.storage.temporary import temporary_directory

@@ -11,7 +11,7 @@ import signal
 import pytest
 
 from flintstream.common._user_code.tracebacks import shorten_tracebacks, steps_of
-from flintstream.engine.spark.failures import plainly
+from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.tasks import _collect
 from flintstream.errors import ExecutorError, FlintstreamError
 

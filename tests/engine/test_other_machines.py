@@ -23,8 +23,8 @@ from tests.standalone import ROOT, Standalone, hiding
 
 import flintstream
 from flintstream.compiled import load
-from flintstream.engine.spark import executors, packing
-from flintstream.engine.spark.failures import explain
+from flintstream.engine.spark.failures.spark_errors import explain
+from flintstream.engine.spark.provision import executors, packing
 
 SECONDS = 600
 pytestmark = pytest.mark.timeout(2 * SECONDS)  # the machine may be slow and busy

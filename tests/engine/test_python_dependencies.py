@@ -22,7 +22,7 @@ from pyspark import SparkFiles
 
 from flintstream.compat import pyflink
 from flintstream.datastream import MapFunction, StreamExecutionEnvironment
-from flintstream.engine.spark import dependencies, packing
+from flintstream.engine.spark.provision import dependencies, packing
 from flintstream.errors import FlintstreamError
 
 

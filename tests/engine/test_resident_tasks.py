@@ -19,10 +19,11 @@ from flintstream.channels import listener
 from flintstream.channels.channel import StrangerError, connect, new_key
 from flintstream.channels.listener import Listener
 from flintstream.channels.tls import OwnCertificate
-from flintstream.engine.spark import residency, resident
 from flintstream.engine.spark.engine import SparkEngine
-from flintstream.engine.spark.residency import Residency, fits, is_encrypted
-from flintstream.engine.spark.resident import Place, ResidentTask, ResidentTasks, TaskLostError
+from flintstream.engine.spark.resident import residency
+from flintstream.engine.spark.resident import resident_tasks as resident
+from flintstream.engine.spark.resident.residency import Residency, fits, is_encrypted
+from flintstream.engine.spark.resident.resident_tasks import Place, ResidentTask, ResidentTasks, TaskLostError
 from flintstream.errors import MissingDependencyError
 from flintstream.runtime.exchange.receiving import Item
 

@@ -18,7 +18,7 @@ from flintstream.datastream.connectors.file_system import FileSource, StreamForm
 from flintstream.datastream.functions import KeyedProcessFunction
 from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.engine.spark.engine import SparkEngine
-from flintstream.engine.spark.resident import ResidentTasks
+from flintstream.engine.spark.resident.resident_tasks import ResidentTasks
 from flintstream.errors import JobCancelledError
 
 pytestmark = pytest.mark.spark

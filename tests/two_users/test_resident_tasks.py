@@ -15,8 +15,8 @@ from tests.engine.conftest import maker
 from tests.engine.test_resident_tasks_on_spark import SETTINGS, Sums, expected, stream
 from tests.second_user import start_as_second_user, two_users
 
-from flintstream.engine.spark import residency
-from flintstream.engine.spark.resident import ResidentTasks
+from flintstream.engine.spark.resident import residency
+from flintstream.engine.spark.resident.resident_tasks import ResidentTasks
 
 WAITS = "waits"
 """The name of a file that shows that the second user has done all it can."""

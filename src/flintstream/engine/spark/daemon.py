@@ -40,7 +40,7 @@ if __name__ == "__main__":
 import pyspark.daemon  # isort: skip
 
 from flintstream.common._user_code.forks import only_one_returns
-from flintstream.engine.spark.ends import NO_NUMBER, NUMBER, REPORTS, Children, note_task
+from flintstream.engine.spark.failures.ends import NO_NUMBER, NUMBER, REPORTS, Children, note_task
 from flintstream.engine.spark.slots import SLOT_OF, WORKERS, slot_name
 from flintstream.engine.spark.sockets import private_directory
 from flintstream.engine.spark.versions import task_of

@@ -18,14 +18,14 @@ from flintstream.checkpoint.settings import state_directory
 from flintstream.common._user_code import by_value
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.dependencies import with_dependencies
-from flintstream.engine.spark.ends import directory_of_reports, exit_code_in
-from flintstream.engine.spark.failures import plainly
+from flintstream.engine.spark.failures.ends import directory_of_reports, exit_code_in
+from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
 from flintstream.engine.spark.jvm.stages import StageChain, level_of
 from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.placement import Placement
-from flintstream.engine.spark.residency import Residency, fits, is_encrypted
+from flintstream.engine.spark.provision.dependencies import with_dependencies
+from flintstream.engine.spark.resident.residency import Residency, fits, is_encrypted
 from flintstream.engine.spark.session import master_of, spark_context
 from flintstream.engine.spark.shipping import ship
 from flintstream.engine.spark.slots import (
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flintstream.coordinator.engine import Materialization, Result
-    from flintstream.engine.spark.losses import FailedTask
-    from flintstream.engine.spark.resident import ResidentTask
+    from flintstream.engine.spark.failures.losses import FailedTask
+    from flintstream.engine.spark.resident.resident_tasks import ResidentTask
     from flintstream.engine.spark.shipping import Shipment, ShippedJob
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle

@@ -10,7 +10,7 @@ import threading
 from typing import Any
 
 from flintstream.engine.spark.early_daemon import place
-from flintstream.engine.spark.ends import REPORTS
+from flintstream.engine.spark.failures.ends import REPORTS
 
 DAEMON = "flintstream.engine.spark.daemon"
 """The module that starts Spark's Python workers (``spark.python.daemon.module``)."""

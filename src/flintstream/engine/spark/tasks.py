@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._user_code import by_value
 from flintstream.common._user_code.forks import only_one_returns
-from flintstream.engine.spark import dependencies
 from flintstream.engine.spark.columns.types import to_spark_type
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.executors import prepare_context
-from flintstream.engine.spark.failures import plainly
+from flintstream.engine.spark.failures.spark_errors import plainly
+from flintstream.engine.spark.provision import dependencies
+from flintstream.engine.spark.provision.executors import prepare_context
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import variant
 from flintstream.engine.spark.worker import own_partition

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, new_run, total
-from flintstream.engine.spark.dependencies import enter
 from flintstream.engine.spark.placement import own_executor
+from flintstream.engine.spark.provision.dependencies import enter
 from flintstream.errors import expect_no_interrupt
 from flintstream.runtime.exchange.receiving import Item
 from flintstream.runtime.logs import WholeLines

@@ -9,7 +9,7 @@ import tempfile
 import time
 from typing import Any
 
-from flintstream.engine.spark.failures import java_message
+from flintstream.engine.spark.failures.spark_errors import java_message
 from flintstream.engine.spark.placement import Executor
 from flintstream.errors import FlintstreamError
 

@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flintstream.engine.spark.executors import has_executors, prepare_context
 from flintstream.engine.spark.jvm.context import try_to_unpack
-from flintstream.engine.spark.packing import shipping_directory
+from flintstream.engine.spark.provision.executors import has_executors, prepare_context
+from flintstream.engine.spark.provision.packing import shipping_directory
 from flintstream.engine.spark.slots import variant
 from flintstream.errors import FlintstreamError
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS

@@ -9,13 +9,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flintstream.engine.spark.jvm.context import setting
-from flintstream.engine.spark.resident import Place, ResidentTasks, TaskLostError
+from flintstream.engine.spark.resident.resident_tasks import Place, ResidentTasks, TaskLostError
 from flintstream.engine.spark.sockets import new_socket_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.engine.spark.resident import ResidentTask
+    from flintstream.engine.spark.resident.resident_tasks import ResidentTask
     from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.exchange.receiving import Item
 

@@ -7,13 +7,13 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flintstream.engine.spark.losses import explain_loss, failed_task
+from flintstream.engine.spark.failures.losses import explain_loss, failed_task
 from flintstream.errors import ExecutorError, FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flintstream.engine.spark.losses import FailedTask
+    from flintstream.engine.spark.failures.losses import FailedTask
 
 __all__ = ["explain", "failing_files", "java_message", "plainly"]
 

@@ -10,7 +10,7 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from flintstream.engine.spark.packing import SUFFIX, compiled_modules, package_archive, program_archive
+from flintstream.engine.spark.provision.packing import SUFFIX, compiled_modules, package_archive, program_archive
 from flintstream.engine.spark.slots import variant
 from flintstream.errors import ExecutorError
 

@@ -1,6 +1,6 @@
 """Errors of Spark that say that a process of the cluster was lost, in one sentence: the cause, and what to do.
 
-A restart may help against these, unlike against what :mod:`flintstream.engine.spark.failures` recognizes.
+A restart may help against these, unlike against what :mod:`flintstream.engine.spark.failures.spark_errors` recognizes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from flintstream.engine.spark.ends import CRASHES, words_for
+from flintstream.engine.spark.failures.ends import CRASHES, words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,1 @@
+"""Why workers and executors end, and what is said of it."""

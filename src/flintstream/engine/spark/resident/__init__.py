@@ -1,0 +1,1 @@
+"""Tasks that stay for many epochs."""
