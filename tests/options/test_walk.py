@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections import deque
 from pathlib import Path
 
 import pytest
+from tests.options.fingerprints import text_of
 
 from flintstream.coordinator.autoscaler import AutoscalerSettings
 from flintstream.datastream import StreamExecutionEnvironment
@@ -80,25 +80,6 @@ ACTING = [option for option in OPTIONS if option not in ignored.OPTIONS and not 
 # -- options that act --------------------------------------------------------------------------------------------------
 
 
-def _parts(value):
-    """Return the attributes of an object by name."""
-    slots = (name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ()) if hasattr(value, name))
-    return {**{name: getattr(value, name) for name in slots}, **getattr(value, "__dict__", {})}
-
-
-def _text(value, above=frozenset()):
-    if id(value) in above or len(above) > 10:
-        return ""
-    above |= {id(value)}
-    if isinstance(value, (str, int, float, type(None))):
-        return repr(value)
-    if isinstance(value, dict):
-        return ",".join(f"{_text(key, above)}:{_text(item, above)}" for key, item in value.items())
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
-        return ",".join(_text(item, above) for item in value)
-    return getattr(value, "__qualname__", None) or f"{type(value).__name__}({_text(_parts(value), above)})"
-
-
 @pytest.fixture
 def plan_of(tmp_path, monkeypatch):
     """Return the text of all parts of a job with some options, or the error that they lead to."""
@@ -117,7 +98,7 @@ def plan_of(tmp_path, monkeypatch):
             made = env._program().compile("job"), AutoscalerSettings.of(env._configuration.to_dict())
         except (PlanError, ValueError) as error:
             return str(error)
-        return re.sub("[0-9a-f]{32}", "", _text(made))
+        return re.sub("[0-9a-f]{32}", "", text_of(made))
 
     return plan
 

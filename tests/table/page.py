@@ -68,9 +68,9 @@ def clause_rows() -> list[list[str]]:
     return rows
 
 
-def described(name: str) -> tuple[Options, TableSource | None, TableSink | None]:
+def described(name: str, more: Mapping[str, str] | None = None) -> tuple[Options, TableSource | None, TableSink | None]:
     """Return the options that a connector has read, and what it says about a table with a text as its key."""
-    options = Options("t", {"connector": name, **_REQUIRED.get(name, {})})
+    options = Options("t", {"connector": name, **_REQUIRED.get(name, {}), **(more or {})})
     table = ConnectorTable("t", [Column("k", DataTypes.STRING())], options, ["k"])
     connector = registry.find("t", name)
     return (
@@ -96,6 +96,19 @@ def connector_rows() -> list[list[str]]:
     return rows
 
 
+def options_without_effect() -> list[list[str]]:
+    """Return a row for each reason why options of a connector have no effect."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(registry.BUILT_IN):
+        for more in ({}, *({"format": item} for item in _FORMATS.get(name, ()) if "format" in _REQUIRED[name])):
+            if more.get("format") == "avro-confluent":
+                continue
+            for key, because in described(name, more)[0].without_effect.items():
+                keys = rows.setdefault((name, because), [])
+                keys += [key] if key not in keys else []
+    return [[name, because, ", ".join(f"`{key}`" for key in keys)] for (name, because), keys in rows.items()]
+
+
 def function_rows() -> list[list[str]]:
     """Return a row for each kind of function."""
     names = [name for name in FUNCTIONS if not name.startswith("$")]
@@ -115,6 +128,8 @@ def content() -> str:
         _table(["subject", "clause", *MODES], clause_rows()),
         _table(["connector", "reading", "writing", "lookups", "formats", "options"], connector_rows()),
         f"These connectors are refused with advice: {planned}.",
+        "These options are accepted and have no effect; those of formats are listed once for each connector.",
+        _table(["connector", "why", "options"], options_without_effect()),
         _table(["functions", "number", "names"], function_rows()),
     ])  # fmt: skip
 

@@ -123,9 +123,9 @@ def test_files_are_written_and_read(t_env, tmp_path, name):
 
 @pytest.mark.parametrize(
     ("connector", "option"),
-    [("filesystem", "'sink.rolling-policy.file-size' = '1MB', 'format' = 'csv', 'path' = '/nowhere'")],
+    [("filesystem", "'auto-compaction' = 'true', 'format' = 'csv', 'path' = '/nowhere'")],
 )
-def test_an_option_without_effect_is_refused(t_env, connector, option):
+def test_an_option_that_is_not_supported_is_refused(t_env, connector, option):
     t_env.execute_sql(f"CREATE TABLE t (a INT) WITH ('connector' = '{connector}', {option})")
     with pytest.raises(SqlError, match="is not supported yet; leave it out"):
         t_env.execute_sql("INSERT INTO t VALUES (1)")

@@ -197,13 +197,13 @@ class AvroRecords(BulkWriterFactory):
 
     can_be_concatenated = False
 
-    def __init__(self, schema: str) -> None:
-        """Take the schema as text."""
-        self._schema = schema
+    def __init__(self, schema: str, codec: str = "null") -> None:
+        """Take the schema as text, and how blocks are compressed."""
+        self._schema, self._codec = schema, codec
 
     def create(self, stream: BinaryIO) -> BulkWriter:
         """Return a writer for a new file."""
-        return _Writer(stream, parse_schema(self._schema))
+        return _Writer(stream, parse_schema(self._schema), self._codec)
 
 
 def _nothing(_: object) -> None:
@@ -211,8 +211,8 @@ def _nothing(_: object) -> None:
 
 
 class _Writer(BulkWriter):
-    def __init__(self, stream: BinaryIO, schema: Any) -> None:
-        self._writer = library().write.Writer(stream, schema)
+    def __init__(self, stream: BinaryIO, schema: Any, codec: str) -> None:
+        self._writer = library().write.Writer(stream, schema, codec)
 
     def add_element(self, element: Any) -> None:
         try:

@@ -145,9 +145,9 @@ class AvroMessages(Decoder, Encoder):
 class AvroRowFiles(BulkWriterFactory[object]):
     """Writes rows to Avro files."""
 
-    def __init__(self, names: Sequence[str], types: Sequence[t.DataType]) -> None:
+    def __init__(self, names: Sequence[str], types: Sequence[t.DataType], codec: str = "null") -> None:
         self.names, self.types = tuple(names), tuple(types)
-        self.records = AvroRecords(schema_of(names, types))
+        self.records = AvroRecords(schema_of(names, types), codec)
 
     def create(self, stream: BinaryIO) -> BulkWriter[object]:
         """Return a writer for a new file."""

@@ -102,8 +102,9 @@ class ChangeDecoder(Decoder):
         self.included = {
             name: options.text(f"{prefix}{name}.include") for name in ("database", "table") if kind == "canal-json"
         }
-        for key in ("map-null-key.mode", "map-null-key.literal", "encode.decimal-as-plain-number"):
-            options.known(f"{prefix}{key}")
+        keys = ("map-null-key.mode", "map-null-key.literal")
+        options.of_sinks(*(f"{prefix}{key}" for key in keys))
+        options.of_sinks(*(f"{prefix}encode.{key}" for key in ("decimal-as-plain-number", "ignore-null-fields")))
         for item in types:
             reader(item)
 
@@ -199,8 +200,8 @@ class ChangeEncoder(Encoder):
         self.kind, self.names, self.types = kind, tuple(names), tuple(types)
         prefix = f"{prefix}{kind}."
         self.style = JsonStyle.of(options, prefix)
-        for key in ("ignore-parse-errors", "schema-include"):
-            options.known(f"{prefix}{key}")
+        options.of_sources(f"{prefix}ignore-parse-errors", f"{prefix}schema-include")
+        options.of_sources(*(f"{prefix}{name}.include" for name in ("database", "table")))
         members(names, types, self.style)
 
     def encode(self) -> Any:

@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._types import data_types as t
 from flintstream.connectors.files.bad_records import BadRecords
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _UNREADABLE = (ValueError, TypeError, ArithmeticError)
 _TIME = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
+OF_SOURCES = ("ignore-parse-errors", "fail-on-missing-columns", "ignore-trailing-unmappable", "empty-string-as-null")
+"""Options that only reading has, in the order of :class:`Rules`."""
 _PLAIN_DECIMALS = "write-bigdecimal-in-scientific-notation"
 
 
@@ -66,19 +68,42 @@ def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options
         builder.set_array_element_separator(within)
     if options.flag(f"{prefix}allow-comments"):
         builder.set_allow_comments()
-    options.known(f"{prefix}{_PLAIN_DECIMALS}")
+    options.known(f"{prefix}{_PLAIN_DECIMALS}", "a decimal has its digits, and an exponent if it is tiny")
+    options.not_yet(f"{prefix}trim-spaces", "false")
+    options.not_yet(f"{prefix}allow-trailing-comma", "true")
     return builder.build()
+
+
+class Rules(NamedTuple):
+    """What becomes of fields that are not as a table declares them."""
+
+    lenient: bool
+    """Whether what cannot be read is NULL, and so are missing fields, unless they ``must_be_there``."""
+    must_be_there: bool
+    extra: bool
+    """Whether fields after the last column are ignored."""
+    empty_is_null: bool
+
+    @classmethod
+    def of(cls, options: Options, prefix: str) -> Rules:
+        """Read the options of a source."""
+        return cls(*(options.flag(f"{prefix}{key}") for key in OF_SOURCES))
 
 
 class _Fields:
     """Reads the fields of a table; ``lenient``: what is missing or cannot be read is NULL."""
 
-    def __init__(self, schema: CsvSchema, *, lenient: bool) -> None:
-        self.separator, self.null, self.lenient = schema.dialect.array_delimiter, schema.dialect.null_literal, lenient
+    def __init__(self, schema: CsvSchema, rules: Rules) -> None:
+        self.separator, self.null, self.lenient = (
+            schema.dialect.array_delimiter,
+            schema.dialect.null_literal,
+            rules.lenient,
+        )
+        self.empty_is_null = rules.empty_is_null
 
     def column(self, kind: DataType) -> Callable[[list[str]], list[object]]:
         """Return what reads the texts of a column."""
-        if not self.lenient and not isinstance(kind, (t.ArrayType, t.RowType, t.TimeType)):
+        if not self.lenient and not self.empty_is_null and not isinstance(kind, (t.ArrayType, t.RowType, t.TimeType)):
             return column_reader(kind, self.null, self.separator)
         field = self.field(kind)
         return lambda texts: list(map(field, texts))
@@ -98,10 +123,10 @@ class _Fields:
         return self._safe(read, self.null)
 
     def _safe(self, read: Callable[[str], object], null: str | None) -> Field:
-        lenient = self.lenient
+        lenient, empty_is_null = self.lenient, self.empty_is_null
 
         def field(text: str | None) -> object:
-            if text is None or text == null:
+            if text is None or text == null or (empty_is_null and not text):
                 return None
             try:
                 return read(text)
@@ -136,20 +161,26 @@ class CsvFiles(StreamFormat[object]):
         self, names: Sequence[str], types: Sequence[DataType], options: Options, need: Collection[str] | None = None
     ) -> None:
         self.schema = csv_schema(names, types, options)
-        self.lenient = options.flag("csv.ignore-parse-errors")
+        self.rules = Rules.of(options, "csv.")
         self.need = frozenset(names if need is None else need)
         for kind in types:
-            _Fields(self.schema, lenient=self.lenient).column(kind)
+            _Fields(self.schema, self.rules).column(kind)
 
     def create_reader(self) -> SourceReader:
         """Return a reader of whole files."""
-        fields = _Fields(self.schema, lenient=self.lenient)
+        fields, rules = _Fields(self.schema, self.rules), self.rules
         columns = [
             fields.column(column.data_type) if column.name in self.need else _unread for column in self.schema.columns
         ]
         names = tuple(column.name for column in self.schema.columns)
-        layout = CsvLayout(self.schema.dialect, names, tuple(columns), allow_missing=self.lenient)
-        return CsvReader(layout, BadRecords.SKIP if self.lenient else BadRecords.FAIL)
+        layout = CsvLayout(
+            self.schema.dialect,
+            names,
+            tuple(columns),
+            any_property_name="" if rules.extra else None,
+            allow_missing=rules.lenient and not rules.must_be_there,
+        )
+        return CsvReader(layout, BadRecords.SKIP if rules.lenient else BadRecords.FAIL)
 
 
 def _time(text: str) -> dt.time:
@@ -168,15 +199,15 @@ class CsvDecoder(Decoder):
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.types = tuple(types)
         self.schema = csv_schema(names, types, options, prefix)
-        self.lenient = options.flag(f"{prefix}ignore-parse-errors")
+        self.rules = Rules.of(options, prefix)
         for kind in types:
-            _Fields(self.schema, lenient=self.lenient).field(kind)
+            _Fields(self.schema, self.rules).field(kind)
 
     def decode(self) -> Decode:
         """Return the function that reads a message."""
-        fields = _Fields(self.schema, lenient=self.lenient)
+        fields, rules = _Fields(self.schema, self.rules), self.rules
         readers = [fields.field(kind) for kind in self.types]
-        lenient, comments, width = self.lenient, self.schema.dialect.allow_comments, len(readers)
+        lenient, comments, width = rules.lenient, self.schema.dialect.allow_comments, len(readers)
         split = splitter(self.schema.dialect)
 
         def decode(message: bytes) -> tuple[Any, ...] | None:
@@ -188,9 +219,9 @@ class CsvDecoder(Decoder):
                     raise Misfit("it is empty")
                 cells: list[Any] = split(text)
                 if len(cells) != width:
-                    if len(cells) == width + 1 and not cells[-1].strip():
-                        del cells[-1]  # the line ends with a delimiter
-                    elif len(cells) > width or not lenient:
+                    if len(cells) > width and (rules.extra or (len(cells) == width + 1 and not cells[-1].strip())):
+                        del cells[width:]  # the line ends with a delimiter, or what follows is ignored
+                    elif len(cells) > width or not lenient or rules.must_be_there:
                         raise Misfit(f"Row length mismatch. {width} fields expected but was {len(cells)}.")
                     cells += [None] * (width - len(cells))
                 return tuple([read(cell) for read, cell in zip(readers, cells, strict=True)])
@@ -208,7 +239,7 @@ class CsvEncoder(Encoder):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.schema = csv_schema(names, types, options, prefix)
-        options.known(f"{prefix}ignore-parse-errors")
+        options.of_sources(*(f"{prefix}{key}" for key in OF_SOURCES))
         check_columns(self._type, f"table '{options.table}'")
 
     @property

@@ -158,7 +158,6 @@ class Datagen(SourceConnector):
         """Return the source."""
         options = table.options
         rows = options.integer("number-of-rows")
-        options.known("scan.parallelism")
         fields: list[Field] = []
         for name, kind in zip(table.names, table.types, strict=True):
             field, count = _field(name, kind, options)

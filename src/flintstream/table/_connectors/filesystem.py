@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration
-from flintstream.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource, StreamFormat
+from flintstream.datastream.connectors.file_system import (
+    BucketAssigner,
+    FileSink,
+    FileSource,
+    RollingPolicy,
+    StreamFormat,
+)
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters
+from flintstream.options.types import SIZE
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
 from flintstream.table._connectors.contract import Records, SinkConnector, SourceConnector, TableSink, TableSource
 from flintstream.table._connectors.csv import CsvFiles, csv_schema
@@ -107,25 +114,30 @@ def _stream_format(
     return _Tuples(names, types)
 
 
-_SINK_OPTIONS = (
-    "auto-compaction",
-    "compaction.file-size",
-    "compaction.parallelism",
-    "partition.default-name",
-    "partition.time-extractor.kind",
-    "partition.time-extractor.class",
-    "partition.time-extractor.timestamp-formatter",
-    "partition.time-extractor.timestamp-pattern",
-    "sink.parallelism",
-    "sink.partition-commit.trigger",
-    "sink.partition-commit.delay",
-    "sink.partition-commit.watermark-time-zone",
-    "sink.partition-commit.policy.kind",
-    "sink.partition-commit.policy.class",
-    "sink.partition-commit.success-file.name",
-    "sink.shuffle-by-partition.enable",
-)
+_COMMITS = "without a policy, partitions are not committed"
+_SINK_OPTIONS = {
+    "compaction.file-size": "files are not merged",
+    "compaction.parallelism": "files are not merged",
+    "sink.shuffle-by-partition.enable": "rows are written where they are",
+    **dict.fromkeys(
+        (
+            "partition.time-extractor.kind",
+            "partition.time-extractor.class",
+            "partition.time-extractor.timestamp-formatter",
+            "partition.time-extractor.timestamp-pattern",
+            "sink.partition-commit.trigger",
+            "sink.partition-commit.delay",
+            "sink.partition-commit.watermark-time-zone",
+            "sink.partition-commit.policy.class",
+            "sink.partition-commit.success-file.name",
+        ),
+        _COMMITS,
+    ),
+}
+"""Options of sinks without effect, with the reasons."""
 
+_CODECS = ("bzip2", "deflate", "null", "snappy", "xz", "zstandard")
+_NEVER = 1 << 62
 _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover-interval", "check-interval"))
 
 
@@ -137,8 +149,9 @@ class FileSystem(SourceConnector, SinkConnector):
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source; fields of CSV that a query does not read may be wrong."""
         options, fewer = table.options, partial(_file_source, table)
-        for key in (*_SINK_OPTIONS, *_ROLLING, "source.report-statistics"):
-            options.known(key)
+        options.of_sinks(*_SINK_OPTIONS, *_ROLLING, "auto-compaction", "avro.codec", "sink.parallelism")
+        options.of_sinks("sink.partition-commit.policy.kind")
+        options.known("source.report-statistics", "plans do not depend on statistics")
         options.not_yet("source.path.regex-pattern")
         with_columns = fewer if _format(options) == "csv" else None
         return TableSource(_file_source(table), _records(_format(options)), with_columns=with_columns)
@@ -148,10 +161,11 @@ class FileSystem(SourceConnector, SinkConnector):
         options = table.options
         kind, path = _format(options), options.required("path")
         options.not_yet("auto-compaction", "false")
-        for key in _ROLLING:
-            options.not_yet(key)
-        for key in (*_SINK_OPTIONS, "source.monitor-interval"):
-            options.known(key)
+        for key, because in _SINK_OPTIONS.items():
+            options.known(key, because)
+        options.known("sink.rolling-policy.check-interval", "files are looked at when a block has been written")
+        options.of_sources("source.monitor-interval", "source.report-statistics", "source.path.regex-pattern")
+        options.of_sources("partition.default-name")
         policy = options.text("sink.partition-commit.policy.kind")
         if policy is not None:
             raise unsupported(
@@ -170,7 +184,10 @@ class FileSystem(SourceConnector, SinkConnector):
         if kind in {"json", "raw"}:
             lines: Encoder = _EncodedLines(encoder(kind, *stored, options))
             made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
+            made.with_rolling_policy(_rolling(options))
         else:
+            for key in _ROLLING:
+                options.known(key, "files of lines only: others end with each checkpoint")
             writers = _writers(kind, *stored, options)
             made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
         sink = made.with_bucket_assigner(assigner).build()
@@ -198,6 +215,13 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
     return source.build()
 
 
+def _rolling(options: Options) -> RollingPolicy:
+    """Return when a file of lines ends, by Flink's defaults."""
+    size = SIZE.read(options.text(_ROLLING[0], "128 mb") or "")
+    age = options.millis(_ROLLING[1])
+    return RollingPolicy.default_rolling_policy(size, 1_800_000 if age is None else age, _NEVER)
+
+
 class _EncodedLines(Encoder):
     def __init__(self, encoded: RowEncoder) -> None:
         self.encoded = encoded
@@ -214,18 +238,28 @@ class _EncodedLines(Encoder):
         return line + b"\n"
 
 
+def _codec(options: Options) -> str:
+    """Return how Avro files are compressed; not at all by default, as some codecs need another package.
+
+    Raises:
+        SqlError: There is no such codec.
+    """
+    given = options.text("avro.codec", "null") or ""
+    if given not in _CODECS:
+        raise SqlError(f"table '{options.table}': 'avro.codec' does not accept '{given}'{nearest(given, _CODECS)}")
+    return given
+
+
 def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> BulkWriterFactory:
     row_type = _row_type(names, types)
     if kind == "csv":
-        options.known("csv.ignore-parse-errors")
         return CsvBulkWriters.for_schema(csv_schema(names, types, options))
     if kind == "parquet":
         from flintstream.datastream.formats.parquet import ParquetBulkWriters
 
         return ParquetBulkWriters.for_row_type(row_type, utc_timestamp=options.flag("parquet.utc-timezone"))
     if kind == "avro":
-        options.known("avro.codec")
-        return AvroRowFiles(names, types)
+        return AvroRowFiles(names, types, _codec(options))
     from flintstream.datastream.formats.orc import OrcBulkWriters
 
     return OrcBulkWriters.for_row_type(row_type)

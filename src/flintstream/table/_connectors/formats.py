@@ -1,4 +1,4 @@
-"""Formats of single messages: JSON and raw values, as Flink's tables read and write them."""
+"""JSON in messages, as Flink's tables read and write it, and what all formats of messages are."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
     raise SqlError(f"messages do not support values of type {sql_name(kind)}")
 
 
+_PARSER = "there is one parser"
 _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What a message that is not JSON, or whose values do not fit, leads to."""
 
@@ -160,8 +161,11 @@ class JsonDecoder(Decoder):
         self.lenient = options.flag(f"{prefix}ignore-parse-errors")
         self.strict = options.flag(f"{prefix}fail-on-missing-field")
         self.iso = iso_times(options, prefix)
-        options.known(f"{prefix}map-null-key.mode")
-        options.known(f"{prefix}decode.json-parser.enabled")
+        options.of_sinks(
+            *(f"{prefix}map-null-key.{key}" for key in ("mode", "literal")),
+            *(f"{prefix}encode.{key}" for key in ("decimal-as-plain-number", "ignore-null-fields")),
+        )
+        options.known(f"{prefix}decode.json-parser.enabled", _PARSER)
         for kind in types:
             reader(kind)
 
@@ -336,37 +340,11 @@ class JsonEncoder(Encoder):
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.names, self.types = tuple(names), tuple(types)
         self.style = JsonStyle.of(options, prefix)
-        for key in ("ignore-parse-errors", "fail-on-missing-field"):
-            options.known(f"{prefix}{key}")
+        options.of_sources(f"{prefix}ignore-parse-errors", f"{prefix}fail-on-missing-field")
+        options.known(f"{prefix}decode.json-parser.enabled", _PARSER)
         members(names, types, self.style)
 
     def encode(self) -> Encode:
         """Return the function that writes a row."""
         parts, nulls = members(self.names, self.types, self.style), self.style.nulls
         return lambda row: object_text(parts, row, nulls=nulls).encode(errors="replace")
-
-
-class Raw(Decoder, Encoder):
-    """A message is the value of the only column."""
-
-    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options) -> None:
-        options.known("raw.charset")
-        options.known("raw.endianness")
-        if len(types) != 1 or not isinstance(types[0], (*TEXTS, *BYTES)):
-            given = ", ".join(f"{n} {sql_name(k)}" for n, k in zip(names, types, strict=True))
-            raise SqlError(
-                f"table '{options.table}': the format 'raw' takes one column of STRING or BYTES, but got {given}"
-            )
-        self.text = isinstance(types[0], TEXTS)
-
-    def decode(self) -> Decode:
-        """Return the function that reads a message."""
-        return (lambda message: (message.decode(),)) if self.text else (lambda message: (message,))
-
-    def encode(self) -> Encode:
-        """Return the function that writes a row."""
-        return (
-            (lambda row: b"" if row[0] is None else row[0].encode(errors="replace"))
-            if self.text
-            else (lambda row: row[0] or b"")
-        )

@@ -51,9 +51,16 @@ _SOURCE_ONLY = (
     "lookup.partial-cache.expire-after-access",
     "lookup.partial-cache.cache-missing-key",
     "scan.auto-commit",
-    "scan.parallelism",
+    "scan.fetch-size",
     "filter.handling.policy",
 )
+_WITHOUT_EFFECT = {
+    "connection.max-retry-timeout": "an attempt to connect ends after 60 seconds",
+    "compatible-mode": "the URL says which database it is",
+    "scan.auto-commit": "the driver decides",
+    "scan.fetch-size": "the driver decides",
+    "filter.handling.policy": "the database gets no conditions but those of partitions and lookups",
+}
 _CACHES = ("NONE", "PARTIAL")
 _PARTITIONS = ("column", "num", "lower-bound", "upper-bound")
 _SINK_ONLY = ("sink.buffer-flush.max-rows", "sink.buffer-flush.interval", "sink.max-retries", "sink.parallelism")
@@ -73,8 +80,8 @@ class Jdbc(SourceConnector, SinkConnector):
 
 
 def _database(options: Options) -> Database:
-    options.known("connection.max-retry-timeout")
-    options.known("compatible-mode")
+    for key, because in _WITHOUT_EFFECT.items():
+        options.known(key, because)
     url, user = options.required("url"), options.text("username")
     return database_of(url, user, options.text("password"), 60, options.text("driver"))
 
@@ -92,8 +99,8 @@ def quoted(name: str, grammar: Grammar) -> str:
 
 def _scan(table: ConnectorTable, database: Database) -> JdbcScan:
     options, physical = table.options, table.columns
-    for key in (*_SOURCE_ONLY, *_SINK_ONLY, "scan.fetch-size"):
-        options.known(key)
+    options.of_sources(*_SOURCE_ONLY)
+    options.of_sinks(*_SINK_ONLY)
     names = ", ".join(quoted(item.name, database.grammar) for item in physical)
     target = quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
     query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {target}"  # noqa: S608 - quoted
@@ -286,8 +293,7 @@ class _KeyedWriter(SinkWriter):
 
 def _output(table: ConnectorTable, database: Database) -> JdbcRows:
     options, columns, names, keys = table.options, table.columns, table.names, table.primary_key
-    for key in (*_SOURCE_ONLY, "scan.fetch-size", *(f"scan.partition.{k}" for k in _PARTITIONS)):
-        options.known(key)
+    options.of_sources(*_SOURCE_ONLY, "scan.parallelism", *(f"scan.partition.{k}" for k in _PARTITIONS))
     size = options.integer("sink.buffer-flush.max-rows", 100) or 0
     settings: dict[str, Any] = {
         "batch_size": size,

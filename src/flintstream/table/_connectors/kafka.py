@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -56,6 +57,28 @@ _METADATA: dict[str, Callable[[KafkaRecord], object]] = {
     "headers": lambda record: dict(record.headers),
     "leader-epoch": lambda _: None,
 }
+_OF_SINKS = (
+    "buffer-flush.interval",
+    "buffer-flush.max-rows",
+    "delivery-guarantee",
+    "parallelism",
+    "partitioner",
+    "semantic",
+    "transactional-id-prefix",
+)
+_OF_SOURCES = (
+    "bounded.mode",
+    "bounded.specific-offsets",
+    "bounded.timestamp-millis",
+    "parallelism",
+    "startup.mode",
+    "startup.specific-offsets",
+    "startup.timestamp-millis",
+    "topic-partition-discovery.interval",
+    "watermark.emit.strategy",
+    "watermark.idle-timeout",
+    *(key.removeprefix("scan.") for key in ALIGNMENT),
+)
 _STARTS = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 
 
@@ -166,10 +189,9 @@ class Kafka(SourceConnector, SinkConnector):
         interval = options.millis("scan.topic-partition-discovery.interval")
         if interval is not None:
             builder.set_property("partition.discovery.interval.ms", str(interval))
-        for key in ("scan.parallelism", "scan.watermark.idle-timeout", "scan.watermark.emit.strategy", *ALIGNMENT):
-            options.known(key)
-        for key in ("partitioner", "delivery-guarantee", "transactional-id-prefix", "parallelism", "semantic"):
-            options.known(f"sink.{key}")
+        options.known("scan.watermark.emit.strategy", "watermarks follow rows, and come periodically")
+        options.of_sources("scan.watermark.idle-timeout", *ALIGNMENT)
+        options.of_sinks(*(f"sink.{key}" for key in _OF_SINKS))
         fields = self.fields(table, [column for column in table.columns if column.name not in table.metadata])
         builder.set_deserializer(self.reader(table, fields))
         if fields.has_changes:
@@ -203,7 +225,7 @@ class Kafka(SourceConnector, SinkConnector):
             raise SqlError(
                 f"table '{options.table}': 'value.fields-include' must be ALL or EXCEPT_KEY, but got '{included}'"
             )
-        options.known("key.fields-prefix")
+        options.of_sources("key.fields-prefix")
         values = [name for name in names if included == "ALL" or name not in keys]
         kind = options.text("value.format") or options.text("format")
         if kind is None:
@@ -237,11 +259,16 @@ class Kafka(SourceConnector, SinkConnector):
         if fields.key_format is not None:
             key = encoder(fields.key_format, *fields.of_key(options))
             schema.set_key_serialization_schema(_Part(key, [names.index(name) for name in fields.keys]))
+        partitioner = options.text("sink.partitioner", "default") or ""
+        if partitioner not in {"default", "fixed", "round-robin"}:
+            raise unsupported(f"'sink.partitioner' of table '{options.table}'", None, "leave it out")
+        if partitioner == "fixed":
+            schema.set_partitioner(_OnePartition())
         builder = KafkaSink.builder().set_record_serializer(schema.build())
         for name, setting in options.starting_with("properties.").items():
             builder.set_property(name, setting)
         guarantees = {item.name.lower().replace("_", "-"): item for item in DeliveryGuarantee}
-        given = options.text("sink.delivery-guarantee", "at-least-once") or ""
+        given = options.text("sink.delivery-guarantee", options.text("sink.semantic", "at-least-once")) or ""
         if given not in guarantees:
             raise SqlError(
                 f"table '{options.table}': 'sink.delivery-guarantee' does not accept "
@@ -250,12 +277,8 @@ class Kafka(SourceConnector, SinkConnector):
         builder.set_delivery_guarantee(guarantees[given])
         if given == "exactly-once":
             builder.set_transactional_id_prefix(options.required("sink.transactional-id-prefix"))
-        if (options.text("sink.partitioner", "default") or "") not in {"default", "fixed", "round-robin"}:
-            raise unsupported(f"'sink.partitioner' of table '{options.table}'", None, "leave it out")
-        for name in ("startup.mode", "bounded.mode", "topic-partition-discovery.interval"):
-            options.known(f"scan.{name}")
-        for name in ("topic-pattern", "sink.transactional-id-prefix", "sink.semantic"):
-            options.known(name)
+        options.of_sinks("sink.transactional-id-prefix")
+        options.of_sources("topic-pattern", *(f"scan.{name}" for name in _OF_SOURCES))
         mode = CHANGES if fields.has_changes else INSERTIONS
         return TableSink(builder.build(), changes=mode, parallelism=options.integer("sink.parallelism"))
 
@@ -339,6 +362,21 @@ def _ends(builder: KafkaSourceBuilder[Row], options: Options) -> None:
         raise SqlError(f"table '{options.table}': 'scan.bounded.mode' does not accept '{mode}'{nearest(mode, known)}")
     if mode != "unbounded":
         builder.set_bounded(_position(mode, "scan.bounded.", options))
+
+
+class _OnePartition:
+    """Chooses a partition for all records of a subtask."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"number": None}
+
+    def __call__(self, record: object, key: object, value: object, topic: str, partitions: Sequence[int]) -> int:
+        if self.number is None:
+            self.number = secrets.randbelow(1 << 30)
+        return partitions[self.number % len(partitions)]
 
 
 class _Part(SerializationSchema["Row"]):

@@ -1,13 +1,17 @@
-"""The formats of messages and lines by name."""
+"""The formats of messages and lines by name, and the format ``raw``: a message is the value of the only column."""
 
 from __future__ import annotations
 
+import codecs
+import struct
 from typing import TYPE_CHECKING
 
+from flintstream.common._types import data_types as t
 from flintstream.table._connectors import changes
 from flintstream.table._connectors.csv import CsvDecoder, CsvEncoder
-from flintstream.table._connectors.formats import JsonDecoder, JsonEncoder, Raw
+from flintstream.table._connectors.formats import Decoder, Encoder, JsonDecoder, JsonEncoder
 from flintstream.table._errors import SqlError, nearest
+from flintstream.table._types.rules import BYTES, TEXTS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.avro import AvroMessages
     from flintstream.table._connectors.avro_confluent import RegistryMessages
-    from flintstream.table._connectors.formats import Decoder, Encoder
+    from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
 
 FORMATS = ("avro", "avro-confluent", "csv", "json", "raw")
@@ -52,7 +56,7 @@ def _both_ways(
     """Return what both reads and writes a message; None for a format with a class for each."""
     _check(kind, options)
     if kind == "raw":
-        return Raw(names, types, options)
+        return Raw(names, types, options, prefix)
     if kind == "avro":
         return _avro(names, types, options, prefix)
     return _with_registry(names, types, options, prefix) if kind == "avro-confluent" else None
@@ -62,7 +66,7 @@ def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, pre
     from flintstream.table._connectors.avro import AvroMessages
 
     options.not_yet(f"{prefix}avro.encoding", "binary")
-    options.known(f"{prefix}avro.timestamp_mapping.legacy")
+    options.known(f"{prefix}avro.timestamp_mapping.legacy", "the logical type of a file or message says what a time is")
     return AvroMessages(names, types)
 
 
@@ -76,3 +80,75 @@ def _check(kind: str, options: Options) -> None:
     if kind not in FORMATS:
         known = "is not supported yet" if kind in _PLANNED else "is unknown"
         raise SqlError(f"table '{options.table}': the format '{kind}' {known}{nearest(kind, FORMATS)}")
+
+
+_NUMBERS: dict[type[DataType], str] = {
+    t.BooleanType: "?",
+    t.TinyIntType: "b",
+    t.SmallIntType: "h",
+    t.IntType: "i",
+    t.BigIntType: "q",
+    t.FloatType: "f",
+    t.DoubleType: "d",
+}
+"""The codes of ``struct`` for the types with a length."""
+_ENDS = {"big-endian": ">", "little-endian": "<"}
+
+
+class Raw(Decoder, Encoder):
+    """Texts in a charset, bytes, and numbers in an order of their bytes."""
+
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> None:
+        """Take the only column.
+
+        Raises:
+            SqlError: There are several, it has another type, or an option has a value that it cannot have.
+        """
+        charset = options.text(f"{prefix}raw.charset", "UTF-8") or ""
+        end = options.text(f"{prefix}raw.endianness", "big-endian") or ""
+        if end not in _ENDS:
+            raise SqlError(
+                f"table '{options.table}': '{prefix}raw.endianness' must be one of {', '.join(_ENDS)}, but got '{end}'"
+            )
+        try:
+            self.charset = codecs.lookup(charset).name
+        except LookupError:
+            raise SqlError(f"table '{options.table}': '{prefix}raw.charset' is unknown: '{charset}'") from None
+        if len(types) != 1 or not isinstance(types[0], (*TEXTS, *BYTES, *_NUMBERS)):
+            given = ", ".join(f"{n} {sql_name(k)}" for n, k in zip(names, types, strict=True))
+            raise SqlError(
+                f"table '{options.table}': the format 'raw' takes one column of STRING, BYTES, BOOLEAN or a number "
+                f"that is not DECIMAL, but got {given}"
+            )
+        self.type, self.order = types[0], _ENDS[end]
+
+    def decode(self) -> Decode:
+        """Return the function that reads a message."""
+        if isinstance(self.type, BYTES):
+            return lambda message: (message,)
+        if isinstance(self.type, TEXTS):
+            charset = self.charset
+            if charset == "utf-8":
+                return lambda message: (message.decode(),)
+            # Java reads UTF-16 without a mark of its order as big-endian
+            plain = {"utf-16": "utf-16-be"}.get(charset, charset)
+            marked = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            return lambda message: (message.decode(charset if message.startswith(marked) else plain, "replace"),)
+        number, name = struct.Struct(f"{self.order}{_NUMBERS[type(self.type)]}"), sql_name(self.type)
+
+        def decode(message: bytes) -> tuple[object, ...]:
+            if len(message) != number.size:
+                raise ValueError(f"the format 'raw' reads {name} from {number.size} bytes, but got {message!r}")
+            return number.unpack(message)
+
+        return decode
+
+    def encode(self) -> Encode:
+        """Return the function that writes a row; NULL has no bytes."""
+        if isinstance(self.type, BYTES):
+            return lambda row: row[0] or b""
+        if isinstance(self.type, TEXTS):
+            charset, mark = ("utf-16-be", codecs.BOM_UTF16_BE) if self.charset == "utf-16" else (self.charset, b"")
+            return lambda row: b"" if row[0] is None else mark + row[0].encode(charset, "replace")
+        number = struct.Struct(f"{self.order}{_NUMBERS[type(self.type)]}")
+        return lambda row: b"" if row[0] is None else number.pack(row[0])

@@ -20,7 +20,9 @@ class Options:
     ('a', 3, 2000, 'none')
     >>> options.has("user"), options.flag("fast"), options.starting_with("http.")
     (False, False, {'agent': 'me'})
-    >>> options.known("retries")
+    >>> options.known("retries", "nothing fails")
+    >>> options.without_effect
+    {'retries': 'nothing fails'}
     >>> options.not_yet("mode", "plain")
     >>> options.check()
     >>> options.read
@@ -31,6 +33,8 @@ class Options:
         self.table = table
         self._values = {_current(key): value for key, value in current_options(table, values).items()}
         self._known: set[str] = {"connector"}
+        self.without_effect: dict[str, str] = {}
+        """The options that are accepted and have no effect, with the reasons."""
 
     def text(self, key: str, default: str | None = None) -> str | None:
         """Return a text."""
@@ -82,9 +86,17 @@ class Options:
         found = self.text(key)
         return None if found is None else parse_nanos(found) // 1_000_000
 
-    def known(self, key: str) -> None:
-        """Accept an option that has no effect on results."""
+    def known(self, key: str, because: str) -> None:
+        """Accept an option that has no effect on results, for a reason that the documentation tells."""
         self._known.add(key)
+        self.without_effect[key] = because
+
+    def of_sinks(self, *keys: str) -> None:
+        """Accept options that only a sink of the same table reads."""
+        self._known.update(keys)
+
+    of_sources = of_sinks
+    """Accepts options that only a source of the same table reads."""
 
     def not_yet(self, key: str, default: str = "") -> None:
         """Refuse another value than the default.

@@ -90,6 +90,8 @@ def source_of(table: ConnectorTable) -> TableSource:
         for key in table.metadata.values():
             raise SqlError(f"table '{table.name}': the connector '{name}' has no metadata '{key}'")
     found = connector.source(table)
+    if found.source is not None:
+        table.options.integer("scan.parallelism")
     table.options.check()
     return found
 

@@ -39,7 +39,8 @@ class UpsertKafka(Kafka):
         if not keys:
             raise SqlError(f"table '{table.name}': the connector 'upsert-kafka' needs a PRIMARY KEY (...) NOT ENFORCED")
         included = options.text("value.fields-include", "ALL")
-        options.known("key.fields-prefix")
+        for key in ("max-rows", "interval"):
+            options.known(f"sink.buffer-flush.{key}", "a block of rows is written together, and each change of a key")
         values = [column.name for column in stored if included == "ALL" or column.name not in keys]
         return Fields(stored, keys, options.required("key.format"), values, options.required("value.format"))
 

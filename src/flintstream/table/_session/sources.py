@@ -86,6 +86,9 @@ def _opened(
         strategy = strategy_of(made, env)
         strategy.timestamp_assigner = ComputedTime(code)
     stream = env.from_source(source, strategy, f"Source: {table.name}")
+    parallelism = table.options.integer("scan.parallelism")
+    if parallelism is not None:
+        stream.set_parallelism(parallelism)
     changes = found.changes != INSERTIONS
     if changes and env._configuration.get(RUNTIME_MODE) == "BATCH":
         raise unsupported(f"table '{table.name}' with changes in BATCH mode", None, "use STREAMING mode")
