@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from flintstream.table._executor import Executor, path_of
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
 from flintstream.table._plan.elements import table_of_elements
+from flintstream.table._plan.frames import rows_of_frame, schema_of_frame
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._session.inserts import Insert
@@ -221,8 +221,8 @@ class TableEnvironment(Declarations, Catalogs):
     def from_pandas(
         self,
         pdf: Any,
-        schema: object = None,
-        split_num: int = 1,
+        schema: Any = None,
+        splits_num: int = 1,
     ) -> Table:
         """Return a table with the rows of a DataFrame of pandas.
 
@@ -231,10 +231,9 @@ class TableEnvironment(Declarations, Catalogs):
         >>> t_env.from_pandas(pd.DataFrame({"id": [1, 2], "name": ["pear", "apple"]})).get_schema().get_field_names()
         ['id', 'name']
         """
-        if schema is None:
-            schema = [str(name) for name in pdf.columns]
-        rows = [tuple(map(_plain, row)) for row in pdf.itertuples(index=False, name=None)]
-        return self.from_elements(rows, schema)
+        names = [str(name) for name in (pdf.columns if schema is None or isinstance(schema, t.DataType) else schema)]
+        kind = schema if isinstance(schema, t.RowType) else schema_of_frame(pdf, names)
+        return self.from_elements(rows_of_frame(pdf, kind), kind)
 
     def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
         """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns."""
@@ -361,15 +360,6 @@ class StreamTableEnvironment(TableEnvironment):
         stream = self._executor.stream_of(node, timed=True)
         transformation_of(stream).output_type = t.to_type_info(row_type(node.columns))
         return stream
-
-
-def _plain(value: object) -> Any:
-    """Return a value of pandas as Python's; what is missing is None."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if hasattr(value, "to_pydatetime"):
-        return None if str(value) == "NaT" else value.to_pydatetime()
-    return value.item() if hasattr(value, "item") else value
 
 
 def _first(row: Row) -> object:
