@@ -19,10 +19,10 @@ from flintstream.table._errors import SqlError
 from flintstream.table._executor import Executor, path_of
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
-from flintstream.table._plan.elements import table_of_elements
-from flintstream.table._plan.frames import rows_of_frame, schema_of_frame
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
+from flintstream.table._session.elements import table_of_elements
+from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.answers import DONE, Answer
 from flintstream.table._sql.statements import InsertSet, query
@@ -221,7 +221,7 @@ class TableEnvironment(Declarations, Catalogs):
     def from_pandas(
         self,
         pdf: Any,
-        schema: Any = None,
+        schema: t.RowType | Sequence[str] | None = None,
         splits_num: int = 1,
     ) -> Table:
         """Return a table with the rows of a DataFrame of pandas.
