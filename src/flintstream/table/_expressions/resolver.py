@@ -96,14 +96,14 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
         )
     made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
     if made is None and name == "+" and syntax.place is None and isinstance(arguments[0].type, TEXTS):
-        made = _joined_texts(arguments, scope.zone)  # of expressions that are not in a text
+        made = _join_texts(arguments, scope.zone)  # of expressions that are not in a text
     if made is None:
         given = ", ".join(sql_name(argument.type) for argument in arguments)
         raise SqlError(f"{name}({given}){at(syntax.place)} has arguments of the wrong type: it takes {known.takes}")
     return made
 
 
-def _joined_texts(arguments: Sequence[Expr], zone: str) -> Expr | None:
+def _join_texts(arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``text + value``, in which the Table API joins texts."""
     text, other = arguments
     if isinstance(other.type, (t.ArrayType, t.MapType, t.RowType, t.MultisetType)):

@@ -103,10 +103,10 @@ def _type_of_values(values: Sequence[object], name: str) -> t.DataType:
 
 def _items(values: Iterable[object]) -> list[object]:
     """Return what is in lists or arrays of numpy."""
-    return [item for value in values for item in _present(_listed(value))]
+    return [item for value in values for item in _present(_list_of(value))]
 
 
-def _listed(value: object) -> Sequence[object]:
+def _list_of(value: object) -> Sequence[object]:
     if hasattr(value, "tolist"):
         found: list[object] = value.tolist()
         return found
@@ -126,7 +126,7 @@ def _value(value: object, kind: t.DataType) -> object:
     if isinstance(value, datetime) and value.tzinfo is not None and isinstance(kind, t.TimestampType):
         return value.astimezone(timezone.utc).replace(tzinfo=None)
     if isinstance(kind, t.ArrayType):
-        return [_value(item, kind.element_type) for item in _listed(value)]
+        return [_value(item, kind.element_type) for item in _list_of(value)]
     if isinstance(kind, t.RowType) and isinstance(value, dict):
         return tuple(_value(value.get(name), part) for name, part in zip(kind.names, kind.field_types(), strict=True))
     plain = _plain(value)
