@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory import workers
-from benchmarks.scale import cluster, run
+from benchmarks.scale import cluster, run_and_print
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from flintstream.datastream.connectors import NumberSequenceSource
@@ -170,9 +170,8 @@ def main() -> None:
                     "records": options.records // KEYS * KEYS,
                     "epoch_ms": options.epoch_ms,
                 }
-                result = run(settings, "benchmarks.many_subtasks")
-                shown = "  ".join(f"{name} {value:,.2f}" for name, value in result.items())
-                print(f"{executors or 'no'} executors, {subtasks} subtasks: {shown}", flush=True)
+                title = f"{executors or 'no'} executors, {subtasks} subtasks"
+                run_and_print(settings, "benchmarks.many_subtasks", title, 2)
 
 
 if __name__ == "__main__":

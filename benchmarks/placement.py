@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.scale import cluster, run
+from benchmarks.scale import cluster, run_and_print
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,9 +141,8 @@ def main() -> None:
                     "seconds": options.seconds,
                     "keys": options.keys,
                 }
-                result = run(settings, "benchmarks.placement")
-                shown = "  ".join(f"{name} {value:.1f}" for name, value in result.items())
-                print(f"{executors} executors, {'with' if placement else 'without'} placement: {shown}", flush=True)
+                title = f"{executors} executors, {'with' if placement else 'without'} placement"
+                run_and_print(settings, "benchmarks.placement", title, 1)
 
 
 if __name__ == "__main__":

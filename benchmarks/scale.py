@@ -113,6 +113,12 @@ def run(settings: dict[str, Any], module: str = "benchmarks.scale") -> dict[str,
     return result
 
 
+def run_and_print(settings: dict[str, Any], module: str, title: str, digits: int) -> None:
+    """Print what a module measures, in a line that begins with a title."""
+    shown = "  ".join(f"{name} {value:,.{digits}f}" for name, value in run(settings, module).items())
+    print(f"{title}: {shown}", flush=True)
+
+
 def measured(settings: dict[str, Any]) -> dict[str, Any]:
     """Measure one row."""
     from benchmarks.memory import seconds, workers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.json_text import to_json
@@ -17,11 +17,10 @@ from flintstream.savepoint.types import parse_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flintstream.checkpoint.metadata import OperatorInfo, StatePiece
+    from flintstream.checkpoint.metadata import ChainState, Metadata, OperatorInfo, StatePiece
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.engine.spark.tasks import DataFrame, SparkSession
     from flintstream.savepoint.entries import StateSummary
-    from flintstream.savepoint.reader import Savepoint
     from flintstream.savepoint.rewrite import NewState
     from flintstream.savepoint.subtask_files import SubtaskFiles
     from flintstream.storage.file_store import FileStore
@@ -32,10 +31,27 @@ _GENERIC = (
 )
 
 
+class ReadSavepoint(Protocol):
+    """What a DataFrame needs of a savepoint."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """The content of ``_metadata``."""
+
+    def find(self, uid: str) -> tuple[ChainState, OperatorInfo]:
+        """Return the chain of an operator and its entry in the metadata."""
+
+    def subtasks(self, chain: ChainState) -> list[SubtaskFiles]:
+        """Return the files of each subtask of a chain."""
+
+    def state(self, uid: str, name: str) -> StateSummary:
+        """Return the description of one state."""
+
+
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def generic_frame(savepoint: Savepoint, uid: str | None, spark: SparkSession | None) -> DataFrame:
+def generic_frame(savepoint: ReadSavepoint, uid: str | None, spark: SparkSession | None) -> DataFrame:
     """Return all keyed state, or the keyed state of one operator, with keys and values as JSON."""
     chains = savepoint.metadata.chains if uid is None else [savepoint.find(uid)[0]]
     tasks = [
@@ -66,7 +82,7 @@ def _generic_rows(files: SubtaskFiles, operators: Sequence[OperatorInfo]) -> Ite
 
 
 def typed_frame(
-    savepoint: Savepoint,
+    savepoint: ReadSavepoint,
     uid: str,
     name: str,
     key_type: TypeInformation | None,
@@ -89,7 +105,7 @@ def typed_frame(
     return frame_of(tasks, schema, session(spark))
 
 
-def _first_keys(savepoint: Savepoint, uid: str, name: str) -> tuple[StateSummary | Any, list[Any]]:
+def _first_keys(savepoint: ReadSavepoint, uid: str, name: str) -> tuple[StateSummary | Any, list[Any]]:
     """Return the description of a state, and some of its keys."""
     for files in savepoint.subtasks(savepoint.find(uid)[0]):
         for change in files.states(uid, lambda table: table.name == name):
