@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,7 +57,16 @@ Programs name the servers of their authors; the runner redirects them to its own
     python -m tests.corpus                        # writes this page from the list
 
 "Before" is commit 3c3faaa.
+
+## PyFlink's own tests
+
+{upstream} of PyFlink's own Table tests run unmodified on the inline engine, of {upstream_counted} that use no Java.
+{upstream_java} more call Java, name classes of Flink's test jars or read its plans. The tests are those of Flink's
+main branch of December 2025, which led to 2.3; their base classes, which start a cluster in Java, are replaced.
+`python -m tests.corpus.upstream CHECKOUT` runs them; `tests/corpus/upstream/results.json` has the error of each other
+test.
 """
+UPSTREAM = Path(__file__).parent / "upstream" / "results.json"
 
 OLDER = (
     "They use features that PyFlink 2 or its connectors no longer have, such as `FlinkKafkaConsumer` and "
@@ -80,7 +90,11 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     mixed = [program for program in tables if program.mixes]
     older = [program for program in programs if program.counted == "older"]
     apart = Counter(program.counted for program in programs if program.counted in APART)
+    upstream = Counter(json.loads(UPSTREAM.read_text(encoding="utf-8")).values())
     text = HEAD.format(
+        upstream=upstream["runs"],
+        upstream_counted=sum(upstream.values()) - upstream["needs Java"],
+        upstream_java=upstream["needs Java"],
         programs=len(programs),
         authors=len({program.author for program in programs}),
         counted=len(counted),

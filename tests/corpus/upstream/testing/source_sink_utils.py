@@ -14,12 +14,14 @@ class CollectingConnector(SinkConnector):
     """``'connector' = 'test-sink'``: takes all changes, as texts."""
 
     def sink(self, table):
+        table.options.known("is-bounded")
         sink = CollectSink()
         _sinks.append(sink)
         return TableSink(sink, Records.TEXTS, CHANGES)
 
 
 register("test-sink", CollectingConnector)
+register("COLLECTION", CollectingConnector)
 
 
 def results():
