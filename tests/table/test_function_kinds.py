@@ -113,3 +113,20 @@ def test_an_aggregate_function_gets_a_name_without_a_decorator(t_env):
     found = t_env.sql_query("SELECT widest(n) FROM (VALUES (1), (3), (2)) AS T(n)")
     with found.execute().collect() as rows:
         assert [*rows][-1][0] == 3
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda s: s[1:], "The result length '0' of Pandas UDF '<lambda>' is not equal to the input length '1'"),
+        (lambda s: s.repeat(2), "The result length '2' of Pandas UDF '<lambda>' is not equal to the input length '1'"),
+        (lambda s: s.iloc[0], "The result type of Pandas UDF '<lambda>' must be pandas.Series or pandas.DataFrame"),
+        (lambda s: [1] * len(s), "must be pandas.Series or pandas.DataFrame, got <class 'list'>"),
+        (lambda s: s.to_numpy(), "must be pandas.Series or pandas.DataFrame, got <class 'numpy.ndarray'>"),
+    ],
+)
+def test_a_function_of_pandas_returns_a_series_of_the_same_length(t_env, function, message):
+    pytest.importorskip("pandas")
+    wrong = udf(function, result_type=DataTypes.BIGINT(), func_type="pandas")
+    with pytest.raises((TypeError, ValueError), match=message):
+        results(t_env, "wrong", wrong, "n")

@@ -82,6 +82,15 @@ class PandasRows(_Inner):
         if self.names:
             series = [pandas.DataFrame(dict(zip(self.names, series, strict=True)))]
         found: Any = self.inner.eval(*series)
+        name = getattr(self.inner.eval, "__name__", "eval")
+        if not isinstance(found, (pandas.Series, pandas.DataFrame)):
+            raise TypeError(
+                f"The result type of Pandas UDF '{name}' must be pandas.Series or pandas.DataFrame, got {type(found)}"
+            )
+        if len(found) != 1:
+            raise ValueError(
+                f"The result length '{len(found)}' of Pandas UDF '{name}' is not equal to the input length '1'"
+            )
         if isinstance(found, pandas.DataFrame):
             return tuple(map(plain, next(found.itertuples(index=False, name=None))))
         return plain(next(iter(found), None))
