@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.leaving import write_text
 from flintstream.common._types import data_types as t
 from flintstream.table._analyzer.grouping import aggregates_in, distinct
-from flintstream.table._analyzer.over import boolean
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.nodes import explained
 from flintstream.table._plan.build import calc, correlated, filtered, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
@@ -360,7 +359,7 @@ class Table:
             )
         session = self._session
         scope = session.scope((*self._node.columns, *right._node.columns))
-        condition = None if predicate is None else boolean(syntax_of(predicate), scope, "join", None)
+        condition = None if predicate is None else resolve_condition(syntax_of(predicate), scope, "join", None)
         return self._with(joined(session.settings, self._node, right._node, kind, condition))
 
     def join_lateral(self, table_function_call: object) -> Table:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._analyzer.grouping import Grouping
-from flintstream.table._analyzer.over import boolean
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Column, OuterRef, Ref
 from flintstream.table._expressions.operators import comparison, distinct_from
-from flintstream.table._expressions.resolver import resolve
+from flintstream.table._expressions.resolver import resolve, resolve_condition
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import filtered, widen
@@ -48,7 +47,7 @@ class Rows:
             SqlError: A condition is not a BOOLEAN.
         """
         scope = replace(self.scope, barrier="") if correlated else self.scope
-        made = [boolean(item, scope, "WHERE", item.place) for item in conditions]
+        made = [resolve_condition(item, scope, "WHERE", item.place) for item in conditions]
         across = tuple(item for item in made if _reads_outer_row(item))
         return replace(
             self, own=(*self.own, *(item for item in made if item not in across)), across=(*self.across, *across)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._analyzer.over import FULL_NAMES, boolean, given, selected
+from flintstream.table._analyzer.over import FULL_NAMES, given, selected
 from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
@@ -15,7 +15,7 @@ from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.functions.json import json_of_group
 from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.percentiles import percentile_type
-from flintstream.table._expressions.resolver import resolve
+from flintstream.table._expressions.resolver import resolve, resolve_condition
 from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import filtered
 from flintstream.table._plan.expand import Copy, Expanded
@@ -157,12 +157,12 @@ class Grouping:
         Raises:
             SqlError: An expression is neither grouped nor aggregated.
         """
-        named = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._list(items))]
-        made, condition, qualified = (list(map(self.above, part)) for part in (named, given(having), given(qualify)))
+        made = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._list(items))]
+        condition, qualified = (list(map(self.above, part)) for part in (given(having), given(qualify)))
         node = self._group()
         scope = self.scope.of(node.columns, ())
         for item in condition:
-            node = filtered(node, boolean(item, scope, "HAVING", item.place))
+            node = filtered(node, resolve_condition(item, scope, "HAVING", item.place))
         return selected(self.settings, node, scope, made, qualify=next(iter(qualified), None))
 
     def _list(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
@@ -181,8 +181,8 @@ class Grouping:
 
     def _named(self, item: s.Syntax, unnamed: str) -> s.Syntax:
         if isinstance(item, s.Alias):
-            return item
-        return s.Alias(item.place, item, (item.parts[-1] if isinstance(item, s.Name) else unnamed,))
+            return replace(item, argument=self.above(item.argument))
+        return s.Alias(item.place, self.above(item), (item.parts[-1] if isinstance(item, s.Name) else unnamed,))
 
     def _group(self) -> Node:
         below = self.node if self.window is None else self.window.input

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flintstream.table._analyzer.over import boolean
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.operators import logic
-from flintstream.table._expressions.resolver import Item, resolve
+from flintstream.table._expressions.resolver import Item, resolve, resolve_condition
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.joins import FULL, RIGHT, join_version, joined
 from flintstream.table._syntax import scalar as s
@@ -44,7 +43,7 @@ def joined_table(
     if using:
         condition = _using(wide, len(node.columns), using, join.right.place)
     elif join.condition is not None:
-        condition = boolean(join.condition, wide, "ON", join.condition_place)
+        condition = resolve_condition(join.condition, wide, "ON", join.condition_place)
     if join.time is not None:
         time = resolve(join.time, scope)
         made: Node = join_version(settings, node, other, join.kind, condition, time, join.right.place)

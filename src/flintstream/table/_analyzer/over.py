@@ -8,7 +8,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
 from flintstream.table._expressions.expr import Column, Const, Ref
-from flintstream.table._expressions.resolver import resolve, resolve_items
+from flintstream.table._expressions.resolver import resolve, resolve_condition, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
@@ -16,12 +16,11 @@ from flintstream.table._plan.build import calc, distinct_names, filtered, widen
 from flintstream.table._plan.conditions import both
 from flintstream.table._plan.over import limit_ranks, over, without_unused_number
 from flintstream.table._syntax import scalar as s
-from flintstream.table._types.rules import IntervalType, is_nullable, sql_name, with_null
+from flintstream.table._types.rules import IntervalType, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
@@ -49,22 +48,10 @@ def selected(
     """
     node, scope, found, condition = _with_windows(settings, node, scope, [*items, *given(qualify)], condition)
     if qualify is not None:
-        wanted = boolean(found.pop(), scope, "QUALIFY", qualify.place)
+        wanted = resolve_condition(found.pop(), scope, "QUALIFY", qualify.place)
         condition = both([*given(condition), wanted], settings.zone)
     node, condition = limit_ranks(node, condition, settings.zone)
     return without_unused_number(calc(node, distinct_names(resolve_items(found, scope, unnamed)), condition))
-
-
-def boolean(syntax: s.Syntax, scope: Scope, clause: str, place: Place | None) -> Expr:
-    """Return a condition.
-
-    Raises:
-        SqlError: It is not a BOOLEAN.
-    """
-    found = resolve(syntax, scope)
-    if not isinstance(found.type, (t.BooleanType, t.NullType)):
-        raise SqlError(f"{clause}{at(place)} needs a BOOLEAN, but got {sql_name(found.type)}")
-    return found
 
 
 def given(item: T | None) -> list[T]:

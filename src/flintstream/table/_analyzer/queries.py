@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from flintstream.table._analyzer.correlated import Rows
 from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._analyzer.joins import joined_table
 from flintstream.table._analyzer.over import selected, with_names
-from flintstream.table._analyzer.subqueries import filtered_rows, with_values
+from flintstream.table._analyzer.subqueries import filter_rows, with_values
 from flintstream.table._analyzer.unnest import unnest
 from flintstream.table._analyzer.windows import group_window, is_group_window, windowed
 from flintstream.table._errors import SqlError, at, nearest
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from flintstream.table._analyzer.correlated import Rows
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.scope import Scope
@@ -119,16 +119,18 @@ class QueryPlanner:
                 node, scope = self._unnest(node, scope, join)
             else:
                 node, scope = self._lateral(node, scope, join)
-        return filtered_rows(self, node, scope, query.where, correlated=correlated)
+        conditions = [] if query.where is None else list(s.conjuncts(query.where))
+        if any(map(s.has_query, conditions)):
+            return filter_rows(self, node, scope, conditions, correlated=correlated)
+        return Rows(node, scope).where(conditions, correlated=correlated)
 
     def select(self, query: q.Select, rows: Rows) -> Node:
         """Return what SELECT makes of rows."""
         node, condition = rows.filtered(self.settings)
         scope = rows.scope
-        items = []
-        for item in query.items:
-            node, scope, item = with_values(self, node, scope, item)  # noqa: PLW2901 - with columns for its queries
-            items.append(item)
+        items = list(query.items)
+        if any(map(s.has_query, items)):
+            node, scope, items = with_values(self, node, scope, items)
         qualify = None if query.qualify is None else with_names(query.qualify, items, scope)
         conditions = () if qualify is None else (qualify,)
         grouped = query.keys is not None or query.having is not None

@@ -25,7 +25,7 @@ from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
@@ -57,36 +57,28 @@ class Planner(Protocol):
         """Return what SELECT makes of rows."""
 
 
-def filtered_rows(planner: Planner, node: Node, scope: Scope, where: s.Syntax | None, *, correlated: bool) -> Rows:
-    """Return the rows of a table that WHERE demands; it may read the outer row if the query is correlated.
+def filter_rows(planner: Planner, node: Node, scope: Scope, where: Sequence[s.Syntax], *, correlated: bool) -> Rows:
+    """Return the rows that meet conditions with queries; they may read the outer row if the query is correlated.
 
     Raises:
         SqlError: The condition is not a BOOLEAN, or has a query where none can be.
     """
     members: list[tuple[bool, s.Subquery]] = []
     conditions: list[s.Syntax] = []
-    for conjunct in () if where is None else _conjuncts(where):
+    for conjunct in where:
         negated, inner = _positive(conjunct)
         if isinstance(inner, s.Exists) and _always_has_a_row(inner.query):
             conditions.append(s.Value(None, not negated, t.BooleanType(False)))
         elif isinstance(inner, (s.Exists, s.Quantified)):
             members.append((negated, inner))
         else:
-            node, scope, condition = with_values(planner, node, scope, conjunct)
-            conditions.append(condition)
+            node, scope, found = with_values(planner, node, scope, [conjunct])
+            conditions += found
     rows = Rows(node, scope).where(conditions, correlated=correlated)
     for negated, member in members:
         node = _with_partner(planner, rows.complete(planner.settings), scope, member, negated=negated)
         rows = replace(rows, node=node, own=())
     return rows
-
-
-def _conjuncts(syntax: s.Syntax) -> Iterator[s.Syntax]:
-    if isinstance(syntax, s.Apply) and syntax.function == "AND":
-        for argument in syntax.arguments:
-            yield from _conjuncts(argument)
-    else:
-        yield syntax
 
 
 def _positive(syntax: s.Syntax) -> tuple[bool, s.Syntax]:
@@ -157,10 +149,10 @@ def _compare(sign: str, pair: tuple[Expr, Expr], zone: str, place: Place | None,
 # -- values ----------------------------------------------------------------------------------------------------------
 
 
-def with_values(planner: Planner, node: Node, scope: Scope, syntax: s.Syntax) -> tuple[Node, Scope, s.Syntax]:
-    """Return a table with a column for the value of each query within an expression, and the expression on it."""
-    if not s.has_query(syntax):
-        return node, scope, syntax
+def with_values(
+    planner: Planner, node: Node, scope: Scope, items: Sequence[s.Syntax]
+) -> tuple[Node, Scope, list[s.Syntax]]:
+    """Return a table with a column for the value of each query within expressions, and the expressions on it."""
 
     def replaced(part: s.Syntax) -> s.Syntax:
         nonlocal node, scope
@@ -179,7 +171,7 @@ def with_values(planner: Planner, node: Node, scope: Scope, syntax: s.Syntax) ->
             part = s.map_syntax(part, replaced)
         return part
 
-    found = replaced(syntax)
+    found = [replaced(item) if s.has_query(item) else item for item in items]
     return node, scope, found
 
 

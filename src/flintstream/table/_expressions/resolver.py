@@ -18,6 +18,7 @@ from flintstream.table._types.rules import TEXTS, is_nullable, sql_name, with_nu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.scope import Scope
 
@@ -35,6 +36,18 @@ def resolve(syntax: s.Syntax, scope: Scope) -> Expr:
     found = _resolve(syntax, scope)
     for item in reversed(chain):
         found = _apply(item, [found, resolve(item.arguments[1], scope)], scope)
+    return found
+
+
+def resolve_condition(syntax: s.Syntax, scope: Scope, clause: str, place: Place | None) -> Expr:
+    """Return a condition of a clause with types.
+
+    Raises:
+        SqlError: It is not a BOOLEAN.
+    """
+    found = resolve(syntax, scope)
+    if not isinstance(found.type, (t.BooleanType, t.NullType)):
+        raise SqlError(f"{clause}{at(place)} needs a BOOLEAN, but got {sql_name(found.type)}")
     return found
 
 

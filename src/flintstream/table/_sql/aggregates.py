@@ -11,8 +11,6 @@ from flintstream.table._sql import exp
 from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from flintstream.table._errors import Place
     from flintstream.table._sql.ordering import Reader
 
@@ -32,9 +30,9 @@ def aggregate(reader: Reader, name: str, given: list[exp.Expr], place: Place | N
     if name == "COUNT" and len(given) == 1 and isinstance(given[0], exp.Star):
         given = []
     if name == "COUNT" and len(given) > 1:
-        return s.Aggregate(place, name, _all_known(place, _all(reader, given)), distinct)
+        return s.Aggregate(place, name, _all_known(place, tuple(map(reader.read, given))), distinct)
     if name == "PERCENTILE" and len(given) in {2, 3}:
-        return replace(s.aggregate_of(place, name, _all(reader, given)), distinct=distinct)
+        return replace(s.aggregate_of(place, name, tuple(map(reader.read, given))), distinct=distinct)
     if len(given) > 1 or (not given and name != "COUNT"):
         raise SqlError(f"{name}{at(place)} takes one argument, but got {len(given)}")
     return s.Aggregate(place, name, reader.read(given[0]) if given else None, distinct, None, option)
@@ -43,7 +41,7 @@ def aggregate(reader: Reader, name: str, given: list[exp.Expr], place: Place | N
 def own_aggregate(reader: Reader, function: object, given: list[exp.Expr], place: Place | None) -> s.Syntax:
     """Return a call of an aggregate function of the program."""
     distinct = len(given) == 1 and isinstance(given[0], exp.Distinct)
-    arguments = _all(reader, given[0].expressions if distinct else given)
+    arguments = tuple(map(reader.read, given[0].expressions if distinct else given))
     return replace(s.aggregate_of(place, function, arguments), distinct=distinct)
 
 
@@ -78,7 +76,3 @@ def _all_known(place: Place | None, parts: tuple[s.Syntax, ...]) -> s.Syntax:
     tests = tuple(s.Apply(place, "IS NOT NULL", (part,)) for part in parts)
     nothing = s.Value(place, None, t.NullType())
     return s.Apply(place, "CASE", (s.Apply(place, "AND", tests), s.Apply(place, "ROW", parts), nothing))
-
-
-def _all(reader: Reader, nodes: Iterable[exp.Expr]) -> tuple[s.Syntax, ...]:
-    return tuple(map(reader.read, nodes))

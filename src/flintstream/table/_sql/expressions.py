@@ -16,7 +16,7 @@ from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.literals import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from flintstream.table._errors import Place
     from flintstream.table._sql.dialect import Parsed
@@ -103,9 +103,6 @@ class ExpressionReader:
         both = s.Apply(place, sign, (self.read(node.this), self.read(node.expression)))
         return s.Apply(place, "NOT", (both,)) if node.args.get("negate") else both
 
-    def _all(self, nodes: Iterable[exp.Expr]) -> tuple[s.Syntax, ...]:
-        return tuple(self.read(node) for node in nodes)
-
     def _window(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         return window_of(self, node, self.windows, place)
 
@@ -190,8 +187,8 @@ class ExpressionReader:
         query = node.args.get("query")
         if query is not None:
             values = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
-            return s.Quantified(place, self.query(query), self._all(values), "=", "IN")
-        return s.Apply(place, "IN", (self.read(node.this), *self._all(node.expressions)))
+            return s.Quantified(place, self.query(query), tuple(map(self.read, values)), "=", "IN")
+        return s.Apply(place, "IN", (self.read(node.this), *map(self.read, node.expressions)))
 
     def _subquery(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         return s.Subquery(place, self.query(node))
@@ -209,7 +206,7 @@ class ExpressionReader:
             listed = [given]
         else:
             values = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
-            return s.Quantified(place, self.query(given), self._all(values), sign, quantifier)
+            return s.Quantified(place, self.query(given), tuple(map(self.read, values)), sign, quantifier)
         value = self.read(node.this)
         parts = [s.Apply(place, sign, (value, self.read(item))) for item in listed]
         word = "OR" if quantifier == "ANY" else "AND"
@@ -224,14 +221,14 @@ class ExpressionReader:
     def _anonymous(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         name = node.name
         if name in DIFFERENCES:
-            (inner,) = self._all(node.expressions)
+            (inner,) = map(self.read, node.expressions)
             if not isinstance(inner, s.Apply) or inner.function != "-" or len(inner.arguments) != 2:
                 raise SqlError(f"{DIFFERENCES[name]}{at(place)} must follow a difference: (a - b) {DIFFERENCES[name]}")
             return s.Apply(place, f"- {DIFFERENCES[name]}", inner.arguments)
         if name.upper() in {"TIMESTAMPDIFF", "TIMESTAMPADD"}:
             unit, *others = node.expressions
             word = unit.name.upper().rstrip("S")
-            return s.Apply(place, name, (s.Value(place, word, t.CharType(len(word), False)), *self._all(others)))
+            return s.Apply(place, name, (s.Value(place, word, t.CharType(len(word), False)), *map(self.read, others)))
         own = self.functions.get(name.lower())
         if own is not None and own.kind == "aggregate":
             return aggregates.own_aggregate(self, own, list(node.expressions), place)
@@ -239,17 +236,17 @@ class ExpressionReader:
             return s.Aggregate(place, "COUNT", self.read(node.expressions[0]), distinct=True)
         if name.upper() in AGGREGATES:
             return aggregates.aggregate(self, name.upper(), list(node.expressions), place)
-        return s.Apply(place, name, self._all(node.expressions))
+        return s.Apply(place, name, tuple(map(self.read, node.expressions)))
 
     def _overlay(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         parts = (node.this, node.expression, node.args.get("from_"), node.args.get("for_"))
-        return s.Apply(place, "OVERLAY", self._all(part for part in parts if part is not None))
+        return s.Apply(place, "OVERLAY", tuple(self.read(part) for part in parts if part is not None))
 
     def _floor(self, node: exp.Expr, place: Place | None, name: str = "FLOOR") -> s.Syntax:
         to = node.args.get("to")
         if to is None:
             digits = node.args.get("decimals")
-            return s.Apply(place, name, self._all(item for item in (node.this, digits) if item is not None))
+            return s.Apply(place, name, tuple(self.read(item) for item in (node.this, digits) if item is not None))
         unit = to.name.upper()
         return s.Apply(place, f"{name} TO", (self.read(node.this), s.Value(place, unit, t.CharType(len(unit), False))))
 
@@ -257,7 +254,7 @@ class ExpressionReader:
         return self._floor(node, place, "CEIL")
 
     def _overlaps(self, node: exp.Expr, place: Place | None) -> s.Syntax:
-        periods = [self._all(item.expressions) for item in (node.this, node.expression)]
+        periods = [tuple(map(self.read, item.expressions)) for item in (node.this, node.expression)]
         if [len(period) for period in periods] != [2, 2]:
             raise SqlError(f"OVERLAPS{at(place)} compares two pairs (start, end)")
         return s.Apply(place, "OVERLAPS", (*periods[0], *periods[1]))
@@ -276,30 +273,30 @@ class ExpressionReader:
 
     def _substring(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         parts = (node.this, node.args.get("start"), node.args.get("length"))
-        return s.Apply(place, "SUBSTRING", self._all(part for part in parts if part is not None))
+        return s.Apply(place, "SUBSTRING", tuple(self.read(part) for part in parts if part is not None))
 
     def _strposition(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         return s.Apply(place, "POSITION", (self.read(node.args["substr"]), self.read(node.this)))
 
     def _tuple(self, node: exp.Expr, place: Place | None) -> s.Syntax:
-        return s.Apply(place, "ROW", self._all(node.expressions))
+        return s.Apply(place, "ROW", tuple(map(self.read, node.expressions)))
 
     def _bracket(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         owner = node.this
         if isinstance(owner, exp.Column) and owner.sql().upper() == "MAP":
-            return s.Apply(place, "MAP", self._all(node.expressions))
+            return s.Apply(place, "MAP", tuple(map(self.read, node.expressions)))
         return s.Apply(place, "ITEM", (self.read(node.this), self.read(node.expressions[0])))
 
     def _array(self, node: exp.Expr, place: Place | None) -> s.Syntax:
-        return s.Apply(place, "ARRAY", self._all(node.expressions))
+        return s.Apply(place, "ARRAY", tuple(map(self.read, node.expressions)))
 
     def _map(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         keys, values = node.args["keys"].expressions, node.args["values"].expressions
         pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
-        return s.Apply(place, "MAP", self._all(pairs))
+        return s.Apply(place, "MAP", tuple(map(self.read, pairs)))
 
     def _tomap(self, node: exp.Expr, place: Place | None) -> s.Syntax:
-        return s.Apply(place, "MAP", self._all(node.this.expressions))
+        return s.Apply(place, "MAP", tuple(map(self.read, node.this.expressions)))
 
 
 _Method = Callable[["ExpressionReader", Any, "Place | None"], s.Syntax]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
@@ -10,17 +11,18 @@ from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._sql import exp
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
-from flintstream.table._sql.grouping_sets import grouping_keys
 from flintstream.table._sql.hints import table_options
 from flintstream.table._sql.ordering import sorted_by
 from flintstream.table._syntax import queries as q
 from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _SIDES: dict[str, q.JoinKind] = {"": "INNER", "LEFT": "LEFT", "RIGHT": "RIGHT", "FULL": "FULL"}
 _ORDER = ("order", "limit", "offset")
+_MOST_SETS = 64
+"""Each row is there once for each set, so more are a mistake rather than a query."""
 
 
 def read_query(parsed: Parsed, functions: Mapping[str, Any]) -> s.Query:
@@ -59,7 +61,7 @@ class QueryReader(ExpressionReader):
             return self._select(tree)
         if isinstance(tree, exp.Values):
             rows = (row.expressions if isinstance(row, exp.Tuple) else [row] for row in tree.expressions)
-            return q.Values(place, tuple(self._all(row) for row in rows))
+            return q.Values(place, tuple(tuple(map(self.read, row)) for row in rows))
         operator = _set_operator(tree)
         if operator is None:
             raise unsupported(type(tree).__name__.upper(), place, "combine the streams in the program")
@@ -103,10 +105,10 @@ class QueryReader(ExpressionReader):
         outer_windows = self.windows
         self.windows = {window.name: window for window in args.get("windows") or ()}
         group = args.get("group")
-        keys, sets = ([], []) if group is None else grouping_keys(group, self.read)
+        keys, sets = ([], []) if group is None else _grouping_keys(group, self.read)
         found = q.Select(
             self.parsed.place(tree),
-            self._all(tree.expressions),
+            tuple(map(self.read, tree.expressions)),
             self._first_source(tree),
             tuple(map(self._join, args.get("joins") or ())),
             self._clause(args.get("where")),
@@ -200,7 +202,7 @@ class QueryReader(ExpressionReader):
             self._refuse_condition(on, "a table function")
             call = given.this.expressions[0]
             name, columns = given.alias or call.name, _columns(given.args.get("alias"))
-            arguments = self._all(call.expressions)
+            arguments = tuple(map(self.read, call.expressions))
             return q.Lateral(self.parsed.place(call), call.name, arguments, name, columns, side == "LEFT")
         if isinstance(given, exp.Unnest):
             self._refuse_condition(on, "UNNEST")
@@ -266,3 +268,55 @@ def _with_meanings(key: s.Syntax, items: Sequence[s.Syntax]) -> s.Syntax:
         return meanings.get(part.parts, part) if isinstance(part, s.Name) else s.map_syntax(part, meant)
 
     return meant(key)
+
+
+# -- GROUP BY ----------------------------------------------------------------------------------------------------------
+
+
+def _grouping_keys(
+    group: exp.Expr, read: Callable[[exp.Expr], s.Syntax]
+) -> tuple[list[s.Syntax], list[list[s.Syntax]]]:
+    """Return all keys of a GROUP BY, and its sets of keys; no sets if the keys are a plain list.
+
+    Raises:
+        SqlError: There are more than 64 sets.
+    """
+    parts = group.expressions
+    choices = [_choices(part, read) for part in parts]
+    if not any(map(_is_several, parts)):
+        return [key for (keys,) in choices for key in keys], []
+    sets = [[key for keys in chosen for key in keys] for chosen in product(*choices)]
+    if len(sets) > _MOST_SETS:
+        raise SqlError(
+            f"GROUP BY{at(read(_first_key(parts[0])).place)} has {len(sets)} grouping sets: the limit is {_MOST_SETS}"
+        )
+    return [key for keys in sets for key in keys], sets
+
+
+def _is_several(node: exp.Expr) -> bool:
+    return isinstance(node, (exp.GroupingSets, exp.Rollup, exp.Cube))
+
+
+def _first_key(node: exp.Expr) -> exp.Expr:
+    return _first_key(node.expressions[0]) if node.expressions else node
+
+
+def _choices(node: exp.Expr, read: Callable[[exp.Expr], s.Syntax]) -> list[list[s.Syntax]]:
+    """Return the sets of keys that a part stands for."""
+    if isinstance(node, exp.GroupingSets):
+        return [keys for expression in node.expressions for keys in _choices(expression, read)]
+    if not _is_several(node):
+        return [_unit(node, read)]
+    units = [_unit(expression, read) for expression in node.expressions]
+    sizes = range(len(units), -1, -1)
+    if isinstance(node, exp.Rollup):
+        return [_join(units[:size]) for size in sizes]
+    return [_join(chosen) for size in sizes for chosen in combinations(units, size)]
+
+
+def _unit(node: exp.Expr, read: Callable[[exp.Expr], s.Syntax]) -> list[s.Syntax]:
+    return [read(expression) for expression in (node.expressions if isinstance(node, exp.Tuple) else [node])]
+
+
+def _join(units: Sequence[list[s.Syntax]]) -> list[s.Syntax]:
+    return [key for unit in units for key in unit]

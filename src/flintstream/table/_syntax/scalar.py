@@ -182,6 +182,15 @@ def has_query(syntax: Syntax) -> bool:
     return isinstance(syntax, Subquery) or any(map(has_query, parts(syntax)))
 
 
+def conjuncts(syntax: Syntax) -> Iterator[Syntax]:
+    """Yield the conditions that AND connects."""
+    if isinstance(syntax, Apply) and syntax.function == "AND":
+        for argument in syntax.arguments:
+            yield from conjuncts(argument)
+    else:
+        yield syntax
+
+
 def map_syntax(syntax: S, change: Callable[[Syntax], Syntax]) -> S:
     """Return an expression with each of its direct parts changed."""
     found: dict[str, Any] = {}
