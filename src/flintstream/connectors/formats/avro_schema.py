@@ -113,7 +113,8 @@ def reader_schema(wanted: str, written: object) -> Any:
     >>> reader_schema(own, {"type": "record", "name": "org.they.Theirs", "fields": []})["aliases"]
     ['org.they.Theirs', 'Theirs']
     """
-    return _parse(_with_aliases(json.loads(wanted), [written], _schemas_by_name(written)), wanted)
+    made = _with_aliases(json.loads(wanted), [written], _schemas_by_name(written))
+    return _parse(_defined_once(made, set()), wanted)
 
 
 def _with_aliases(wanted: object, written: list[object], known: _Named) -> object:
@@ -129,6 +130,8 @@ def _with_aliases(wanted: object, written: list[object], known: _Named) -> objec
     if kind in {"array", "map"}:
         inner = "items" if kind == "array" else "values"
         return {**wanted, inner: _with_aliases(wanted[inner], [schema[inner] for schema in there], known)}
+    if kind == "bytes" and wanted.get("logicalType") == "decimal":
+        return next((schema for schema in _flat(written, known) if _is_fixed_decimal(schema, wanted)), wanted)
     if kind not in {"record", "error"} or not there:
         return wanted
     names = [name for schema in there for name in (schema["name"], schema["name"].rpartition(".")[2])]
@@ -144,6 +147,30 @@ def _with_aliases(wanted: object, written: list[object], known: _Named) -> objec
         for field in wanted["fields"]
     ]
     return {**wanted, "fields": fields, "aliases": list(dict.fromkeys([*wanted.get("aliases", ()), *names]))}
+
+
+def _is_fixed_decimal(schema: _Schema, wanted: _Schema) -> bool:
+    """Return whether data has a decimal in a fixed number of bytes, which is read like one in any number of bytes."""
+    same = all(schema.get(key, 0) == wanted.get(key, 0) for key in ("logicalType", "scale"))
+    return same and schema["type"] == "fixed" and schema.get("precision", 0) <= wanted.get("precision", 0)
+
+
+def _defined_once(schema: object, seen: set[str]) -> object:
+    """Return a schema in which a decimal of fixed size has its definition once, and later its name."""
+    if isinstance(schema, list):
+        return [_defined_once(branch, seen) for branch in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema["type"] == "fixed":
+        name: str = schema["name"]
+        if name in seen:
+            return name
+        seen.add(name)
+        return schema
+    parts = {key: _defined_once(schema[key], seen) for key in ("type", "items", "values") if key in schema}
+    if "fields" in schema:
+        parts["fields"] = [{**field, "type": _defined_once(field["type"], seen)} for field in schema["fields"]]
+    return {**schema, **parts}
 
 
 def _schemas_by_name(schema: object) -> _Named:
