@@ -14,6 +14,7 @@ from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, un
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.nodes import explained
+from flintstream.table._logical.planned import PlannedQuery
 from flintstream.table._plan.build import calc, correlated, filtered, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
 from flintstream.table._plan.sets import combine
@@ -143,18 +144,22 @@ class Table:
     >>> more.insert_into("nowhere").execute().wait()
     """
 
-    def __init__(self, node: Node, executor: Executor, declared: DeclaredTable | None = None) -> None:
+    def __init__(self, node: Node | PlannedQuery, executor: Executor, declared: DeclaredTable | None = None) -> None:
         """Wrap a plan, and the declaration if it is a declared table; programs get tables from an environment."""
-        self._node = node
+        self._source = node
         self._declared = declared
         self._executor = executor
         self._session = executor.session
         self._name = ""
 
+    @property
+    def _node(self) -> Node:
+        return self._source.node() if isinstance(self._source, PlannedQuery) else self._source
+
     def __str__(self) -> str:
         """Return a name of the table for SQL: ``t_env.sql_query(f"SELECT id FROM {table}")``."""
         if not self._name:
-            self._name = self._session.catalog.name_of(self._node)
+            self._name = self._session.catalog.name_of(self._source)
         return self._name
 
     def __getattr__(self, name: str) -> Expression:

@@ -25,7 +25,7 @@ from flintstream.table._session.elements import table_of_elements
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.answers import DONE, Answer
-from flintstream.table._sql.statements import InsertSet, query
+from flintstream.table._sql.statements import InsertSet, planned_query, query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -174,7 +174,7 @@ class TableEnvironment(Declarations, Catalogs):
 
     def sql_query(self, query_: str) -> Table:
         """Return the table of a query."""
-        return Table(query(self._session, query_), self._executor)
+        return Table(planned_query(self._session, query_), self._executor)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
         """Return the plan of a query or ``INSERT``."""

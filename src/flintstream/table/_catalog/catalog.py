@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.planned import PlannedQuery
 
 CATALOG, DATABASE = "default_catalog", "default_database"
 Entry = DeclaredTable | View
@@ -172,7 +173,7 @@ class CatalogManager:
         self.add(name, entry, temporary=True)
         return name
 
-    def name_of(self, node: Node) -> str:
+    def name_of(self, node: Node | PlannedQuery) -> str:
         """Give a table a name as a view, and return it."""
         self.inline += 1
         name = f"UnnamedTable${self.inline - 1}"

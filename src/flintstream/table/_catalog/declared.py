@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flintstream.table._logical.planned import PlannedQuery
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -54,10 +56,15 @@ class DeclaredTable:
 class View:
     """A query with a name."""
 
-    node: Node | None
+    node: Node | PlannedQuery | None
     """None for a view that was created with its text alone."""
     text: str = ""
     comment: str | None = None
     schema: tuple[tuple[str, DataType], ...] = ()
     """The names and types of columns of a view without a plan."""
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def plan(self) -> Node | None:
+        """The plan for the settings of now; None for a view that was created with its text alone."""
+        return self.node.node() if isinstance(self.node, PlannedQuery) else self.node

@@ -118,7 +118,8 @@ class Session:
 
     def view(self, view: View) -> Node:
         """Return the plan of a view."""
-        return self.query(view.text) if view.node is None else view.node
+        plan = view.plan
+        return self.query(view.text) if plan is None else plan
 
     def columns_of(self, name: str, table: DeclaredTable) -> tuple[Column, ...]:
         """Return the columns of a declared table."""

@@ -18,6 +18,7 @@ from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.nodes import explained
+from flintstream.table._logical.planned import PlannedQuery
 from flintstream.table._plan.build import calc, rename
 from flintstream.table._session.inserts import CONFLICTS, Insert
 from flintstream.table._sql.alter import alter
@@ -40,6 +41,8 @@ from flintstream.table._sql.show_create import show_create
 from flintstream.table._types.rules import is_nullable, sql_name, text_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
     from flintstream.table._session.inserts import ConflictStrategy
@@ -73,16 +76,47 @@ def query(session: Session, sql: str) -> Node:
     Raises:
         SqlError: It is not a query, or a wrong one.
     """
+    return planned_query(session, sql).node()
+
+
+@deep
+def planned_query(session: Session, sql: str) -> PlannedQuery:
+    """Return the plan of a query, which follows the settings of the session.
+
+    Raises:
+        SqlError: It is not a query, or a wrong one.
+    """
     tokens = Tokens(sql)
     if tokens.peek() not in _QUERIES:
         raise SqlError(f"sql_query() needs a query, but got {tokens.peek()}: use execute_sql() for other statements")
-    return _query(session, tokens)
+    return PlannedQuery(lambda: session.settings, _planner(session, tokens))
+
+
+def _planner(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> Callable[[], Node]:
+    """Return what plans the query at the cursor, perhaps with other names for its columns.
+
+    Names of tables mean what they mean now, whatever the current database is later.
+    """
+    refuse_words(tokens)
+    syntax = read_query(Parsed(tokens.sql, tokens.rest()), session.catalog.functions)
+
+    catalog = session.catalog
+    place = catalog.catalog, catalog.database
+
+    def plan() -> Node:
+        here = catalog.catalog, catalog.database
+        catalog.catalog, catalog.database = place
+        try:
+            node = QueryPlanner(session.settings, session.scope(()), session.table).plan(syntax)
+        finally:
+            catalog.catalog, catalog.database = here
+        return rename(node, list(columns)) if columns else node
+
+    return plan
 
 
 def _query(session: Session, tokens: Tokens) -> Node:
-    refuse_words(tokens)
-    syntax = read_query(Parsed(tokens.sql, tokens.rest()), session.catalog.functions)
-    return QueryPlanner(session.settings, session.scope(()), session.table).plan(syntax)
+    return _planner(session, tokens)()
 
 
 def _conflict(tokens: Tokens) -> ConflictStrategy | None:
@@ -170,8 +204,8 @@ class Statements:
             columns = names_in_parentheses(tokens) if tokens.peek() == "(" else ()
             comment = tokens.text() if tokens.take("COMMENT") else None
             tokens.expect("AS")
-            node = _query(self.session, tokens)
-            view = View(rename(node, list(columns)) if columns else node, tokens.sql, comment)
+            planned = PlannedQuery(lambda: self.session.settings, _planner(self.session, tokens, columns))
+            view = View(planned, tokens.sql, comment)
             catalog.add(name, view, replace=replace, lenient=lenient, temporary=temporary)
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
             tokens.take("SYSTEM")

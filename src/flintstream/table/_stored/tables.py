@@ -78,7 +78,7 @@ class CatalogBaseTable:
         if isinstance(entry, View):
             for name, kind in entry.schema:
                 builder.column(name, kind)
-            for column in () if entry.node is None else entry.node.columns:
+            for column in () if (plan := entry.plan) is None else plan.columns:
                 builder.column(column.name, column.type)
             return builder.build()
         for declared in entry.columns:
