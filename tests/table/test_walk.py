@@ -13,7 +13,7 @@ def test_a_select_is_read_then_planned_then_translated():
     steps = walk()
     plan = planning(steps)
     read, translate = steps[: steps.index(plan[0])], steps[steps.index(plan[-1]) + 1 :]
-    assert {step.module.partition(".")[0] for step in read} == {"_sql", "_logical"}  # the plan that follows settings
+    assert {step.module.partition(".")[0] for step in read} == {"_sql"}
     assert not {step.module.partition(".")[0] for step in (*plan, *translate)} & {"_sql"}
     assert len(read) <= 4
     assert len(plan) <= 14

@@ -14,7 +14,7 @@ from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, un
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.nodes import explained
-from flintstream.table._logical.planned import PlannedQuery
+from flintstream.table._logical.planned import Planned
 from flintstream.table._plan.build import calc, correlated, filtered, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
 from flintstream.table._plan.sets import combine
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from flintstream.table._executor import Executor
     from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.planned import PlannedQuery
     from flintstream.table._syntax.queries import JoinKind, SetOperator
     from flintstream.table.catalog import ResolvedSchema
     from flintstream.table.table_descriptor import TableDescriptor
@@ -64,7 +65,7 @@ def _named_from(items: list[Item], position: int) -> list[Item]:
     return [replace(item, name=f"_c{position + i}") if item.name.isdigit() else item for i, item in enumerate(items)]
 
 
-class Table:
+class Table(Planned):
     """A logical plan: rows that something will compute when a statement, sink or stream asks for them.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
@@ -146,15 +147,9 @@ class Table:
 
     def __init__(self, node: Node | PlannedQuery, executor: Executor, declared: DeclaredTable | None = None) -> None:
         """Wrap a plan, and the declaration if it is a declared table; programs get tables from an environment."""
-        self._source = node
-        self._declared = declared
-        self._executor = executor
-        self._session = executor.session
+        self._source, self._declared = node, declared
+        self._executor, self._session = executor, executor.session
         self._name = ""
-
-    @property
-    def _node(self) -> Node:
-        return self._source.node() if isinstance(self._source, PlannedQuery) else self._source
 
     def __str__(self) -> str:
         """Return a name of the table for SQL: ``t_env.sql_query(f"SELECT id FROM {table}")``."""

@@ -25,7 +25,7 @@ from flintstream.table._session.elements import table_of_elements
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.answers import DONE, Answer
-from flintstream.table._sql.statements import InsertSet, planned_query, query
+from flintstream.table._sql.statements import InsertSet, planned_query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -137,7 +137,7 @@ class TableEnvironment(Declarations, Catalogs):
         self._session = self._executor.session
         names = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self._session.catalog = CatalogManager(*names)
-        self._session.query = partial(query, self._session)
+        self._session.query = lambda sql: planned_query(self._session, sql).node()
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:

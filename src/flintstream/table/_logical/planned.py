@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.table._deep_stack import deep
@@ -12,24 +13,39 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
 
 
+@dataclass
 class PlannedQuery:
     """A query with its plan: Flink reads time zones and other settings when a query is planned to run.
 
     >>> settings = {"zone": "UTC"}
-    >>> query = PlannedQuery(settings.copy, lambda: settings["zone"])
+    >>> query = PlannedQuery("UTC", settings.copy(), settings.copy, lambda: settings["zone"])
     >>> settings["zone"] = "Asia/Tokyo"
     >>> query.node()
     'Asia/Tokyo'
     """
 
-    def __init__(self, settings: Callable[[], object], plan: Callable[[], Node]) -> None:
-        """Plan the query; ``settings`` returns what the plan depends on."""
-        self._read_settings, self._plan = settings, plan
-        self._settings, self._node = settings(), plan()
+    current: Node
+    """The plan for ``settings``."""
+    settings: object
+    """What it depends on."""
+    read_settings: Callable[[], object]
+    """Returns the settings of now."""
+    plan: Callable[[], Node]
+    """Plans the query for the settings of now."""
 
     def node(self) -> Node:
         """Return the plan for the settings of now."""
-        settings = self._read_settings()
-        if settings != self._settings:
-            self._settings, self._node = settings, deep(self._plan)()
-        return self._node
+        settings = self.read_settings()
+        if settings != self.settings:
+            self.settings, self.current = settings, deep(self.plan)()
+        return self.current
+
+
+class Planned:
+    """What has the plan of a query, which may follow the settings of the session."""
+
+    _source: Node | PlannedQuery
+
+    @property
+    def _node(self) -> Node:
+        return self._source.node() if isinstance(self._source, PlannedQuery) else self._source

@@ -70,16 +70,6 @@ class InsertSet:
 
 
 @deep
-def query(session: Session, sql: str) -> Node:
-    """Return the plan of a query.
-
-    Raises:
-        SqlError: It is not a query, or a wrong one.
-    """
-    return planned_query(session, sql).node()
-
-
-@deep
 def planned_query(session: Session, sql: str) -> PlannedQuery:
     """Return the plan of a query, which follows the settings of the session.
 
@@ -89,7 +79,7 @@ def planned_query(session: Session, sql: str) -> PlannedQuery:
     tokens = Tokens(sql)
     if tokens.peek() not in _QUERIES:
         raise SqlError(f"sql_query() needs a query, but got {tokens.peek()}: use execute_sql() for other statements")
-    return PlannedQuery(lambda: session.settings, _planner(session, tokens))
+    return _plan_query(session, tokens)
 
 
 def _planner(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> Callable[[], Node]:
@@ -113,6 +103,11 @@ def _planner(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> C
         return rename(node, list(columns)) if columns else node
 
     return plan
+
+
+def _plan_query(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> PlannedQuery:
+    plan = _planner(session, tokens, columns)
+    return PlannedQuery(plan(), session.settings, lambda: session.settings, plan)
 
 
 def _query(session: Session, tokens: Tokens) -> Node:
@@ -204,7 +199,7 @@ class Statements:
             columns = names_in_parentheses(tokens) if tokens.peek() == "(" else ()
             comment = tokens.text() if tokens.take("COMMENT") else None
             tokens.expect("AS")
-            planned = PlannedQuery(lambda: self.session.settings, _planner(self.session, tokens, columns))
+            planned = _plan_query(self.session, tokens, columns)
             view = View(planned, tokens.sql, comment)
             catalog.add(name, view, replace=replace, lenient=lenient, temporary=temporary)
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
