@@ -97,7 +97,7 @@ CHANGED_COPIES = frozenset({"__copied__"})
 OF_PYFLINK = frozenset({"cancelled", "completed", "done"})
 IN_PICKLES = frozenset({"_cached", "_unpickled"})
 """Functions that state of earlier releases names."""
-IN_TABLE = 99
+IN_TABLE = 17
 """Functions of ``table`` named by a participle. Lower the number when there are fewer."""
 
 

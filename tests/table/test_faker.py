@@ -15,7 +15,7 @@ pytest.importorskip("faker", reason="the extra 'faker' is not installed: make se
 
 from flintstream.table._connectors.fake.expressions import maker_of
 from flintstream.table._connectors.fake.patterns import matching
-from flintstream.table._connectors.fake.values import known
+from flintstream.table._connectors.fake.values import list_names
 from flintstream.table._errors import SqlError
 
 PUBLIC = """
@@ -55,7 +55,7 @@ ARGUMENTS = {
 
 
 def test_each_name_makes_values():
-    for name in known():
+    for name in list_names():
         given = ARGUMENTS.get(name.partition(".")[2], "'x?#'" if name.endswith("ify") else "")
         make = maker_of(f"#{{{name} {given}}}")
         assert make() not in {None, ""}, name

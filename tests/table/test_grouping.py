@@ -226,7 +226,7 @@ CALLS = [
 
 @given(st.lists(st.none() | st.integers(-5, 5), max_size=12), st.data())
 def test_rows_that_are_taken_back_leave_the_aggregates_of_the_others(values, data):
-    code = aggregation(CALLS, retracts=True).compiled()
+    code = aggregation(CALLS, retracts=True).compile_code()
     gone = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True) if values else st.just([]))
     group = code["start"]()
     for value in values:
@@ -242,7 +242,7 @@ def test_rows_that_are_taken_back_leave_the_aggregates_of_the_others(values, dat
 
 @given(*[st.lists(st.none() | st.integers(-5, 5), max_size=8)] * 2)
 def test_merged_windows_have_the_aggregates_of_all_their_rows(first, second):
-    code = aggregation(CALLS, retracts=False).compiled()
+    code = aggregation(CALLS, retracts=False).compile_code()
 
     def grouped(values):
         group = code["start"]()

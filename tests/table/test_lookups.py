@@ -104,13 +104,13 @@ def test_changes_keep_their_kind(env, t_env, shop):
 
 def test_a_block_asks_once_for_its_keys(env, t_env, shop, monkeypatch):
     asked = []
-    found = lookups.LookupJoinOperator._found
+    found = lookups.LookupJoinOperator._find
 
     def count(self, keys):
         asked.extend(keys)
         return found(self, keys)
 
-    monkeypatch.setattr(lookups.LookupJoinOperator, "_found", count)
+    monkeypatch.setattr(lookups.LookupJoinOperator, "_find", count)
     declare(t_env, shop)
     orders(env, t_env, [Row(i, i % 3) for i in range(300)])
     assert len(rows(t_env, f"SELECT n FROM orders AS o {JOIN}")) == 300

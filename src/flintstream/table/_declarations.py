@@ -35,7 +35,7 @@ class Declarations:
         Raises:
             SqlError: There is one of this name, unless ``ignore_if_exists``.
         """
-        return self._session.catalog.add(path_of(path), descriptor._declared(), lenient=bool(ignore_if_exists))
+        return self._session.catalog.add(path_of(path), descriptor._declare(), lenient=bool(ignore_if_exists))
 
     def create_temporary_table(
         self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
@@ -46,7 +46,7 @@ class Declarations:
             SqlError: There is a temporary one of this name, unless ``ignore_if_exists``.
         """
         lenient = bool(ignore_if_exists)
-        self._session.catalog.add(path_of(path), descriptor._declared(), lenient=lenient, temporary=True)
+        self._session.catalog.add(path_of(path), descriptor._declare(), lenient=lenient, temporary=True)
 
     def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
         """Remove a table, and return whether there was one.

@@ -15,7 +15,7 @@ from flintstream.options.tables import COLUMN_WIDTH, SYNC
 from flintstream.table._expressions.expr import Column
 from flintstream.table._plan import edges
 from flintstream.table._plan.narrowing import narrow
-from flintstream.table._plan.translate import GeneratedOperator, then, translate
+from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate
 from flintstream.table._session.session import Session
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.statements import Statements
@@ -60,7 +60,7 @@ class Executor:
             if rows is not None:
                 names, types = [column.name for column in rows.columns], [column.type for column in rows.columns]
                 schema = Schema.new_builder().from_fields(names, types).build()
-            return catalog.add_unnamed(path_or_descriptor._declared(schema))
+            return catalog.add_unnamed(path_or_descriptor._declare(schema))
         path = path_of(path_or_descriptor)
         catalog.find(path)
         return path
@@ -105,6 +105,6 @@ class Executor:
         row = edges.rows_of(node.columns, changelog=node.changelog)
         code = edges.at_rowtime(node.columns, row) if timed else edges.both(row)
         with self.session.own_parallelism():
-            rows = then(translate(narrow(node), self.env), "Rows", GeneratedOperator(*code))
+            rows = add_operator(translate(narrow(node), self.env), "Rows", GeneratedOperator(*code))
         transformation_of(rows).output_type = None
         return rows

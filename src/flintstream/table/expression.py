@@ -102,7 +102,7 @@ def apply(name: str, *arguments: object) -> Expression:
     return Expression(s.Apply(None, name, tuple(syntax_of(argument) for argument in arguments)))
 
 
-def given(*arguments: object) -> list[Any]:
+def without_none(*arguments: object) -> list[Any]:
     """Return the arguments up to the first None, which stands for one that is left out."""
     return list(takewhile(lambda argument: argument is not None, arguments))
 
@@ -277,7 +277,7 @@ class Expression(JsonMethods):
         >>> print(col("n").percentile(0.5))
         PERCENTILE(n, 0.5)
         """
-        more = tuple(map(syntax_of, given(percentage, frequency)))
+        more = tuple(map(syntax_of, without_none(percentage, frequency)))
         return Expression(s.Aggregate(None, "PERCENTILE", self._syntax, more=more))
 
     def as_argument(self, name: str) -> Expression:
@@ -350,7 +350,7 @@ class Expression(JsonMethods):
 
     def __repr__(self) -> str:
         """Return the text of the expression."""
-        return f"Expression({deep(_shown)(self._syntax)})"
+        return f"Expression({deep(_show)(self._syntax)})"
 
 
 def _size(unit: str, number: s.Syntax) -> s.Value:
@@ -370,17 +370,17 @@ _UNITS = {
 }  # fmt: skip
 
 
-def _shown(syntax: s.Syntax) -> str:
+def _show(syntax: s.Syntax) -> str:
     if isinstance(syntax, s.Name):
         return ".".join(syntax.parts)
     if isinstance(syntax, s.Value):
         return repr(syntax.value)
     if isinstance(syntax, s.Alias):
-        return f"{_shown(syntax.argument)} AS {', '.join(syntax.names)}"
+        return f"{_show(syntax.argument)} AS {', '.join(syntax.names)}"
     if isinstance(syntax, s.Aggregate):
-        return f"{syntax.function}({'*' if syntax.argument is None else _shown(syntax.argument)})"
+        return f"{syntax.function}({'*' if syntax.argument is None else _show(syntax.argument)})"
     if isinstance(syntax, s.Apply):
-        parts = [_shown(argument) for argument in syntax.arguments]
+        parts = [_show(argument) for argument in syntax.arguments]
         infix = len(parts) == 2 and not syntax.function[:1].isalpha()
         return f" {syntax.function} ".join(parts) if infix else f"{syntax.function}({', '.join(parts)})"
     return type(syntax).__name__

@@ -77,7 +77,7 @@ class Schema:
         """Return the hash of the text."""
         return hash(str(self))
 
-    def _declared(self, options: dict[str, str] | None = None, **more: Any) -> DeclaredTable:
+    def _declare(self, options: dict[str, str] | None = None, **more: Any) -> DeclaredTable:
         watermark = "" if self._watermark is None else sql_text(self._watermark[1]) or ""
         return DeclaredTable(self._columns, options or {}, self._watermark, self._key, watermark_text=watermark, **more)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import SqlError, unsupported
-from flintstream.table._logical.nodes import explained
+from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._session.inserts import Insert
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class StatementSet:
     def explain(self, *extra_details: object) -> str:
         """Return the plans as text."""
         return "== Optimized Execution Plan ==\n" + "".join(
-            "\n".join(explained(insert.node)) + "\n\n" for insert in self._inserts
+            "\n".join(explain_lines(insert.node)) + "\n\n" for insert in self._inserts
         )
 
     def print_explain(self, *extra_details: object) -> None:

@@ -13,12 +13,12 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
-from flintstream.table._logical.nodes import explained
+from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._logical.planned import Planned
-from flintstream.table._plan.build import calc, correlated, filtered, rename, union_all
-from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, joined, with_condition
+from flintstream.table._plan.build import add_filter, calc, correlate, rename, union_all
+from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
 from flintstream.table._plan.sets import combine
-from flintstream.table._plan.sorting import a_part, ordered
+from flintstream.table._plan.sorting import a_part, sort_rows
 from flintstream.table._results.pandas import data_frame
 from flintstream.table._steps.grouped import (
     AggregatedTable,
@@ -27,9 +27,9 @@ from flintstream.table._steps.grouped import (
     GroupedTable,
     GroupWindowedTable,
     WindowGroupedTable,
-    listed,
+    list_items,
 )
-from flintstream.table._steps.names import named
+from flintstream.table._steps.names import name_items
 from flintstream.table._steps.over import OverWindowedTable
 from flintstream.table._syntax import scalar as s
 from flintstream.table.catalog import resolve_schema
@@ -196,17 +196,17 @@ class Table(Planned):
         Raises:
             SqlError: A column or function is unknown.
         """
-        items = listed(self, fields)
+        items = list_items(self, fields)
         if any(map(aggregates_in, items)):
             return GroupedTable(self, []).select(*fields)
-        return self._with(calc(self._node, resolve_items(named(items), self._scope())))
+        return self._with(calc(self._node, resolve_items(name_items(items), self._scope())))
 
     @deep
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
         condition = resolve(syntax_of(predicate), self._scope())
         node, rest = with_condition(self._session.settings, self._node, condition)
-        return self._with(node if rest is None else filtered(node, rest))
+        return self._with(node if rest is None else add_filter(node, rest))
 
     where = filter  # noqa: A003 - the method
 
@@ -250,10 +250,10 @@ class Table(Planned):
             syntax = syntax_of(field)
             if not isinstance(syntax, s.Alias) or not isinstance(syntax.argument, s.Name):
                 raise SqlError(f"rename_columns() needs col(...).alias(...), but got {field!r}")
-            names[names.index(self._known(syntax.argument.parts[0]))] = syntax.names[0]
+            names[names.index(self._check_name(syntax.argument.parts[0]))] = syntax.names[0]
         return self._with(rename(self._node, names))
 
-    def _known(self, name: str) -> str:
+    def _check_name(self, name: str) -> str:
         names = [column.name for column in self._node.columns]
         if name not in names:
             raise ColumnNotFoundError((name,), suggestion=nearest(name, names))
@@ -261,7 +261,7 @@ class Table(Planned):
 
     def drop_columns(self, *fields: Expression) -> Table:
         """Return the table without some columns."""
-        dropped = {self._known(getattr(syntax_of(field), "parts", ("",))[0]) for field in fields}
+        dropped = {self._check_name(getattr(syntax_of(field), "parts", ("",))[0]) for field in fields}
         return self._with(calc(self._node, [item for item in self._items() if item.name not in dropped]))
 
     def union_all(self, right: Table) -> Table:
@@ -307,7 +307,7 @@ class Table(Planned):
                 word, (syntax,) = syntax.function, syntax.arguments
             descending = word == "DESC"
             keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
-        return self._with(ordered(self._session.settings, self._node, keys))
+        return self._with(sort_rows(self._session.settings, self._node, keys))
 
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones of the order.
@@ -360,7 +360,7 @@ class Table(Planned):
         session = self._session
         scope = session.scope((*self._node.columns, *right._node.columns))
         condition = None if predicate is None else resolve_condition(syntax_of(predicate), scope, "join", None)
-        return self._with(joined(session.settings, self._node, right._node, kind, condition))
+        return self._with(join_tables(session.settings, self._node, right._node, kind, condition))
 
     def join_lateral(self, table_function_call: object) -> Table:
         """Return each row joined with the rows that a table function returns for it.
@@ -422,10 +422,10 @@ class Table(Planned):
         [('be',), ('to',)]
         """
         call = Call(self, func)
-        return call.table._produced(call)
+        return call.table._with_table_function(call)
 
     @deep
-    def _produced(self, call: Call) -> Table:
+    def _with_table_function(self, call: Call) -> Table:
         """Return only the rows of a table function."""
         node = self._lateral(Expression(call.syntax), outer=False)._node
         items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)][len(self._node.columns) :]
@@ -481,7 +481,7 @@ class Table(Planned):
         if function is None or not isinstance(syntax, (s.Invoke, s.Apply)):
             raise SqlError(f"join_lateral() needs a call of a table function, but got {given!r}")
         arguments = [resolve(argument, self._scope()) for argument in syntax.arguments]
-        node = correlated(self._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
+        node = correlate(self._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
         return self._with(node)
 
     def group_by(self, *fields: Expression) -> GroupedTable:
@@ -571,7 +571,7 @@ class Table(Planned):
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
-        return "== Optimized Execution Plan ==\n" + "\n".join(explained(self._node)) + "\n"
+        return "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(self._node)) + "\n"
 
     def execute(self) -> TableResult:
         """Run a job that computes the rows."""

@@ -94,7 +94,7 @@ class TableDescriptor:
     def _parts(self) -> tuple[object, ...]:
         return self._schema, self._options, self._partitions, self._comment
 
-    def _declared(self, default: Schema | None = None) -> DeclaredTable:
+    def _declare(self, default: Schema | None = None) -> DeclaredTable:
         """Return the declaration; a sink without a schema has that of the rows which it gets."""
         schema = self._schema or default
         if schema is None:
@@ -102,7 +102,7 @@ class TableDescriptor:
                 f"the descriptor of a table for the connector '{self._options.get('connector')}' has no schema: "
                 "add schema(Schema.new_builder()...build())"
             )
-        return schema._declared(dict(self._options), partitions=tuple(self._partitions), comment=self._comment)
+        return schema._declare(dict(self._options), partitions=tuple(self._partitions), comment=self._comment)
 
     class Builder:
         """Collects the parts of a table."""

@@ -253,7 +253,7 @@ class TableEnvironment(Declarations, Catalogs):
         return Table(by_fields(stream, [syntax_of(field) for field in fields]), self._executor)
 
     def _with_schema(self, stream: DataStream, schema: Schema, kind: str = "", *, upserts: bool = False) -> Table:
-        declared = schema._declared()
+        declared = schema._declare()
         node, order = physical(stream, declared, self._session.zone, kind, upserts=upserts)
         return Table(self._session.completed("stream", declared, node, order), self._executor, declared)
 
@@ -321,7 +321,7 @@ class StreamTableEnvironment(TableEnvironment):
             SqlError: The mode needs a primary key, or the schema does not fit the stream.
         """
         upserts = changelog_mode is not None and changelog_mode._upserts
-        if upserts and (schema is None or not schema._declared().primary_key):
+        if upserts and (schema is None or not schema._declare().primary_key):
             raise SqlError(f"{changelog_mode!r} has updates without the old row: the schema needs a primary key")
         if schema is not None:
             return self._with_schema(data_stream, schema, edges.KIND, upserts=upserts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._text.leaving import write_text
 from flintstream.table._catalog.identifiers import ObjectIdentifier
 from flintstream.table._errors import unsupported
-from flintstream.table._logical.nodes import explained
+from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._session.inserts import Insert
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class TablePipeline:
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
-        return "== Optimized Execution Plan ==\n" + "\n".join(explained(self._node)) + "\n"
+        return "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(self._node)) + "\n"
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plan.

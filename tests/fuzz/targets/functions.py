@@ -21,7 +21,7 @@ from flintstream.common._text.java import narrow
 from flintstream.common._types import data_types as t
 from flintstream.common.types import _make_row
 from flintstream.errors import FlintstreamError
-from flintstream.table._expressions.codegen import compiled, source
+from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.helpers import fit
@@ -181,7 +181,7 @@ class Functions(Target):
         for position, word in given["words"]:
             arguments.insert(position, s.Value(None, word, T.STRING() if word is not None else t.NullType()))
         expression = resolve(_syntax(function, tuple(arguments)), Scope(columns, zone=given["zone"]))
-        run = compiled(source([expression], None, stamped=False))
+        run = compile_source(source([expression], None, stamped=False))
         found: list[Any] = []
         try:
             run([tuple(values)], found.append)

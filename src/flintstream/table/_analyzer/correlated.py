@@ -14,9 +14,9 @@ from flintstream.table._expressions.operators import comparison, distinct_from
 from flintstream.table._expressions.resolver import resolve, resolve_condition
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.build import filtered, widen
+from flintstream.table._plan.build import add_filter, widen
 from flintstream.table._plan.conditions import both, taken_apart
-from flintstream.table._plan.joins import INNER, LEFT, joined, with_condition
+from flintstream.table._plan.joins import INNER, LEFT, join_tables, with_condition
 from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ class Rows:
             self, own=(*self.own, *(item for item in made if item not in across)), across=(*self.across, *across)
         )
 
-    def filtered(self, settings: PlannerSettings) -> tuple[Node, Expr | None]:
+    def apply_conditions(self, settings: PlannerSettings) -> tuple[Node, Expr | None]:
         """Return the rows, and the condition that is left of their own ones."""
         return with_condition(settings, self.node, both(self.own, settings.zone))
 
     def complete(self, settings: PlannerSettings) -> Node:
         """Return the rows that meet their own conditions."""
-        node, rest = self.filtered(settings)
-        return node if rest is None else filtered(node, rest)
+        node, rest = self.apply_conditions(settings)
+        return node if rest is None else add_filter(node, rest)
 
     def reads_outer_row(self, items: Sequence[s.Syntax]) -> bool:
         """Return whether the rows, or expressions on them, depend on the outer row."""
@@ -103,7 +103,7 @@ def value_for_each_row(
         SqlError: The value is neither aggregated nor a column of the outer row.
         UnsupportedClauseError: An aggregate reads the outer row.
     """
-    inner, own, outer_keys, strict = _keyed(settings, node, scope, rows)
+    inner, own, outer_keys, strict = _add_keys(settings, node, scope, rows)
     item = item.argument if isinstance(item, s.Alias) else item
     aggregates = list(_aggregates(item))
     if not aggregates:
@@ -118,7 +118,7 @@ def value_for_each_row(
     right = tuple(Column(name, c.type.nullable()) for name, c in zip(names, grouped.columns, strict=True))
     renamed = Calc(right, grouped, tuple(Ref(c.type, i) for i, c in enumerate(grouped.columns)))
     equal = [_equal(a, Ref(right[i].type, width + i), settings.zone, strict=strict) for i, a in enumerate(outer_keys)]
-    node = joined(settings, node, renamed, LEFT, both(equal, settings.zone))
+    node = join_tables(settings, node, renamed, LEFT, both(equal, settings.zone))
     scope = scope.of(node.columns)
     columns = {id(element): name for element, name in zip(aggregates, names[len(keys) :], strict=True)}
 
@@ -142,7 +142,9 @@ def value_for_each_row(
     return node, scope, found
 
 
-def _keyed(settings: PlannerSettings, node: Node, scope: Scope, rows: Rows) -> tuple[Node, Scope, Sequence[Expr], bool]:
+def _add_keys(
+    settings: PlannerSettings, node: Node, scope: Scope, rows: Rows
+) -> tuple[Node, Scope, Sequence[Expr], bool]:
     """Return the rows of a query with columns for what they share with outer rows, which is also returned.
 
     And whether these are equal only if they are not None.
@@ -161,7 +163,7 @@ def _keyed(settings: PlannerSettings, node: Node, scope: Scope, rows: Rows) -> t
     different = Grouping(settings, outer_values, scope.of(columns, ()), names).plan(names, None, "")
     places = {i: len(inner.columns) + at for at, i in enumerate(read)}
     conditions = [_before_outer_values(item, places) for item in rows.across]
-    inner = joined(settings, inner, different, INNER, both(conditions, settings.zone))
+    inner = join_tables(settings, inner, different, INNER, both(conditions, settings.zone))
     return inner, rows.scope.of(inner.columns), chosen, False
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._analyzer.over import FULL_NAMES, given, selected
+from flintstream.table._analyzer.over import FULL_NAMES, list_of, select_items
 from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
@@ -17,9 +17,9 @@ from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.percentiles import percentile_type
 from flintstream.table._expressions.resolver import resolve, resolve_condition
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.build import filtered
+from flintstream.table._plan.build import add_filter
 from flintstream.table._plan.expand import Copy, Expanded
-from flintstream.table._plan.grouping import Windowed, grouped
+from flintstream.table._plan.grouping import Windowed, group_rows
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 
@@ -157,13 +157,13 @@ class Grouping:
         Raises:
             SqlError: An expression is neither grouped nor aggregated.
         """
-        made = [self._named(item, f"{unnamed}{i}") for i, item in enumerate(self._list(items))]
-        condition, qualified = (list(map(self.above, part)) for part in (given(having), given(qualify)))
+        made = [self._with_name(item, f"{unnamed}{i}") for i, item in enumerate(self._list(items))]
+        condition, qualified = (list(map(self.above, part)) for part in (list_of(having), list_of(qualify)))
         node = self._group()
         scope = self.scope.of(node.columns, ())
         for item in condition:
-            node = filtered(node, resolve_condition(item, scope, "HAVING", item.place))
-        return selected(self.settings, node, scope, made, qualify=next(iter(qualified), None))
+            node = add_filter(node, resolve_condition(item, scope, "HAVING", item.place))
+        return select_items(self.settings, node, scope, made, qualify=next(iter(qualified), None))
 
     def _list(self, items: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []
@@ -179,7 +179,7 @@ class Grouping:
                 found.append(item)
         return found
 
-    def _named(self, item: s.Syntax, unnamed: str) -> s.Syntax:
+    def _with_name(self, item: s.Syntax, unnamed: str) -> s.Syntax:
         if isinstance(item, s.Alias):
             return replace(item, argument=self.above(item.argument))
         return s.Alias(item.place, self.above(item), (item.parts[-1] if isinstance(item, s.Name) else unnamed,))
@@ -213,7 +213,7 @@ class Grouping:
         window = self.window
         times = () if window is None else window.columns[-3:]
         spec = None if window is None else window.spec
-        return grouped(self.settings, input_, len(columns), tuple(calls), (*columns, *results, *times), spec)
+        return group_rows(self.settings, input_, len(columns), tuple(calls), (*columns, *results, *times), spec)
 
     def _key(self, index: int, key: Expr) -> Column:
         name = f"$k{index}"

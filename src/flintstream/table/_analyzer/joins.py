@@ -9,7 +9,7 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.operators import logic
 from flintstream.table._expressions.resolver import Item, resolve, resolve_condition
 from flintstream.table._plan.build import calc
-from flintstream.table._plan.joins import FULL, RIGHT, join_version, joined
+from flintstream.table._plan.joins import FULL, RIGHT, join_tables, join_version
 from flintstream.table._syntax import scalar as s
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def joined_table(
         time = resolve(join.time, scope)
         made: Node = join_version(settings, node, other, join.kind, condition, time, join.right.place)
         return made, wide.of(made.columns)
-    found = joined(settings, node, other, join.kind, condition)
+    found = join_tables(settings, node, other, join.kind, condition)
     if using:
         return _merge(found, len(node.columns), using, wide)
     return found, wide.of(found.columns)

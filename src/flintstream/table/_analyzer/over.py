@@ -12,7 +12,7 @@ from flintstream.table._expressions.resolver import resolve, resolve_condition, 
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
-from flintstream.table._plan.build import calc, distinct_names, filtered, widen
+from flintstream.table._plan.build import add_filter, calc, distinct_names, widen
 from flintstream.table._plan.conditions import both
 from flintstream.table._plan.over import limit_ranks, over, without_unused_number
 from flintstream.table._syntax import scalar as s
@@ -32,7 +32,7 @@ MOVED = ("LAG", "LEAD")
 FULL_NAMES = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}
 
 
-def selected(
+def select_items(
     settings: PlannerSettings,
     node: Node,
     scope: Scope,
@@ -46,15 +46,15 @@ def selected(
     Raises:
         SqlError: A window has no order, or a frame that cannot be.
     """
-    node, scope, found, condition = _with_windows(settings, node, scope, [*items, *given(qualify)], condition)
+    node, scope, found, condition = _with_windows(settings, node, scope, [*items, *list_of(qualify)], condition)
     if qualify is not None:
         wanted = resolve_condition(found.pop(), scope, "QUALIFY", qualify.place)
-        condition = both([*given(condition), wanted], settings.zone)
+        condition = both([*list_of(condition), wanted], settings.zone)
     node, condition = limit_ranks(node, condition, settings.zone)
     return without_unused_number(calc(node, distinct_names(resolve_items(found, scope, unnamed)), condition))
 
 
-def given(item: T | None) -> list[T]:
+def list_of(item: T | None) -> list[T]:
     """Return a list of what is there."""
     return [] if item is None else [item]
 
@@ -70,17 +70,17 @@ def _with_windows(
     if not groups:
         return node, scope, list(items), condition
     if condition is not None:
-        node = filtered(node, condition)
+        node = add_filter(node, condition)
     names: dict[int, str] = {}
     for calls in groups.values():
         node, scope = _with_window(settings, node, scope, calls, names)
 
-    def replaced(syntax: s.Syntax) -> s.Syntax:
+    def replace_window(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Over):
             return s.Name(syntax.place, (names[id(syntax)],))
-        return s.map_syntax(syntax, replaced)
+        return s.map_syntax(syntax, replace_window)
 
-    return node, scope, list(map(replaced, items)), None
+    return node, scope, list(map(replace_window, items)), None
 
 
 def with_names(syntax: s.Syntax, items: Sequence[s.Syntax], scope: Scope) -> s.Syntax:
@@ -88,12 +88,12 @@ def with_names(syntax: s.Syntax, items: Sequence[s.Syntax], scope: Scope) -> s.S
     meanings = {item.names: item.argument for item in items if isinstance(item, s.Alias)}
     own = {(column.name,) for column in scope.columns}
 
-    def meant(part: s.Syntax) -> s.Syntax:
+    def expand_name(part: s.Syntax) -> s.Syntax:
         if isinstance(part, s.Name):
             return part if part.parts in own else meanings.get(part.parts, part)
-        return s.map_syntax(part, meant)
+        return s.map_syntax(part, expand_name)
 
-    return meant(syntax)
+    return expand_name(syntax)
 
 
 def _windows_in(syntax: s.Syntax) -> Iterator[s.Over]:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from flintstream.table._analyzer.correlated import Rows
 from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._analyzer.joins import joined_table
-from flintstream.table._analyzer.over import selected, with_names
+from flintstream.table._analyzer.over import select_items, with_names
 from flintstream.table._analyzer.subqueries import filter_rows, with_values
 from flintstream.table._analyzer.unnest import unnest
-from flintstream.table._analyzer.windows import group_window, is_group_window, windowed
+from flintstream.table._analyzer.windows import add_windows, group_window, is_group_window
 from flintstream.table._errors import SqlError, at, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._plan.build import correlated, filtered, rename, union_all, values
+from flintstream.table._plan.build import add_filter, correlate, rename, union_all, values
 from flintstream.table._plan.sets import combine
-from flintstream.table._plan.sorting import ordered
+from flintstream.table._plan.sorting import sort_rows
 from flintstream.table._syntax import queries as q
 from flintstream.table._syntax import scalar as s
 
@@ -68,7 +68,7 @@ class QueryPlanner:
         if isinstance(query, q.With):
             return self._with(query)
         if isinstance(query, q.Window):
-            return windowed(self.plan(query.table), query, self.settings.zone)
+            return add_windows(self.plan(query.table), query, self.settings.zone)
         if isinstance(query, q.Values):
             rows = [tuple(resolve(cell, self.base) for cell in row) for row in query.rows]
             return values(rows, [f"EXPR${i}" for i in range(len(rows[0]))], self.settings.zone, query.place)
@@ -101,7 +101,7 @@ class QueryPlanner:
                 raise SqlError(f"ORDER BY{at(query.place)} has no column {key + 1}: the query has {width}")
             listed.append((Ref(node.columns[key].type, key), descending, none))
         part = (query.skipped, query.limit)
-        return ordered(self.settings, node, listed, part, width=width, place=query.place).checked()
+        return sort_rows(self.settings, node, listed, part, width=width, place=query.place).checked()
 
     def rows(self, query: q.Select, *, correlated: bool = False) -> Rows:
         """Return the rows of FROM for which WHERE holds, which may read the outer query if the query is correlated."""
@@ -126,7 +126,7 @@ class QueryPlanner:
 
     def select(self, query: q.Select, rows: Rows) -> Node:
         """Return what SELECT makes of rows."""
-        node, condition = rows.filtered(self.settings)
+        node, condition = rows.apply_conditions(self.settings)
         scope = rows.scope
         items = list(query.items)
         if any(map(s.has_query, items)):
@@ -137,7 +137,7 @@ class QueryPlanner:
         if grouped or any(map(aggregates_in, (*items, *conditions))):
             found = self._group(node, scope, query, items, condition, qualify)
         else:
-            found = selected(self.settings, node, scope, items, condition, qualify)
+            found = select_items(self.settings, node, scope, items, condition, qualify)
         return distinct(self.settings, found, self.base) if query.distinct else found
 
     def _group(
@@ -164,7 +164,7 @@ class QueryPlanner:
         """Return a table in FROM, and its columns."""
         node = _with_columns(self.within(self.base.parent, "a query in FROM that reads").plan(source.table), source)
         for sample in source.samples:
-            node = filtered(node, resolve(sample, self.base))
+            node = add_filter(node, resolve(sample, self.base))
         return node, self.base.of(node.columns, (source.name,) * len(node.columns))
 
     def _table(self, query: q.TableName) -> Node:
@@ -188,7 +188,7 @@ class QueryPlanner:
             )
         arguments = [resolve(argument, scope) for argument in call.arguments]
         outer, zone = call.outer, self.settings.zone
-        found = correlated(node, function, arguments, call.columns, outer=outer, zone=zone, place=call.place)
+        found = correlate(node, function, arguments, call.columns, outer=outer, zone=zone, place=call.place)
         return _next_to(node, scope, found, call.name)
 
 

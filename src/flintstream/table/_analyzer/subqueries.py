@@ -18,7 +18,7 @@ from flintstream.table._logical.nodes import Calc, Values
 from flintstream.table._plan.build import widen
 from flintstream.table._plan.conditions import both
 from flintstream.table._plan.grouping import Grouped
-from flintstream.table._plan.joins import ANTI, INNER, LEFT, SEMI, joined
+from flintstream.table._plan.joins import ANTI, INNER, LEFT, SEMI, join_tables
 from flintstream.table._plan.sorting import Sort
 from flintstream.table._syntax import queries as q
 from flintstream.table._syntax import scalar as s
@@ -110,7 +110,7 @@ def _with_partner(planner: Planner, node: Node, scope: Scope, member: s.Subquery
         for value, column in zip(member.values, columns, strict=True):
             pair = resolve(value, scope), after_outer_row(column, width)
             conditions.append(_compare(sign, pair, settings.zone, member.place, negated=negated))
-    return joined(settings, node, right, ANTI if negated else SEMI, both(conditions, settings.zone))
+    return join_tables(settings, node, right, ANTI if negated else SEMI, both(conditions, settings.zone))
 
 
 def _partners(planner: Planner, scope: Scope, member: s.Subquery) -> tuple[Node, list[Expr], tuple[Expr, ...]]:
@@ -154,7 +154,7 @@ def with_values(
 ) -> tuple[Node, Scope, list[s.Syntax]]:
     """Return a table with a column for the value of each query within expressions, and the expressions on it."""
 
-    def replaced(part: s.Syntax) -> s.Syntax:
+    def replace_query(part: s.Syntax) -> s.Syntax:
         nonlocal node, scope
         if isinstance(part, s.Exists) and _always_has_a_row(part.query):
             part = s.Value(None, True, t.BooleanType(False))
@@ -168,10 +168,10 @@ def with_values(
             else:
                 node, scope, part = _single_value(planner.settings, node, scope, inner.plan(query), part.place)
         else:
-            part = s.map_syntax(part, replaced)
+            part = s.map_syntax(part, replace_query)
         return part
 
-    found = [replaced(item) if s.has_query(item) else item for item in items]
+    found = [replace_query(item) if s.has_query(item) else item for item in items]
     return node, scope, found
 
 
@@ -194,7 +194,7 @@ def _single_value(
     single = value if constant else _single(settings, value, scope)
     name, kind = f"{HIDDEN}{len(scope.columns)}", single.columns[0].type.nullable()
     right = Calc((Column(name, kind),), single, (Ref(kind, 0),))
-    node = joined(settings, node, right, INNER if constant else LEFT, None)
+    node = join_tables(settings, node, right, INNER if constant else LEFT, None)
     return node, scope.of(node.columns), s.Name(None, (name,))
 
 

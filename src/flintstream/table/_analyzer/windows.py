@@ -28,7 +28,7 @@ _NAMES = {
 }
 
 
-def windowed(node: Node, call: q.Window, zone: str) -> Node:
+def add_windows(node: Node, call: q.Window, zone: str) -> Node:
     """Return a table with the columns of its windows.
 
     Raises:
@@ -147,10 +147,10 @@ def group_window(
     )
     tables = {f"{kind}_{part}": name for part, name in _PARTS.items()}
 
-    def replaced(syntax: s.Syntax) -> s.Syntax:
+    def replace_call(syntax: s.Syntax) -> s.Syntax:
         if isinstance(syntax, s.Apply) and syntax.function.upper() in tables:
             return s.Name(syntax.place, (tables[syntax.function.upper()],))
-        return s.map_syntax(syntax, replaced)
+        return s.map_syntax(syntax, replace_call)
 
     def rewrite(given: Sequence[s.Syntax]) -> list[s.Syntax]:
         found: list[s.Syntax] = []
@@ -158,7 +158,7 @@ def group_window(
             if is_group_window(item):
                 found += [s.Name(item.place, (name,)) for name in WINDOW_COLUMNS]
             else:
-                found.append(replaced(item))
+                found.append(replace_call(item))
         return found
 
     moment = t.TimestampType(3, rows)

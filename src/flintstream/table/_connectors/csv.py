@@ -170,7 +170,8 @@ class CsvFiles(StreamFormat[object]):
         """Return a reader of whole files."""
         fields, rules = _Fields(self.schema, self.rules), self.rules
         columns = [
-            fields.column(column.data_type) if column.name in self.need else _unread for column in self.schema.columns
+            fields.column(column.data_type) if column.name in self.need else _ignore_texts
+            for column in self.schema.columns
         ]
         names = tuple(column.name for column in self.schema.columns)
         layout = CsvLayout(
@@ -189,7 +190,7 @@ def _time(text: str) -> dt.time:
     return dt.time.fromisoformat(text[:12])
 
 
-def _unread(texts: list[str]) -> list[object]:
+def _ignore_texts(texts: list[str]) -> list[object]:
     return [None] * len(texts)
 
 

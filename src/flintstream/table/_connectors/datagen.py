@@ -165,10 +165,10 @@ class Datagen(SourceConnector):
             fields.append(field)
             if count is not None:
                 rows = count if rows is None else min(rows, count)
-        return TableSource(generated(fields, rows, options))
+        return TableSource(generator_source(fields, rows, options))
 
 
-def generated(fields: Sequence[GeneratedField], rows: int | None, options: Options) -> Source:
+def generator_source(fields: Sequence[GeneratedField], rows: int | None, options: Options) -> Source:
     """Return the source of rows whose values ``fields`` make, at the rate of a table."""
     rate = options.integer("rows-per-second", 10_000) or 10_000
     return RateLimiterStrategy.per_second(rate).limit(GeneratedRows(fields, rows))

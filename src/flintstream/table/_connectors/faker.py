@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._connectors.contract import SourceConnector, TableSource
 from flintstream.table._connectors.datagen import Field as AnyValue
-from flintstream.table._connectors.datagen import generated
+from flintstream.table._connectors.datagen import generator_source
 from flintstream.table._connectors.fake.expressions import maker_of, text_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
@@ -121,7 +121,7 @@ def _rate(key: str, options: Options) -> float:
     return rate
 
 
-def _checked(field: FakeField, name: str, options: Options) -> None:
+def _check_field(field: FakeField, name: str, options: Options) -> None:
     """Make a value, to see now what would fail in tasks.
 
     Raises:
@@ -129,7 +129,7 @@ def _checked(field: FakeField, name: str, options: Options) -> None:
     """
     for i, part in enumerate(field.parts):
         inner = f"{name}.{field.type.names[i]}" if isinstance(field.type, t.RowType) else name
-        _checked(part, inner, options)
+        _check_field(part, inner, options)
     if field.parts or (not field.expression and field.null_rate == 1):
         return
     try:
@@ -153,7 +153,7 @@ def fake_fields(names: Sequence[str], types: Sequence[DataType], options: Option
     """
     fields = [_field(name, kind, options) for name, kind in zip(names, types, strict=True)]
     for name, field in zip(names, fields, strict=True):
-        _checked(field, name, options)
+        _check_field(field, name, options)
     return fields
 
 
@@ -164,7 +164,7 @@ class Faker(SourceConnector):
         """Return the source."""
         options = table.options
         fields = fake_fields(table.names, table.types, options)
-        made = generated(fields, options.integer("number-of-rows"), options)
+        made = generator_source(fields, options.integer("number-of-rows"), options)
         return TableSource(made, lookup=partial(FakeLookup, fields))
 
 

@@ -252,7 +252,7 @@ class JsonStyle:
 def writer(kind: DataType, style: JsonStyle) -> Write:
     """Return the function that writes a value as JSON."""
     if isinstance(kind, (*TEXTS,)):
-        return _quoted
+        return _quote
     if isinstance(kind, t.BooleanType):
         return lambda value: "true" if value else "false"
     if type(kind) in INTEGERS:
@@ -282,10 +282,10 @@ def writer(kind: DataType, style: JsonStyle) -> Write:
 
 def members(names: Sequence[str], types: Sequence[DataType], style: JsonStyle) -> Sequence[tuple[str, Write]]:
     """Return the quoted name and the writer of each member of an object."""
-    return [(_quoted(name), writer(kind, style)) for name, kind in zip(names, types, strict=True)]
+    return [(_quote(name), writer(kind, style)) for name, kind in zip(names, types, strict=True)]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -294,7 +294,7 @@ def _number(text_of: Write, value: float) -> str:
 
 
 def _map_writer(content: Write, style: JsonStyle) -> Write:
-    literal = _quoted(style.null_literal)
+    literal = _quote(style.null_literal)
 
     def entry(key: object, value: object) -> str:
         if key is None and style.null_key == "FAIL":
@@ -302,7 +302,7 @@ def _map_writer(content: Write, style: JsonStyle) -> Write:
                 f"table '{style.table}': JSON has no NULL as the key of a map: set "
                 f"'{style.prefix}map-null-key.mode' to DROP or LITERAL"
             )
-        name = literal if key is None else _quoted(str(key))
+        name = literal if key is None else _quote(str(key))
         return f"{name}:{'null' if value is None else content(value)}"
 
     def write(value: dict[object, object]) -> str:

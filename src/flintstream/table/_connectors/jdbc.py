@@ -86,7 +86,7 @@ def _database(options: Options) -> Database:
     return database_of(url, user, options.text("password"), 60, options.text("driver"))
 
 
-def quoted(name: str, grammar: Grammar) -> str:
+def quote_name(name: str, grammar: Grammar) -> str:
     """Return a name of a table or column in the quotes of a database; ``schema.table`` are two names."""
     if grammar is Grammar.POSTGRESQL:
         return name  # as Flink: names in small letters are found whatever their case in the declaration is
@@ -101,8 +101,8 @@ def _scan(table: ConnectorTable, database: Database) -> JdbcScan:
     options, physical = table.options, table.columns
     options.of_sources(*_SOURCE_ONLY)
     options.of_sinks(*_SINK_ONLY)
-    names = ", ".join(quoted(item.name, database.grammar) for item in physical)
-    target = quoted(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
+    names = ", ".join(quote_name(item.name, database.grammar) for item in physical)
+    target = quote_name(options.required("table-name"), database.grammar).replace("{", "{{").replace("}", "}}")
     query = f"SELECT {names.replace('{', '{{').replace('}', '}}')} FROM {target}"  # noqa: S608 - quoted
     column = options.text("scan.partition.column")
     given = {key: options.integer(f"scan.partition.{key}") for key in ("num", "lower-bound", "upper-bound")}
@@ -114,7 +114,7 @@ def _scan(table: ConnectorTable, database: Database) -> JdbcScan:
     ranges: list[tuple[int, int]] = []
     if column is not None:
         ranges = _ranges(given["lower-bound"] or 0, given["upper-bound"] or 0, given["num"] or 1, options)
-        query += f" WHERE {quoted(column, database.grammar)} BETWEEN {{low}} AND {{high}}"
+        query += f" WHERE {quote_name(column, database.grammar)} BETWEEN {{low}} AND {{high}}"
     row_reader(table.types)
     return JdbcScan(database, query, ranges, partial(row_reader, table.types))
 
@@ -201,10 +201,10 @@ def _timestamp(value: object) -> dt.datetime:
 def _lookup(table: ConnectorTable, keys: Sequence[int]) -> Lookup:
     """Return what finds the rows of a table by the columns at the positions ``keys``."""
     physical, options, database = table.columns, table.options, _database(table.options)
-    names = [quoted(item.name, database.grammar) for item in physical]
+    names = [quote_name(item.name, database.grammar) for item in physical]
     lookup = JdbcLookup(
         database,
-        quoted(options.required("table-name"), database.grammar),
+        quote_name(options.required("table-name"), database.grammar),
         ", ".join(names),
         [names[i] for i in keys],
         [_adapter(physical[i].type, database) for i in keys],
@@ -300,11 +300,11 @@ def _output(table: ConnectorTable, database: Database) -> JdbcRows:
         "interval_ms": _interval(options),
         "max_retries": options.integer("sink.max-retries", 3) or 0,
     }
-    target = quoted(options.required("table-name"), database.grammar)
+    target = quote_name(options.required("table-name"), database.grammar)
     output = JdbcOutput(_insert(target, names, keys, database, options), _rows(columns), database, **settings)
     if not keys:
         return JdbcRows(output, None, ())
-    where = " AND ".join(f"{quoted(item, database.grammar)} = ?" for item in keys)
+    where = " AND ".join(f"{quote_name(item, database.grammar)} = ?" for item in keys)
     positions = [names.index(item) for item in keys]
     delete = f"DELETE FROM {target} WHERE {where}"  # noqa: S608 - quoted
     return JdbcRows(output, JdbcOutput(delete, _rows([columns[i] for i in positions]), database, **settings), positions)
@@ -321,7 +321,7 @@ def _rows(columns: Sequence[Column]) -> Any:
 
 def _insert(target: str, names: Sequence[str], keys: Sequence[str], database: Database, options: Options) -> str:
     grammar = database.grammar
-    columns = [quoted(item, grammar) for item in names]
+    columns = [quote_name(item, grammar) for item in names]
     plain = f"INSERT INTO {target} ({', '.join(columns)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
     if not keys:
         return plain
@@ -331,7 +331,7 @@ def _insert(target: str, names: Sequence[str], keys: Sequence[str], database: Da
         updates = ", ".join(f"{other} = VALUES({other})" for other in others) or f"{same} = {same}"
         return f"{plain} ON DUPLICATE KEY UPDATE {updates}"
     if grammar in {Grammar.POSTGRESQL, Grammar.SQLITE}:
-        conflict = ", ".join(quoted(key, grammar) for key in keys)
+        conflict = ", ".join(quote_name(key, grammar) for key in keys)
         updates = ", ".join(f"{other} = EXCLUDED.{other}" for other in others)
         return f"{plain} ON CONFLICT ({conflict}) DO {f'UPDATE SET {updates}' if updates else 'NOTHING'}"
     raise unsupported(

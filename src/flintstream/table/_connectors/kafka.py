@@ -108,9 +108,9 @@ class RecordReader(KafkaRecordDeserializationSchema["Row"]):
         value = value_of(record.value)
         if value is None or plain:
             return value
-        return self.assembled(record, value, key_of)
+        return self.assemble(record, value, key_of)
 
-    def assembled(self, record: KafkaRecord, value: Row, key_of: Decode | None) -> Row:
+    def assemble(self, record: KafkaRecord, value: Row, key_of: Decode | None) -> Row:
         """Return the columns of value, key and metadata in their order."""
         key = () if key_of is None or record.key is None else key_of(record.key)
         return tuple(
@@ -141,7 +141,7 @@ class _ChangeReader(RecordReader):
             return None
         if plain:
             return tuple([(*row, kind) for row, kind in found])
-        return tuple([(*self.assembled(record, row, key_of), kind) for row, kind in found])
+        return tuple([(*self.assemble(record, row, key_of), kind) for row, kind in found])
 
 
 class Fields(NamedTuple):

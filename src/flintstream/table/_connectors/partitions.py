@@ -43,7 +43,7 @@ def check(table: ConnectorTable) -> None:
         raise SqlError(f"table '{table.name}': PARTITIONED BY leaves no column for the files")
 
 
-def _escaped(value: object, default: str) -> str:
+def _escape(value: object, default: str) -> str:
     text = "" if value is None else helpers.row_text(value)
     return _UNSAFE.sub(lambda m: f"%{ord(m[0]):02X}", text) if text else default
 
@@ -57,7 +57,7 @@ class Directories(BucketAssigner):
 
     def get_bucket_id(self, element: Any, context: object) -> str:
         """Return the directory."""
-        return "/".join([f"{key}={_escaped(element[i], self.default)}" for key, i in self.keys])
+        return "/".join([f"{key}={_escape(element[i], self.default)}" for key, i in self.keys])
 
 
 class WithoutKeys(BulkWriterFactory[object]):

@@ -10,7 +10,7 @@ from flintstream.common.time import Duration
 from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator, WatermarkStrategy
 from flintstream.options.units import parse_nanos
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions.codegen import compiled
+from flintstream.table._expressions.codegen import compile_source
 from flintstream.table._expressions.time_helpers import millis
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ComputedTime(TimestampAssigner[object]):
     def moment(self, value: object) -> datetime | None:
         """Return the time."""
         if self._run is None:
-            self._run = compiled(self.code)
+            self._run = compile_source(self.code)
         found: list[tuple[Any]] = []
         self._run((value,), found.append)
         return found[0][0]  # type: ignore[no-any-return]

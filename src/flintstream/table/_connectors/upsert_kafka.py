@@ -62,6 +62,6 @@ class _NewestRows(RecordReader):
         value_of, key_of, _ = self.ready()
         if record.value is None:
             nothing = (None,) * (1 + max((what for source, what in self.order if source == "value"), default=0))
-            return (*self.assembled(record, nothing, key_of), DELETE)
+            return (*self.assemble(record, nothing, key_of), DELETE)
         value = value_of(record.value)
-        return None if value is None else (*self.assembled(record, value, key_of), UPDATE_AFTER)
+        return None if value is None else (*self.assemble(record, value, key_of), UPDATE_AFTER)

@@ -144,7 +144,7 @@ def _average(call: AggregateCall) -> _Part:
 def _extreme(call: AggregateCall, *, retracts: bool) -> _Part:
     if retracts:
         function = "min" if call.name == "MIN" else "max"
-        return _counted(f"({function}({{0}}) if {{0}} else None)")
+        return _count_part(f"({function}({{0}}) if {{0}} else None)")
     sign = "<" if call.name == "MIN" else ">"
     return _Part(
         ["None"],
@@ -155,7 +155,7 @@ def _extreme(call: AggregateCall, *, retracts: bool) -> _Part:
     )
 
 
-def _counted(result: str) -> _Part:
+def _count_part(result: str) -> _Part:
     """Return the code of a function that keeps the number of each value."""
     return _Part(
         ["{}"],
@@ -274,7 +274,7 @@ def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
         part.counts_none = call.option == "NULL"
         return part
     if name == "COLLECT":
-        return _counted("dict({0})")
+        return _count_part("dict({0})")
     return _percentile(call) if name == "PERCENTILE" else _spread(call)
 
 
@@ -304,7 +304,7 @@ class Aggregation:
         for function in self.functions:
             function.close()
 
-    def compiled(self, more: str = "") -> dict[str, Callable[..., Any]]:
+    def compile_code(self, more: str = "") -> dict[str, Callable[..., Any]]:
         """Return the functions by name, and those of ``more``, which may use them."""
         from flintstream.table._expressions import aggregate_helpers, helpers
 
@@ -333,19 +333,19 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
         others = {f"b{i}": f"b[{len(start) + i}]" for i in range(len(part.start))}
         start += part.start
 
-        def filled(lines: Sequence[str], names: dict[str, str] = names, others: dict[str, str] = others) -> list[str]:
+        def fill_in(lines: Sequence[str], names: dict[str, str] = names, others: dict[str, str] = others) -> list[str]:
             return [_fill(line, {**names, **others}) for line in lines]
 
-        adds += _guard(call, filled(part.add), counts, part, retracts=False)
-        removes += _guard(call, filled(part.remove), counts, part, retracts=True)
+        adds += _guard(call, fill_in(part.add), counts, part, retracts=False)
+        removes += _guard(call, fill_in(part.remove), counts, part, retracts=True)
         if call.distinct:
             other = f"b[{int(counts[2:-1])}]"
             merges.append(f"    for key, n in {other}.items():")
             merges.append(f"        v = {'thaw_key(key)' if has_lists(call.argument_type) else 'key'}")
             merges.append(f"        if count_first({counts}, key, n):")
-            merges += [f"            {line}" for line in filled(part.add)]
+            merges += [f"            {line}" for line in fill_in(part.add)]
         else:
-            merges += [f"    {line}" for line in filled(part.merge)]
+            merges += [f"    {line}" for line in fill_in(part.merge)]
         results.append(f"{_fill(part.result, names)}, ")
     text = "\n".join(
         [

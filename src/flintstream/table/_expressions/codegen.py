@@ -172,7 +172,7 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
     return Source(text, generator.names, tuple(generator.functions))
 
 
-def compiled(code: Source) -> Any:
+def compile_source(code: Source) -> Any:
     """Return the function."""
     from flintstream.table._expressions import (
         collection_helpers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._expressions.codegen import compiled, source
+from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Call, Const
 from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable
 
@@ -73,7 +73,7 @@ def _constants(expressions: Sequence[Expr]) -> list[Const | None] | None:
     if converted:
         rows: list[tuple[object, ...]] = []
         try:
-            compiled(source([item for _, item in converted], None, stamped=False))([()], rows.append)
+            compile_source(source([item for _, item in converted], None, stamped=False))([()], rows.append)
         except Exception:  # noqa: BLE001 - each row fails then, if there are rows
             return None
         for (number, item), value in zip(converted, rows[0], strict=True):

@@ -58,7 +58,7 @@ _GROUP = re.compile(r"\(\?(?:<([a-zA-Z][a-zA-Z0-9]*)>|(:|=|!|<=|<!|>)|([idmsuxU]
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})[+?]?")
 
 
-def translated(pattern: str) -> str:
+def translate_pattern(pattern: str) -> str:
     r"""Return a pattern of Java's as Python's module ``re`` takes it.
 
     >>> translated(r"(?<year>\d{4})\Q.\E[a-z&&[^x]]")
@@ -166,7 +166,7 @@ class _Translator:
         if char in {"A", "b", "B"} or char in _FIXED:
             self.at += 2
             return _FIXED.get(char, f"\\{char}")
-        inside, negated = self.escaped()
+        inside, negated = self.read_escape()
         alone = inside[0] in "[(" or inside == _DIGIT or len(inside.lstrip("\\")) <= 1
         return inside if alone and not negated else f"[{'^' if negated else ''}{inside}]"
 
@@ -178,7 +178,7 @@ class _Translator:
         self.at += 1 + len(digits)
         return f"(?:\\{digits})" if int(digits) <= self.total else "(?!)"
 
-    def escaped(self) -> tuple[str, bool]:
+    def read_escape(self) -> tuple[str, bool]:
         """Read an escape; return what stands for it within brackets, and whether that is negated.
 
         A category of Unicode comes as an expression of its own.
@@ -237,7 +237,7 @@ class _Translator:
             elif char == "\\" and self.text.startswith("\\Q", self.at):
                 chars.append(self.escape())
             elif char == "\\":
-                inside, inverse = self.escaped()
+                inside, inverse = self.read_escape()
                 if inverse:
                     wholes.append(f"[^{inside}]")
                 elif inside[0] in "[(" or inside == _DIGIT:

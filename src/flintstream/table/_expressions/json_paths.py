@@ -20,7 +20,7 @@ from flintstream.table._expressions.json_steps import (
     Slice,
     Step,
     Wildcard,
-    compiled,
+    compile_steps,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class JsonPath:
         self._error = ""
         try:
             reader = _Reader(mode[2] if mode else text)
-            self._definite, self._visit, self._functions = compiled(reader.path(), lax=self.lax)
+            self._definite, self._visit, self._functions = compile_steps(reader.path(), lax=self.lax)
         except (ValueError, RecursionError) as error:
             self._error = str(error)
 
@@ -148,7 +148,7 @@ class _Reader:
     def bracket(self) -> Step:
         inner = self.text[self.at + 1 :].lstrip()
         if inner[:1] in {"'", '"'}:
-            return Member(self.quoted())
+            return Member(self.read_quoted())
         if inner[:1] == "?":
             self.at += 1
             reader = FilterReader(self.text, self.text.index("?", self.at) + 1, self.inner)
@@ -173,7 +173,7 @@ class _Reader:
     def inner(self, text: str) -> Callable[[Any, Any], Any]:
         """Return the function of a path within a filter, which begins at the value or at the root."""
         reader = _Reader(text)
-        definite, visit, functions = compiled(reader.path(), lax=True)
+        definite, visit, functions = compile_steps(reader.path(), lax=True)
         from_root = text.startswith("$")
 
         def find(value: object, root: object) -> object:
@@ -188,7 +188,7 @@ class _Reader:
 
         return find
 
-    def quoted(self) -> tuple[str, ...]:
+    def read_quoted(self) -> tuple[str, ...]:
         """Read ``['a', 'b']``."""
         names: list[str] = []
         pattern = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*([,\]])""", re.DOTALL)

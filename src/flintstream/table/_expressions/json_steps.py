@@ -32,7 +32,7 @@ class Step:
         raise NotImplementedError
 
 
-def compiled(
+def compile_steps(
     steps: Sequence[Step | Function], *, lax: bool
 ) -> tuple[bool, Visit, tuple[Callable[[object], object], ...]]:
     """Return whether a path is definite, the function of its first step, and those of its result."""

@@ -134,7 +134,7 @@ WITHOUT_ORDER = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
 """Types whose values are equal or not, but none is less than another one."""
 
 
-def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
+def to_common_type(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
     """Return both sides in one type; None if they cannot be compared."""
     if any(isinstance(x, TIMESTAMPS) and isinstance(y, t.DateType) for x, y in ((a.type, b.type), (b.type, a.type))):
         return None  # CASE brings both to one type, a comparison does not
@@ -154,7 +154,7 @@ def compared(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
 
 def comparison(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``a = b``, and the same for <> < <= > >=."""
-    pair = compared(arguments[0], arguments[1], zone)
+    pair = to_common_type(arguments[0], arguments[1], zone)
     if pair is None or (name not in {"=", "<>"} and isinstance(pair[0].type, WITHOUT_ORDER)):
         return None
     code = f"{{0}} { ({'=': '==', '<>': '!='}.get(name, name)) } {{1}}"
@@ -163,7 +163,7 @@ def comparison(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
 
 def distinct_from(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return ``a IS [NOT] DISTINCT FROM b``: None equals None."""
-    pair = compared(arguments[0], arguments[1], zone)
+    pair = to_common_type(arguments[0], arguments[1], zone)
     if pair is None:
         return None
     sign = "==" if "NOT" in name else "!="

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flintstream.table._expressions.java_patterns import translated
+from flintstream.table._expressions.java_patterns import translate_pattern
 from flintstream.table._expressions.linear_patterns import linear
 from flintstream.table._expressions.text_helpers import LONGEST, checked
 
@@ -158,7 +158,7 @@ def checked_regex(pattern: str) -> re.Pattern[str] | Linear:
         ValueError: It cannot be read.
     """
     try:
-        return linear(re.compile(translated(pattern)))
+        return linear(re.compile(translate_pattern(pattern)))
     except re.error as error:
         if "look-behind" in str(error):  # Java looks behind at distances that vary, Python does not
             return _NEVER

@@ -47,7 +47,7 @@ class Scope:
             SqlError: There are several.
             UnsupportedClauseError: It is a column of the query around this one.
         """
-        found = self._found(name)
+        found = self._find_own(name)
         if found is not None:
             return found
         parts = name.parts
@@ -64,21 +64,21 @@ class Scope:
 
         None means that an expression here cannot read it, or that it is a column of these.
         """
-        if self.parent is None or self.barrier or self._found(name) is not None:
+        if self.parent is None or self.barrier or self._find_own(name) is not None:
             return None
-        found = self.parent._found(name)
+        found = self.parent._find_own(name)
         return None if found is None else (self.parent.columns[found[0]], *found)
 
     def levels_up(self, name: s.Name) -> int:
         """Return how many queries further out a column is found: 0 in this one, -1 in none."""
         level, scope = 0, self
-        while scope._found(name) is None:
+        while scope._find_own(name) is None:
             if scope.parent is None:
                 return -1
             level, scope = level + 1, scope.parent
         return level
 
-    def _found(self, name: s.Name) -> tuple[int, tuple[str, ...]] | None:
+    def _find_own(self, name: s.Name) -> tuple[int, tuple[str, ...]] | None:
         parts = name.parts
         if len(parts) > 1 and parts[0] in self.tables:
             found = [i for i, item in enumerate(self.columns) if self.tables[i] == parts[0] and item.name == parts[1]]

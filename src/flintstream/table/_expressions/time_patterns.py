@@ -170,13 +170,13 @@ def _close(sections: list[list[Write]], lacking: list[bool]) -> None:
 
 
 def _pad(write: Write, width: int) -> Write:
-    def padded(value: datetime) -> str:
+    def pad_text(value: datetime) -> str:
         text = write(value)
         if len(text) > width:
             raise ValueError(f"DATE_FORMAT cannot pad '{text}' to {width} characters")
         return text.rjust(width)
 
-    return padded
+    return pad_text
 
 
 def _literal(found: re.Match[str], pattern: str) -> Write:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.table._methods.json_methods import word
-from flintstream.table.expression import apply, given
+from flintstream.table.expression import apply, without_none
 
 if TYPE_CHECKING:
     from flintstream.table.expression import Expression, TimePointUnit
@@ -99,7 +99,7 @@ def to_date(date_str: object, format: str | None = None) -> Expression:
     >>> to_date("2020-01-31")
     Expression(TO_DATE('2020-01-31'))
     """
-    return apply("TO_DATE", *given(date_str, format))
+    return apply("TO_DATE", *without_none(date_str, format))
 
 
 def to_timestamp(timestamp_str: object, format: str | None = None) -> Expression:
@@ -108,7 +108,7 @@ def to_timestamp(timestamp_str: object, format: str | None = None) -> Expression
     >>> to_timestamp(col("s"))
     Expression(TO_TIMESTAMP(s))
     """
-    return apply("TO_TIMESTAMP", *given(timestamp_str, format))
+    return apply("TO_TIMESTAMP", *without_none(timestamp_str, format))
 
 
 def to_timestamp_ltz(*args: object) -> Expression:
@@ -165,7 +165,7 @@ def from_unixtime(unixtime: object, format: object = None) -> Expression:
     >>> from_unixtime(col("s"))
     Expression(FROM_UNIXTIME(s))
     """
-    return apply("FROM_UNIXTIME", *given(unixtime, format))
+    return apply("FROM_UNIXTIME", *without_none(unixtime, format))
 
 
 def unix_timestamp(date_str: object = None, format: object = None) -> Expression:
@@ -174,4 +174,4 @@ def unix_timestamp(date_str: object = None, format: object = None) -> Expression
     >>> unix_timestamp()
     Expression(UNIX_TIMESTAMP())
     """
-    return apply("UNIX_TIMESTAMP", *given(date_str, format))
+    return apply("UNIX_TIMESTAMP", *without_none(date_str, format))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table.expression import apply, given
+from flintstream.table.expression import apply, without_none
 
 if TYPE_CHECKING:
     from flintstream.table.expression import Expression
@@ -109,7 +109,7 @@ def rand(seed: object = None) -> Expression:
     >>> rand()
     Expression(RAND())
     """
-    return apply("RAND", *given(seed))
+    return apply("RAND", *without_none(seed))
 
 
 def rand_integer(bound: object, seed: object = None) -> Expression:
@@ -118,7 +118,7 @@ def rand_integer(bound: object, seed: object = None) -> Expression:
     >>> rand_integer(10)
     Expression(RAND_INTEGER(10))
     """
-    return apply("RAND_INTEGER", *given(seed), bound)
+    return apply("RAND_INTEGER", *without_none(seed), bound)
 
 
 def atan2(y: object, x: object) -> Expression:
@@ -145,7 +145,7 @@ def log(v: object, base: object = None) -> Expression:
     >>> log(col("a"))
     Expression(LOG(a))
     """
-    return apply("LOG", *given(base), v)
+    return apply("LOG", *without_none(base), v)
 
 
 def concat_ws(separator: object, first: object, *others: object) -> Expression:
@@ -172,7 +172,7 @@ def lag(expr: object, offset: object = 1, default: object = None) -> Expression:
     >>> lag(col("a"))
     Expression(LAG(a, 1))
     """
-    return apply("LAG", expr, offset, *given(default))
+    return apply("LAG", expr, offset, *without_none(default))
 
 
 def lead(expr: object, offset: object = 1, default: object = None) -> Expression:
@@ -181,7 +181,7 @@ def lead(expr: object, offset: object = 1, default: object = None) -> Expression
     >>> lead(col("a"))
     Expression(LEAD(a, 1))
     """
-    return apply("LEAD", expr, offset, *given(default))
+    return apply("LEAD", expr, offset, *without_none(default))
 
 
 def current_database() -> Expression:

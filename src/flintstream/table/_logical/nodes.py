@@ -147,7 +147,7 @@ class Correlate(Node):
 
 
 @deep
-def explained(node: Node) -> list[str]:
+def explain_lines(node: Node) -> list[str]:
     """Return the lines of ``explain()``."""
     lines: list[str] = []
     waiting = [(node, 0)]

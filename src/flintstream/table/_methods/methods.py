@@ -145,7 +145,7 @@ class Method(NamedTuple):
     parameters: tuple[str, ...] | None
     """None for a property."""
 
-    def bound(self, called: str, given: Sequence[object], named: Mapping[str, object]) -> list[object]:
+    def bind(self, called: str, given: Sequence[object], named: Mapping[str, object]) -> list[object]:
         """Return the arguments in order.
 
         Raises:
@@ -193,6 +193,6 @@ def method_of(name: str, make: Callable[..., object], this: object) -> Any:
         return make(method.name, this)
 
     def call(*given: object, **named: Any) -> Any:
-        return make(method.name, this, *method.bound(name, given, named))
+        return make(method.name, this, *method.bind(name, given, named))
 
     return call

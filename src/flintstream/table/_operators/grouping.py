@@ -61,7 +61,7 @@ class Changes(KeyedProcessFunction):
         if self.ttl_ms:
             descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(self.ttl_ms)).build())
         self.state = runtime_context.get_state(descriptor)
-        code = self.aggregation.compiled(totals(self.aggregation, changelog=self.changelog))
+        code = self.aggregation.compile_code(totals(self.aggregation, changelog=self.changelog))
         self.aggregation.open(runtime_context)
         self.start, self.total, self.result = (code[n] for n in ("start", "total", "result"))
 
@@ -189,7 +189,7 @@ class ChangesOfRows(KeyedProcessOperator):
             changelog=changed.changelog,
             always=changed.ttl_ms > 0,
         )
-        run = self._compiled[stamped, frozen] = changed.aggregation.compiled(code)["changes"]
+        run = self._compiled[stamped, frozen] = changed.aggregation.compile_code(code)["changes"]
         return run
 
     def _loading(self, groups: dict[object, list[Any]]) -> Callable[[object, Row], list[Any]]:
@@ -233,7 +233,7 @@ class WindowAggregate(AggregateFunction):
     def _function(self, name: str) -> Callable[..., Any]:
         if self._code is None:
             change = f"def change(r, a): return (remove if {RETRACTS} else add)(r, a)"
-            self._code = self.aggregation.compiled(change)
+            self._code = self.aggregation.compile_code(change)
         return self._code[name]
 
     @property

@@ -52,13 +52,13 @@ class IntervalJoin(Joining):
 
     def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Join a left row."""
-        return self.joined(value, ctx, _LEFT)
+        return self.join_row(value, ctx, _LEFT)
 
     def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Join a right row."""
-        return self.joined(value, ctx, _RIGHT)
+        return self.join_row(value, ctx, _RIGHT)
 
-    def joined(self, row: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
+    def join_row(self, row: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Emit the pairs of a row, and keep it as long as others can come."""
         service = ctx.timer_service()
         if self.event_time:

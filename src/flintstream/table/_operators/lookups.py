@@ -157,7 +157,7 @@ class LookupJoinOperator(FunctionOperator):
         stamps: list[int] | None = None if timestamps is None else []
         try:
             keys = list(map(self.keys, values))
-            found = self._found([key for key in dict.fromkeys(keys) if None not in key])
+            found = self._find([key for key in dict.fromkeys(keys) if None not in key])
             condition, nulls = self.condition, self.nulls
             for i, row in enumerate(cursor):
                 left, kind = (row[:-1], row[-1:]) if self.changelog else (row, ())
@@ -174,7 +174,7 @@ class LookupJoinOperator(FunctionOperator):
         if results:
             self.output.emit(results, stamps)
 
-    def _found(self, keys: list[Key]) -> Mapping[Key, Rows]:
+    def _find(self, keys: list[Key]) -> Mapping[Key, Rows]:
         found = self.lookup.find(keys) if keys else {}
         for condition, projection in self.steps:
             if condition is not None:

@@ -72,10 +72,10 @@ class Over(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Compile the aggregates."""
-        code = self.aggregation.compiled()
+        code = self.aggregation.compile_code()
         self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
 
-    def appended(self, row: Row, aggregates: Row, positions: Sequence[object]) -> Row:
+    def append_results(self, row: Row, aggregates: Row, positions: Sequence[object]) -> Row:
         """Return the result for a row."""
         return (*row[: self.width], *aggregates, *positions)
 
@@ -104,7 +104,7 @@ class OverStream(Over):
         """Let a row wait, or emit it."""
         service = ctx.timer_service()
         if not self.event_time:
-            return iter(self.emitted([value], service.current_processing_time(), service))
+            return iter(self.emit_rows([value], service.current_processing_time(), service))
         time = millis(value[self.time])
         last = service.current_watermark()
         if self.frame.before is not None:  # late is then what comes after a later row of the key has been emitted
@@ -124,7 +124,7 @@ class OverStream(Over):
             self.waiting.remove(timestamp)
             if self.order is not None:
                 rows = sorted(rows, key=self.order)
-            yield from self.emitted(rows, timestamp, ctx.timer_service())
+            yield from self.emit_rows(rows, timestamp, ctx.timer_service())
             return
         known = self.known.value()
         if known is not None and self.frame.before is not None and not self.frame.rows:
@@ -142,7 +142,7 @@ class OverStream(Over):
             gone += 1
         return kept[gone:]
 
-    def emitted(self, rows: list[Row], time: int, service: TimerService) -> list[Row]:
+    def emit_rows(self, rows: list[Row], time: int, service: TimerService) -> list[Row]:
         """Return the results of rows of one time."""
         aggregates, kept, count, _ = self.known.value() or (self.start(), [], 0, time)
         before = self.frame.before
@@ -161,13 +161,13 @@ class OverStream(Over):
             if self.frame.rows:
                 if before is not None and count > before + 1 and len(kept) > before + 1:
                     self.remove(kept[-before - 2][1], aggregates)
-                results.append(self.appended(row, self.result(aggregates), positions))
+                results.append(self.append_results(row, self.result(aggregates), positions))
                 kept = kept[-max((before or 0) + 1, self.lag) :] if bounded or self.lag else kept
             else:
                 waiting.append((row, positions))
         if not self.frame.rows:
             whole = self.result(aggregates)
-            results = [self.appended(row, whole, positions) for row, positions in waiting]
+            results = [self.append_results(row, whole, positions) for row, positions in waiting]
             if not bounded and self.lag:
                 kept = kept[-self.lag :]
             if before is not None and self.event_time:
@@ -233,7 +233,7 @@ class OverBatch(Over):
             positions = [
                 self.position(position, rows, i, bisect_left(keys, keys[i]) + 1, dense) for position in self.positions
             ]
-            yield self.appended(row, self.result(aggregates), positions)
+            yield self.append_results(row, self.result(aggregates), positions)
 
     def distances(self, rows: list[Row]) -> list[float] | None:
         """Return numbers whose differences a frame by RANGE limits, in ascending order; None if there are no limits."""

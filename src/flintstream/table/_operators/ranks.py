@@ -85,14 +85,14 @@ class Ranked(KeyedProcessFunction):
         if self.batch:
             ctx.timer_service().register_event_time_timer(LAST)
             return iter(())
-        return iter((self.numbered if self.number else self.unnumbered)(old, new, place))
+        return iter((self.change_numbers if self.number else self.change_members)(old, new, place))
 
     def result(self, row: Row, rank: int, kind: int) -> Row:
         """Return a row as result; without a number, None is in its place."""
         found = (*row, rank + 1 if self.number else None)
         return (*found, kind) if self.changes else found
 
-    def numbered(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
+    def change_numbers(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
         """Return the changes of all rows whose number changes."""
         found = []
         for rank in range(max(place, self.start), min(self.end, max(len(old), len(new)))):
@@ -105,7 +105,7 @@ class Ranked(KeyedProcessFunction):
                 found.append(self.result(new[rank], rank, UPDATE_AFTER))
         return found
 
-    def unnumbered(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
+    def change_members(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
         """Return the changes of rows that come in or fall out."""
         place = max(place, self.start)
         if place >= self.end:

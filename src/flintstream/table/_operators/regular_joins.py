@@ -10,7 +10,7 @@ from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
 from flintstream.table._operators.entries import entries_of
 from flintstream.table._operators.joins import LAST, Sides, SideSettings
-from flintstream.table._operators.rows import frozen, map_state
+from flintstream.table._operators.rows import map_state, to_hashable
 from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class RegularJoin(Sides):
 
     def keep(self, entries: Entries, key: object, row: Row, count: int, partners: int) -> None:
         """Add a row to the state of its side, or take it away."""
-        place = frozen(row)
+        place = to_hashable(row)
         known = entries.of(key).get(place)
         if known is not None:
             count, partners = count + known[1], known[2]

@@ -9,7 +9,7 @@ from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
 from flintstream.runtime.keys import freeze_key
 from flintstream.table._deep_stack import deep
-from flintstream.table._expressions.codegen import Generator, Source, compiled
+from flintstream.table._expressions.codegen import Generator, Source, compile_source
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -69,11 +69,11 @@ class RowFunction:
     def code(self) -> Callable[[Row], Row]:
         """Return the compiled function, for loops that call it for each row."""
         if self._run is None:
-            self._run = compiled(self._source)
+            self._run = compile_source(self._source)
         return self._run
 
 
-def frozen(row: Row) -> object:
+def to_hashable(row: Row) -> object:
     """Return a row as a key of a dictionary, also if it has lists or maps."""
     try:
         hash(row)

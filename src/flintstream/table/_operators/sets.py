@@ -39,13 +39,13 @@ class CountedRows(KeyedCoProcessFunction):
 
     def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Count a row of the first input."""
-        return self.counted(value, ctx, 0)
+        return self.count_row(value, ctx, 0)
 
     def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Count a row of the second input."""
-        return self.counted(value, ctx, 1)
+        return self.count_row(value, ctx, 1)
 
-    def counted(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
+    def count_row(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Emit what one more or less row changes."""
         row, kind = (value[:-1], value[-1]) if self.kinds[side] else (value, INSERT)
         old = self.state.value() or (0, 0)

@@ -50,13 +50,13 @@ class WindowJoin(Joining):
 
     def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Keep a left row."""
-        return self.kept(value, ctx, 0)
+        return self.keep_row(value, ctx, 0)
 
     def process_element2(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Keep a right row."""
-        return self.kept(value, ctx, 1)
+        return self.keep_row(value, ctx, 1)
 
-    def kept(self, row: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
+    def keep_row(self, row: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Keep a row until its window has ended."""
         service, end = ctx.timer_service(), millis(row[self.ends[side]]) - 1
         if self.zone is not None:

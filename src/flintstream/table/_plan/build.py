@@ -29,7 +29,7 @@ def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> No
     return Calc(columns, node, tuple(item.expression for item in items), condition)
 
 
-def filtered(node: Node, condition: Expr) -> Node:
+def add_filter(node: Node, condition: Expr) -> Node:
     """Return the rows for which a condition holds."""
     return Calc(node.columns, node, None, condition)
 
@@ -134,7 +134,7 @@ def for_sink(node: Node, name: str, columns: Sequence[Column], zone: str) -> Nod
     return convert(node, columns, zone)
 
 
-def correlated(
+def correlate(
     node: Node,
     function: Any,
     arguments: Sequence[Expr],

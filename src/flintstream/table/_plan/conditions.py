@@ -53,12 +53,12 @@ def sides(expression: Expr, width: int) -> set[int]:
     return {int(ref.index >= width) for ref in refs(expression)}
 
 
-def moved(expression: Expr, by: int, start: int = 0) -> Expr:
+def move_refs(expression: Expr, by: int, start: int = 0) -> Expr:
     """Return an expression on columns that are ``by`` positions further, from the column ``start`` on."""
     if isinstance(expression, Ref):
         return Ref(expression.type, expression.index + by) if expression.index >= start else expression
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(moved(argument, by, start) for argument in expression.arguments))
+        return replace(expression, arguments=tuple(move_refs(argument, by, start) for argument in expression.arguments))
     return expression
 
 
@@ -83,7 +83,7 @@ def _key(condition: Expr, width: int) -> tuple[Expr, Expr] | None:
         left, right = right, left
     elif found != ({0}, {1}):
         return None
-    return left, moved(right, -width)
+    return left, move_refs(right, -width)
 
 
 @dataclass(frozen=True)

@@ -70,15 +70,15 @@ def each_of_lists() -> tuple[Source, Source]:
 
 def outward(data_type: DataType, name: str) -> str:
     """Return the code for a value of a stream; only points in time differ from those within a plan."""
-    return _converted(data_type, name, "to_instant")
+    return _convert_code(data_type, name, "to_instant")
 
 
 def inward(data_type: DataType, name: str) -> str:
     """Return the code for a value within a plan; a decimal gets the digits of its type."""
-    return _converted(data_type, name, "from_instant")
+    return _convert_code(data_type, name, "from_instant")
 
 
-def _converted(data_type: DataType, name: str, function: str) -> str:
+def _convert_code(data_type: DataType, name: str, function: str) -> str:
     decimals = function == "from_instant"
     if not has_instants(data_type, decimals=decimals):
         return name
@@ -87,12 +87,12 @@ def _converted(data_type: DataType, name: str, function: str) -> str:
     if isinstance(data_type, t.DecimalType):
         return f"(None if {name} is None else fit({name}, {data_type.precision}, {data_type.scale}))"
     if isinstance(data_type, t.ArrayType):
-        return f"(None if {name} is None else [{_converted(data_type.element_type, 'e', function)} for e in {name}])"
+        return f"(None if {name} is None else [{_convert_code(data_type.element_type, 'e', function)} for e in {name}])"
     if isinstance(data_type, t.MapType):
-        value = _converted(data_type.value_type, "v", function)
+        value = _convert_code(data_type.value_type, "v", function)
         return f"(None if {name} is None else {{k: {value} for k, v in {name}.items()}})"
     if isinstance(data_type, t.RowType):
-        parts = [_converted(item, f"{name}[{i}]", function) for i, item in enumerate(data_type.field_types())]
+        parts = [_convert_code(item, f"{name}[{i}]", function) for i, item in enumerate(data_type.field_types())]
         return f"(None if {name} is None else named_row({tuple(data_type.names)!r}, [{', '.join(parts)}]))"
     return name
 

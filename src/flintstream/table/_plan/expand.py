@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._logical.nodes import Node
-from flintstream.table._plan.translate import GeneratedOperator, generated, translate, translation
+from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
@@ -55,4 +55,4 @@ class Expanded(Node):
 @translation.register(Expanded)
 def _(node: Expanded, env: StreamExecutionEnvironment) -> DataStream:
     codes = (node.source(stamped=stamped) for stamped in (False, True))
-    return generated(translate(node.input, env), "Expand", GeneratedOperator(*codes))
+    return add_operator(translate(node.input, env), "Expand", GeneratedOperator(*codes))

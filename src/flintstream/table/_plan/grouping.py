@@ -42,7 +42,7 @@ from flintstream.table._operators.grouping import (
 from flintstream.table._operators.windows import Cumulating, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
+from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
 from flintstream.table._types.rules import has_lists
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         assigner = node.window.assigner()
         event_time = node.window.event_time
         if zone is not None and event_time:
-            stream = then(stream, "LocalTime", ToLocal(zone))
+            stream = add_operator(stream, "LocalTime", ToLocal(zone))
         elif zone is not None and node.window.kind != "SESSION":
             assigner = LocalProcessingTime(assigner, zone)
         windows = stream.key_by(FirstColumns(node.keys)).window(assigner)
@@ -177,13 +177,13 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
             windows = windows.trigger(EmitTrigger(node.emits, event_time=event_time))
             windows = windows.allowed_lateness(node.emits.lateness_ms)
         made = windows.aggregate(WindowAggregate(code, changelog=changelog), function).name("WindowAggregate")
-        return then(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
+        return add_operator(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
     code = aggregation(node.calls, retracts=changelog)
     from_the_start = not node.keys and (node.final or _never(node.input))
     if from_the_start:
         width = len(node.input.columns)
         if not changelog:
-            stream = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
+            stream = add_operator(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
         nothing = env.from_collection([((None,) * width, NOTHING)])
         stream = stream.union(nothing.map(_as_record))
         changelog = True
@@ -203,7 +203,7 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         changes = changes.force_non_parallel()
     if node.changelog:
         return changes
-    return then(changes, "Rows", GeneratedOperator(*edges.both("r[:-1]", "r[-1] == 0")))
+    return add_operator(changes, "Rows", GeneratedOperator(*edges.both("r[:-1]", "r[-1] == 0")))
 
 
 def _never(node: Node) -> bool:
@@ -223,7 +223,7 @@ def _as_record(pair: Any) -> tuple[object, ...]:
     return (*values, kind)
 
 
-def grouped(
+def group_rows(
     settings: PlannerSettings,
     node: Node,
     keys: int,

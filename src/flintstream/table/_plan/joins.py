@@ -22,9 +22,9 @@ from flintstream.table._operators.temporal_joins import CurrentVersionJoin, Temp
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.build import widen
-from flintstream.table._plan.conditions import both, conjuncts, moved, sides, taken_apart, time_bounds
+from flintstream.table._plan.conditions import both, conjuncts, move_refs, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
-from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
+from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _(node: Join) -> WindowColumns | None:
     return None if node.windows is None or node.kind in {RIGHT, FULL} else node.windows[0]
 
 
-def joined(
+def join_tables(
     settings: PlannerSettings,
     left: Node,
     right: Node,
@@ -195,10 +195,10 @@ def with_condition(settings: PlannerSettings, node: Node, condition: Expr | None
     right = node.right
     own = [item for item in here if sides(item, width) == {1}]
     if own:
-        condition_ = both([moved(item, -width) for item in own], settings.zone)
+        condition_ = both([move_refs(item, -width) for item in own], settings.zone)
         right = Calc(right.columns, right, None, condition_)
     condition = both([*conjuncts(node.condition), *(item for item in here if item not in own)], settings.zone)
-    return joined(settings, left, right, node.kind, condition), both(above, settings.zone)
+    return join_tables(settings, left, right, node.kind, condition), both(above, settings.zone)
 
 
 def join_version(
@@ -229,14 +229,14 @@ def join_version(
         if settings.batch:
             what = "FOR SYSTEM_TIME AS OF a processing time, of a table other than a lookup table,"
             raise unsupported(f"{what} in BATCH mode", place, "join with a rowtime")
-        return _by_key(joined(settings, left, right, kind, condition, (time.index, CURRENT)), place)
+        return _by_key(join_tables(settings, left, right, kind, condition, (time.index, CURRENT)), place)
     times = [i for i, item in enumerate(right.columns) if item.time == "ROWTIME"]
     if not times:
         raise SqlError(
             f"FOR SYSTEM_TIME AS OF{at(place)}: the versioned table has no rowtime: declare a WATERMARK in it, and a "
             "PRIMARY KEY or a query with ROW_NUMBER() that keeps the last row of each key"
         )
-    return _by_key(joined(settings, left, right, kind, condition, (time.index, times[0])), place)
+    return _by_key(join_tables(settings, left, right, kind, condition, (time.index, times[0])), place)
 
 
 def _by_key(made: Join, place: Place | None) -> Join:
@@ -256,8 +256,8 @@ def _with_key_columns(node: Join) -> Node:
     left, left_keys = _with_columns(node.left, first)
     right, right_keys = _with_columns(node.right, second)
     width, old_width = len(left.columns), len(node.left.columns)
-    equal = [comparison("=", (a, moved(b, width)), node.zone) for a, b in zip(left_keys, right_keys, strict=True)]
-    rest = [moved(item, width - old_width, old_width) for item in node.parts.rest]
+    equal = [comparison("=", (a, move_refs(b, width)), node.zone) for a, b in zip(left_keys, right_keys, strict=True)]
+    rest = [move_refs(item, width - old_width, old_width) for item in node.parts.rest]
     condition = both([*filter(None, equal), *rest], node.zone)
     columns = left.columns if node.kind in {SEMI, ANTI} else (*left.columns, *right.columns)
     made = replace(node, columns=columns, left=left, right=right, condition=condition)
@@ -317,7 +317,7 @@ def join_by_time(stream: DataStream, node: Node) -> DataStream:
         "        append(r)",
         f"        stamp(t if r[{found}] is None else millis(r[{found}]))",
     ]
-    return then(stream, "Timestamps", GeneratedOperator(plain, Source("\n".join(lines), {}, ())))
+    return add_operator(stream, "Timestamps", GeneratedOperator(plain, Source("\n".join(lines), {}, ())))
 
 
 def _function(node: Join) -> Any:

@@ -11,7 +11,7 @@ from flintstream.table._logical.nodes import Calc, Node, Scan, show
 from flintstream.table._operators.lookups import LookupJoinOperator
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan.conditions import both, conjuncts, taken_apart
-from flintstream.table._plan.translate import then, translate, translation
+from flintstream.table._plan.translate import add_operator, translate, translation
 from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
@@ -136,4 +136,4 @@ def _(node: LookupJoin, env: StreamExecutionEnvironment) -> DataStream:
         nulls=(None,) * len(node.right.columns) if node.outer else None,
         changelog=node.changelog,
     )
-    return then(translate(node.left, env), "LookupJoin", operator)
+    return add_operator(translate(node.left, env), "LookupJoin", operator)

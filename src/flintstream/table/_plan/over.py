@@ -66,7 +66,7 @@ class OverWindow(Node):
         """Return the line of ``explain()``."""
         names = [column.name for column in self.input.columns]
         by = ", ".join(names[i] for i in self.partition)
-        return f"OverAggregate(partitionBy=[{by}], orderBy=[{_ordered(self.order, names)}])"
+        return f"OverAggregate(partitionBy=[{by}], orderBy=[{_order_text(self.order, names)}])"
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,11 @@ class Rank(Node):
         by = ", ".join(names[i] for i in self.partition)
         return (
             f"Rank(rankType=[ROW_NUMBER], rankRange=[rankStart={self.first}, rankEnd={self.last}], "
-            f"partitionBy=[{by}], orderBy=[{_ordered(self.order, names)}])"
+            f"partitionBy=[{by}], orderBy=[{_order_text(self.order, names)}])"
         )
 
 
-def _ordered(order: tuple[Sorted, ...], names: list[str]) -> str:
+def _order_text(order: tuple[Sorted, ...], names: list[str]) -> str:
     return ", ".join(f"{names[item.index]} {'DESC' if item.descending else 'ASC'}" for item in order)
 
 

@@ -16,7 +16,7 @@ from flintstream.table._operators.over import Frame, OverBatch, OverStream
 from flintstream.table._operators.ranks import Ranked
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, then, translate, translation
+from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ class Sort(Node):
         return self
 
 
-def ordered(
+def sort_rows(
     settings: PlannerSettings,
     node: Node,
     order: Sequence[tuple[Expr, bool, bool]],
@@ -116,7 +116,7 @@ def a_part(settings: PlannerSettings, node: Node, skipped: int | None, limit: in
     for name, number in (("offset", skipped), ("fetch", limit)):
         if number is not None and (not isinstance(number, int) or number < 0):
             raise SqlError(f"{name}() needs a number of at least 0, but got {number!r}")
-    whole = node if isinstance(node, Sort) else ordered(settings, node, ())
+    whole = node if isinstance(node, Sort) else sort_rows(settings, node, ())
     if whole.limit is not None:
         raise SqlError("fetch() is the last part of an order: neither offset() nor fetch() can follow it")
     if skipped is not None and whole.skipped:
@@ -160,4 +160,4 @@ def _(node: Sort, env: StreamExecutionEnvironment) -> DataStream:
     )
     stream = keyed.process(ranked).name("SortLimit").force_non_parallel()
     shown = f"r[:{width}] + r[-1:]" if node.changelog else f"r[:{width}]"
-    return then(stream, "Rows", GeneratedOperator(*edges.both(shown)))
+    return add_operator(stream, "Rows", GeneratedOperator(*edges.both(shown)))

@@ -13,7 +13,7 @@ from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
 from flintstream.table._plan import edges
 from flintstream.table._plan.stream_types import column_types
-from flintstream.table._plan.translate import GeneratedOperator, then
+from flintstream.table._plan.translate import GeneratedOperator, add_operator
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 
@@ -52,7 +52,7 @@ def of_stream(
     codes = edges.both(plain.replace(_STAMP, _NO_STAMP))[0], edges.both(plain)[1]
 
     def open_stream(_: StreamExecutionEnvironment) -> DataStream:
-        tuples = then(stream, "Tuples", GeneratedOperator(*codes))
+        tuples = add_operator(stream, "Tuples", GeneratedOperator(*codes))
         if not key:
             return tuples
         return tuples.key_by(PositionsOf([*key])).process(ChangelogNormalize()).name("ChangelogNormalize")

@@ -12,7 +12,7 @@ from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._deep_stack import on_deep_stack
-from flintstream.table._expressions.codegen import Generator, Source, compiled, source
+from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
 from flintstream.table._expressions.expr import Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions.user_defined import FunctionContext
@@ -65,7 +65,7 @@ class GeneratedOperator(FunctionOperator):
         stamped = timestamps is not None
         run = self._compiled.get(stamped)
         if run is None:
-            run = self._compiled[stamped] = compiled(self._sources[stamped])
+            run = self._compiled[stamped] = compile_source(self._sources[stamped])
         results: list[Any] = []
         stamps: list[int] = []
         self.cursor = self.interrupter.cursor = cursor = iter(values)
@@ -104,10 +104,10 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         if projection is not None and node.changelog:
             projection = (*projection, _kind(node.input))
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
-        return generated(below, "Calc", GeneratedOperator(*codes))
+        return add_operator(below, "Calc", GeneratedOperator(*codes))
     if isinstance(node, Correlate):
         below = translate(node.input, env)
-        return generated(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
+        return add_operator(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
     return translation(node, env)
 
 
@@ -121,12 +121,7 @@ def translation(node: Node, env: StreamExecutionEnvironment) -> DataStream:  # n
     raise TypeError(f"no translation of {node!r}")
 
 
-def generated(stream: DataStream, name: str, operator: GeneratedOperator) -> DataStream:
-    """Add an operator of generated code."""
-    return then(stream, name, operator)
-
-
-def then(stream: DataStream, name: str, operator: Any, output_type: Any = None) -> DataStream:
+def add_operator(stream: DataStream, name: str, operator: Any, output_type: Any = None) -> DataStream:
     """Add an operator."""
     env = stream.get_execution_environment()
     above = transformation_of(stream)
@@ -184,7 +179,7 @@ def _values(node: Values, together: bool, env: StreamExecutionEnvironment) -> Da
         if all(isinstance(item, Const) for item in row):
             rows.append(tuple(item.value for item in row if isinstance(item, Const)))
         else:
-            compiled(source(row, None, stamped=False))([()], rows.append)
+            compile_source(source(row, None, stamped=False))([()], rows.append)
     if together:
         alike: dict[str, list[object]] = {}
         for row in rows:

@@ -86,7 +86,7 @@ def _(node: Rank) -> Keys:
     if node.first == node.last == 1:
         return {partition}
     numbered = {partition | {len(node.input.columns)}} if node.number else set()
-    return numbered | _kept(upsert_keys(node.input), partition)
+    return numbered | _keys_within(upsert_keys(node.input), partition)
 
 
 @upsert_keys.register(SetOperation)
@@ -102,7 +102,7 @@ def _(node: Join) -> Keys:
         return set()
     by = frozenset(a for a, _ in pairs), frozenset(b for _, b in pairs)
     unique = upsert_keys(node.left), upsert_keys(node.right)
-    left, right = (_kept(keys, columns) for keys, columns in zip(unique, by, strict=True))
+    left, right = (_keys_within(keys, columns) for keys, columns in zip(unique, by, strict=True))
     if node.kind in {SEMI, ANTI} or node.version is not None:
         return left
     width = len(node.left.columns)
@@ -115,6 +115,6 @@ def _(node: Join) -> Keys:
     return found
 
 
-def _kept(keys: Iterable[frozenset[int]], columns: frozenset[int]) -> Keys:
+def _keys_within(keys: Iterable[frozenset[int]], columns: frozenset[int]) -> Keys:
     """Return the keys whose changes stay in order when rows go to subtasks by these columns."""
     return {key for key in keys if columns <= key}

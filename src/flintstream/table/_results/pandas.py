@@ -10,7 +10,7 @@ from flintstream.common.types import RowKind
 from flintstream.errors import optional_module
 from flintstream.table._functions.arrow_values import dtype_of, naive_utc, numpy_converter
 from flintstream.table._functions.kinds import series_of
-from flintstream.table._operators.rows import frozen
+from flintstream.table._operators.rows import to_hashable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> 
     Columns have the types that PyFlink gets of Arrow; ``TIMESTAMP_LTZ`` is shown in a time zone.
     """
     pandas = optional_module("pandas", extra="dataframes", purpose="to_pandas()")
-    rows = left(changes)
+    rows = remaining_rows(changes)
     series = {}
     for i, column in enumerate(columns):
         values = [row[i] for row in rows]
@@ -43,7 +43,7 @@ def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> 
     return made
 
 
-def left(changes: Iterable[Row]) -> list[tuple[Any, ...]]:
+def remaining_rows(changes: Iterable[Row]) -> list[tuple[Any, ...]]:
     """Return the rows that changes leave behind."""
     rows: list[tuple[object, ...]] = []
     gone: Counter[object] = Counter()
@@ -51,11 +51,11 @@ def left(changes: Iterable[Row]) -> list[tuple[Any, ...]]:
         if row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}:
             rows.append(tuple(row))
         else:
-            gone[frozen(tuple(row))] += 1
+            gone[to_hashable(tuple(row))] += 1
     kept = []
     for item in rows:  # the first ones are those that were retracted
-        if gone and gone[frozen(item)]:
-            gone[frozen(item)] -= 1
+        if gone and gone[to_hashable(item)]:
+            gone[to_hashable(item)] -= 1
         else:
             kept.append(item)
     return kept

@@ -36,7 +36,7 @@ from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.settings import PlannerSettings
-from flintstream.table._plan.translate import then, translate
+from flintstream.table._plan.translate import add_operator, translate
 from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import scan, strategy_of
 from flintstream.table._syntax import scalar as s
@@ -107,7 +107,7 @@ class Session:
             return self.view(found)
         return self.scan(name[-1], replace(found, options={**found.options, **options}) if options else found)
 
-    def described(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
+    def describe(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
         """Return the columns of a table or view, whether or not it can be read.
 
         Raises:
@@ -340,7 +340,7 @@ def _with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamEx
     strategy = strategy_of(marks, env)
     strategy.timestamp_assigner = TimeOf(position)
     stream = translate(node, env)
-    return then(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
+    return add_operator(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
 
 
 def _refuse_view(text: str) -> Node:

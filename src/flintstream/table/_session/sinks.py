@@ -20,7 +20,7 @@ from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.over import Rank
 from flintstream.table._plan.sets import SetOperation
-from flintstream.table._plan.translate import GeneratedOperator, then, translate
+from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate
 from flintstream.table._plan.upsert_keys import upsert_keys
 from flintstream.table._session.sources import connector_table
 from flintstream.table._types.rules import is_nullable
@@ -79,7 +79,7 @@ def write(
     stream = _of_right_length(settings, stream, seen)
     if table.primary_key and not settings.batch and (made.changes == UPSERTS or made.any_changes):
         if not changelog and _is_distinct(ready) and not _is_in_order(ready, seen):
-            stream, changelog = then(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)"))), True
+            stream, changelog = add_operator(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)"))), True
         if changelog:
             stream = _in_order(settings, stream, ready, seen, made.parallelism, conflict)
         elif conflict is not None and not _is_distinct(ready):
@@ -90,7 +90,9 @@ def write(
     records = stream
     if made.records is not Records.ANY:
         replaced = "r[-1] != 1" if changelog and made.changes == UPSERTS else ""
-        records = then(stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced)))
+        records = add_operator(
+            stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced))
+        )
     end = records.sink_to(made.sink).name(f"Sink: {name}")
     if made.parallelism is None:
         transformation_of(end).follows_input = True  # type: ignore[attr-defined]
@@ -134,7 +136,7 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
             *(["        stamp(t)"] if stamped else []),
         ]
         codes.append(Source("\n".join(lines), {"refuse": check}, ()))
-    return then(stream, "ConstraintEnforcer", GeneratedOperator(*codes))
+    return add_operator(stream, "ConstraintEnforcer", GeneratedOperator(*codes))
 
 
 def _of_right_length(settings: PlannerSettings, stream: DataStream, table: ConnectorTable) -> DataStream:
@@ -144,7 +146,9 @@ def _of_right_length(settings: PlannerSettings, stream: DataStream, table: Conne
     if mode == "IGNORE" or not columns:
         return stream
     fits = {i: LengthCheck(table.name, column, fails=mode == "ERROR") for i, column in columns}
-    return then(stream, "ConstraintEnforcer", GeneratedOperator(*edges.both("fit(r)", known={"fit": FitRow(fits)})))
+    return add_operator(
+        stream, "ConstraintEnforcer", GeneratedOperator(*edges.both("fit(r)", known={"fit": FitRow(fits)}))
+    )
 
 
 def _in_order(

@@ -16,7 +16,7 @@ from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, then
+from flintstream.table._plan.translate import GeneratedOperator, add_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[S
             "(...) NOT ENFORCED"
         )
     fewer = None if found.with_columns is None else partial(_narrow, found.with_columns, found, seen)
-    node = Scan(tuple(physical), name, partial(_opened, found.source, found, seen), changes, found.lookup, (), fewer)
+    node = Scan(tuple(physical), name, partial(_open_scan, found.source, found, seen), changes, found.lookup, (), fewer)
     by_split = found.source is not None and found.source.watermarks_per_split
     return node, by_split and found.records is Records.TUPLES and not changes
 
@@ -65,10 +65,10 @@ def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[S
 def _narrow(
     with_columns: Callable[[frozenset[str]], Source], found: TableSource, table: ConnectorTable, need: frozenset[int]
 ) -> Opener:
-    return partial(_opened, with_columns(frozenset(table.names[i] for i in need)), found, table)
+    return partial(_open_scan, with_columns(frozenset(table.names[i] for i in need)), found, table)
 
 
-def _opened(
+def _open_scan(
     source: Source | None,
     found: TableSource,
     table: ConnectorTable,
@@ -94,9 +94,9 @@ def _opened(
         raise unsupported(f"table '{table.name}' with changes in BATCH mode", None, "use STREAMING mode")
     if found.records is Records.ROWS:
         kind = edges.KIND if changes else ""
-        stream = then(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(table.columns, kind))))
+        stream = add_operator(stream, "Rows", GeneratedOperator(*edges.both(edges.tuples_of(table.columns, kind))))
     elif found.records is Records.LISTS:
-        stream = then(stream, "Changes", GeneratedOperator(*edges.each_of_lists()))
+        stream = add_operator(stream, "Changes", GeneratedOperator(*edges.each_of_lists()))
     repeated = changes and env._configuration.get(DUPLICATE_CHANGES)
     if found.changes != UPSERTS and not repeated:
         return stream

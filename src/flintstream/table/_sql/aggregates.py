@@ -59,7 +59,7 @@ def json_array_agg(reader: Reader, node: exp.Expr, place: Place | None) -> s.Syn
     return s.Aggregate(place, "JSON_ARRAYAGG", reader.read(node.this), option=option)
 
 
-def filtered(reader: Reader, node: exp.Expr, place: Place | None) -> s.Syntax:
+def aggregate_with_filter(reader: Reader, node: exp.Expr, place: Place | None) -> s.Syntax:
     """Return an aggregate with FILTER.
 
     Raises:

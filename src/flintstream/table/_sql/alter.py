@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._catalog.declared import View
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._sql.ddl import Body, ended, names_in_parentheses, options_of
+from flintstream.table._sql.ddl import Body, expect_end, names_in_parentheses, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,17 +36,17 @@ def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], Dec
         raise SqlError(f"ALTER {kind} at {place}: '{'.'.join(name)}' is a {'view' if kind == 'TABLE' else 'table'}")
     if tokens.take("RENAME", "TO"):
         new = catalog.path(tokens.path())
-        ended(tokens)
+        expect_end(tokens)
         catalog.rename(path, new)
         return None
     if isinstance(found, View):
         raise unsupported(f"ALTER VIEW ... {tokens.peek()}", tokens.place(), "drop the view, and create it again")
-    made = _changed(found, tokens)
-    ended(tokens)
+    made = _change_table(found, tokens)
+    expect_end(tokens)
     return path, made
 
 
-def _changed(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+def _change_table(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     place, word = tokens.place(), tokens.next().upper()
     strict = (
         replace(column, type=column.type.not_null())
@@ -140,7 +140,7 @@ def _drop(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     names = names_in_parentheses(tokens) if tokens.peek() == "(" else (tokens.name(),)
     columns = list(table.columns)
     for name in names:
-        _unused(table, name)
+        _refuse_used(table, name)
         del columns[_position(columns, name)]
     if not columns:
         raise SqlError("ALTER TABLE ... DROP leaves no column")
@@ -153,7 +153,7 @@ def _rename(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     new = tokens.name()
     columns, names = list(table.columns), [column.name for column in table.columns]
     position = _position(columns, old)
-    _unused(table, old, key=False)
+    _refuse_used(table, old, key=False)
     if new in names:
         raise SqlError(f"Column '{new}' already exists in the table: use another name")
     columns[position] = replace(columns[position], name=new)
@@ -165,7 +165,7 @@ def _rename(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
     )
 
 
-def _unused(table: DeclaredTable, name: str, *, key: bool = True) -> None:
+def _refuse_used(table: DeclaredTable, name: str, *, key: bool = True) -> None:
     """Refuse to change a column that others need.
 
     Raises:

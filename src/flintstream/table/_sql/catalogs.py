@@ -16,7 +16,7 @@ from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._sql.answers import Answer, texts
-from flintstream.table._sql.ddl import ended, options_of
+from flintstream.table._sql.ddl import expect_end, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +53,7 @@ def create_catalog(catalog: CatalogManager, tokens: Tokens) -> None:
     name = tokens.path()[-1]
     comment = tokens.text() if tokens.take("COMMENT") else None
     options = options_of(tokens) if tokens.take("WITH") else {}
-    ended(tokens)
+    expect_end(tokens)
     if not (lenient and name in catalog.catalogs):
         catalog.add_catalog(store_of(name, options, comment))
 
@@ -64,7 +64,7 @@ def create_database(catalog: CatalogManager, tokens: Tokens) -> None:
     path = tokens.path()
     comment = tokens.text() if tokens.take("COMMENT") else None
     properties = options_of(tokens) if tokens.take("WITH") else {}
-    ended(tokens)
+    expect_end(tokens)
     catalog.create_database(path, properties, comment, lenient=lenient)
 
 
@@ -73,7 +73,7 @@ def alter_database(catalog: CatalogManager, tokens: Tokens) -> None:
     store, name = catalog.find_database(tokens.path(), tokens.place())
     tokens.expect("SET")
     properties = options_of(tokens)
-    ended(tokens)
+    expect_end(tokens)
     old = store.databases[name]
     store.databases[name] = replace(old, properties={**old.properties, **properties})
 
@@ -82,7 +82,7 @@ def describe_catalog(catalog: CatalogManager, tokens: Tokens) -> Answer:
     """Return the name, type and comment of a catalog, and its other options if ``EXTENDED``."""
     extended, place = tokens.take("EXTENDED"), tokens.place()
     store = catalog.find_catalog(tokens.path()[-1], place)
-    ended(tokens)
+    expect_end(tokens)
     rows = [("name", store.name), ("type", store.options.get("type")), ("comment", store.comment)]
     if extended:
         others = hide_secrets({key: text for key, text in store.options.items() if key != "type"})
@@ -100,7 +100,7 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
     if tokens.take("CREATE", "CATALOG"):
         return _show_create(catalog, tokens)
     if tokens.take("FULL", "MODULES"):
-        ended(tokens)
+        expect_end(tokens)
         return Answer(
             (Column("module name", t.DataTypes.STRING()), Column("used", t.DataTypes.BOOLEAN())), ((CORE, True),)
         )
@@ -136,7 +136,7 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
         raise unsupported(f"SHOW {what}", tokens.place(), f"use SHOW {', '.join(lists)}")
     head, names = lists[what]
     found = _like(names(), tokens)
-    ended(tokens)
+    expect_end(tokens)
     return texts(head, found)
 
 
@@ -154,7 +154,7 @@ def _like(names: list[str], tokens: Tokens) -> list[str]:
 def _show_create(catalog: CatalogManager, tokens: Tokens) -> Answer:
     place = tokens.place()
     store = catalog.find_catalog(tokens.path()[-1], place)
-    ended(tokens)
+    expect_end(tokens)
     comment = "" if store.comment is None else f"COMMENT {quote_text(store.comment)}\n"
     options = hide_secrets(store.options)
     lines = ",\n".join(f"  {quote_text(key)} = {quote_text(options[key])}" for key in sorted(options))
@@ -198,7 +198,7 @@ def use_modules(tokens: Tokens) -> None:
     names = [tokens.name()]
     while tokens.take(","):
         names.append(tokens.name())
-    ended(tokens)
+    expect_end(tokens)
     for index, name in enumerate(names):
         if name.lower() != CORE:
             raise SqlError(f"USE MODULES: no module with name '{name}' exists")

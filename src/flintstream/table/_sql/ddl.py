@@ -51,7 +51,7 @@ def create_table(
     )
     if tokens.take("LIKE"):
         table = _like(tokens, table, find)
-    ended(tokens)
+    expect_end(tokens)
     if not table.columns:
         raise SqlError(f"table '{name[-1]}' has no columns")
     names = [column.name for column in table.columns]
@@ -80,21 +80,22 @@ def _like(
                 raise SqlError(f"LIKE at {place} has no option {how} {what}{nearest(what, _FEATURES)}")
             chosen[what] = how
 
-    def included(feature: str) -> bool:
+    def is_included(feature: str) -> bool:
         return chosen.get(feature, chosen.get("ALL", "INCLUDING")) != "EXCLUDING"
 
     columns = tuple(
         column
         for column in base.columns
-        if (column.expression is None or included("GENERATED")) and (column.metadata is None or included("METADATA"))
+        if (column.expression is None or is_included("GENERATED"))
+        and (column.metadata is None or is_included("METADATA"))
     )
-    watermark = base if own.watermark is None and included("WATERMARKS") else own
+    watermark = base if own.watermark is None and is_included("WATERMARKS") else own
     return DeclaredTable(
         (*columns, *own.columns),
-        {**(base.options if included("OPTIONS") else {}), **own.options},
+        {**(base.options if is_included("OPTIONS") else {}), **own.options},
         watermark.watermark,
-        own.primary_key or (base.primary_key if included("CONSTRAINTS") else ()),
-        own.partitions or (base.partitions if included("PARTITIONS") else ()),
+        own.primary_key or (base.primary_key if is_included("CONSTRAINTS") else ()),
+        own.partitions or (base.partitions if is_included("PARTITIONS") else ()),
         own.comment or base.comment,
         watermark.watermark_text,
     )
@@ -123,7 +124,7 @@ def names_in_parentheses(tokens: Tokens) -> tuple[str, ...]:
     return tuple(found)
 
 
-def ended(tokens: Tokens) -> None:
+def expect_end(tokens: Tokens) -> None:
     """Refuse what follows a complete statement.
 
     Raises:

@@ -221,7 +221,7 @@ class WindowCall:
     partition: tuple[str, ...] = ()
 
 
-def _named(token: Token, name: str) -> Any:
+def _name_token(token: Token, name: str) -> Any:
     """Return a name at the place of a token."""
     kind = type(token)
     return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
@@ -271,7 +271,7 @@ def _prepare(tokens: Sequence[Token]) -> list[Any]:
             start = opened.pop()
             before = found[start - 1].text.upper() if start else ""
             if following and following[0] in _UNITS and (before in _BEFORE_VALUES or not before[-1:].isalnum()):
-                found.insert(start, _named(tokens[i], f"$minus_{following[0]}"))
+                found.insert(start, _name_token(tokens[i], f"$minus_{following[0]}"))
                 i += 3 if following[1:2] == ["TO"] else 1
     return found
 
@@ -322,7 +322,7 @@ class Parsed:
             words = [str(item.text).upper() for item in tokens[i : i + 4]]
             if words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS:
                 i = self._window(tokens, i)
-                found.append(_named(token, f"$window{len(self.windows) - 1}"))
+                found.append(_name_token(token, f"$window{len(self.windows) - 1}"))
                 continue
             word = token.text.upper() if token.token_type.name != "STRING" else ""
             if word == "(":
@@ -336,7 +336,7 @@ class Parsed:
                 depth -= 1
             # As the name of a type, sqlglot would read what is in an ARRAY twice, and in ten of them 1,024 times.
             reserved = (word in _FUNCTIONS and words[1:2] == ["("]) or (word == "ARRAY" and words[1:2] == ["["])
-            found.append(_named(token, token.text) if reserved else token)
+            found.append(_name_token(token, token.text) if reserved else token)
             i += 1
             if typed and typed[-1] == (depth, word):
                 data_type, i = read_type(tokens, i, lambda t: place_at(self.sql, t.start))

@@ -152,7 +152,7 @@ class ExpressionReader:
 
     def _cast(self, node: exp.Expr, place: Place | None, *, lenient: bool = False) -> s.Syntax:
         if not node.args["to"].expressions:
-            return literals.typed(node, place)
+            return literals.typed_literal(node, place)
         index = int(node.args["to"].expressions[0].this.this)
         return s.Convert(place, self.read(node.this), self.parsed.types[index], lenient)
 
@@ -329,7 +329,7 @@ def _readers() -> dict[type[exp.Expr], tuple[_Method, tuple[str, ...]]]:
         exp.Escape: (reader._escape, ()),
         exp.Exists: (reader._exists, ()),
         exp.Extract: (reader._extract, ()),
-        exp.Filter: (aggregates.filtered, ()),
+        exp.Filter: (aggregates.aggregate_with_filter, ()),
         exp.Floor: (reader._floor, ("to", "decimals")),
         exp.HexString: (literals.hex_string, ()),
         exp.If: (reader._if, ("true", "false")),

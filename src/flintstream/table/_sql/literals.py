@@ -33,7 +33,7 @@ def null(_: object, __: object, place: Place | None) -> s.Syntax:
     return s.Value(place, None, t.NullType())
 
 
-def typed(node: exp.Expr, place: Place | None) -> s.Syntax:
+def typed_literal(node: exp.Expr, place: Place | None) -> s.Syntax:
     """Return ``DATE '2020-01-31'``, TIME or TIMESTAMP."""
     text, word = node.this.name, node.args["to"].this.name
     try:

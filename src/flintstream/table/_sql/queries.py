@@ -50,7 +50,7 @@ class QueryReader(ExpressionReader):
         return q.With(found.place, tables, found) if tables else found
 
     def _common_table(self, tree: exp.Expr) -> q.Source:
-        return self._named(tree.args.get("alias"), self.query(tree.this), tree.alias)
+        return self._name_source(tree.args.get("alias"), self.query(tree.this), tree.alias)
 
     def _plain(self, tree: exp.Expr) -> s.Query:
         """Return a query without its order."""
@@ -144,7 +144,7 @@ class QueryReader(ExpressionReader):
         if isinstance(tree, exp.Table):
             found = self._table(tree)
         elif isinstance(tree, (exp.Subquery, exp.Values)):
-            found = self._named(alias, self.query(tree), tree.alias)
+            found = self._name_source(alias, self.query(tree), tree.alias)
         else:
             kind = type(tree).__name__
             clause = f"{kind.upper()} of a query" if isinstance(tree, exp.Lateral) else f"{kind} in FROM"
@@ -156,11 +156,11 @@ class QueryReader(ExpressionReader):
         name = tuple(part.name for part in tree.parts)
         if name[0].startswith("$window"):
             window = self._window_function(int(name[0][len("$window") :]))
-            return self._named(alias, window, "" if alias is None else alias.name)
+            return self._name_source(alias, window, "" if alias is None else alias.name)
         if isinstance(tree.this, exp.Anonymous):
             raise unsupported(f"{tree.this.name}()", place, "use window() on a keyed stream")
         hints = self.parsed.hints.pop(tree.parts[-1].meta["end"], [])
-        return self._named(alias, q.TableName(place, name, table_options(hints)), tree.alias or name[-1])
+        return self._name_source(alias, q.TableName(place, name, table_options(hints)), tree.alias or name[-1])
 
     def _window_function(self, number: int) -> q.Window:
         call = self.parsed.windows[number]
@@ -172,7 +172,7 @@ class QueryReader(ExpressionReader):
         sizes = [(name, ExpressionReader(size).read(size.tree.expressions[0])) for name, size in call.sizes]
         return q.Window(call.place, call.kind, table, call.column, tuple(sizes), call.partition)
 
-    def _named(self, alias: exp.Expr | None, table: s.Query, name: str) -> q.Source:
+    def _name_source(self, alias: exp.Expr | None, table: s.Query, name: str) -> q.Source:
         place = None if alias is None else self.parsed.place(alias)
         return q.Source(table.place, table, name, _columns(alias), place)
 
@@ -264,10 +264,10 @@ def _with_meanings(key: s.Syntax, items: Sequence[s.Syntax]) -> s.Syntax:
     """Return a key of ORDER BY with what SELECT gives its names to."""
     meanings = {item.names: item.argument for item in items if isinstance(item, s.Alias)}
 
-    def meant(part: s.Syntax) -> s.Syntax:
-        return meanings.get(part.parts, part) if isinstance(part, s.Name) else s.map_syntax(part, meant)
+    def expand_name(part: s.Syntax) -> s.Syntax:
+        return meanings.get(part.parts, part) if isinstance(part, s.Name) else s.map_syntax(part, expand_name)
 
-    return meant(key)
+    return expand_name(key)
 
 
 # -- GROUP BY ----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._expressions.resolver import Item
-from flintstream.table._logical.nodes import explained
+from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._logical.planned import PlannedQuery
 from flintstream.table._plan.build import calc, rename
 from flintstream.table._session.inserts import CONFLICTS, Insert
@@ -34,7 +34,7 @@ from flintstream.table._sql.catalogs import (
     use_modules,
 )
 from flintstream.table._sql.clauses import refuse_words
-from flintstream.table._sql.ddl import create_table, ended, names_in_parentheses
+from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
 from flintstream.table._sql.dialect import Parsed, Tokens
 from flintstream.table._sql.queries import read_query
 from flintstream.table._sql.show_create import show_create
@@ -127,7 +127,7 @@ def _conflict(tokens: Tokens) -> ConflictStrategy | None:
     known = CONFLICTS.get(word)
     if known is None:
         raise SqlError(f"ON CONFLICT DO {word}{at(place)}: use DO {', DO '.join(CONFLICTS)}")
-    ended(clause)
+    expect_end(clause)
     tokens.all = tokens.all[:start]
     return known
 
@@ -169,7 +169,7 @@ class Statements:
             one = tokens.statement()
             one.expect("INSERT")
             inserts.append(self._insert(one))
-        ended(tokens)
+        expect_end(tokens)
         if not inserts:
             raise SqlError("a statement set needs an INSERT")
         return InsertSet(tuple(inserts))
@@ -227,7 +227,7 @@ class Statements:
             raise unsupported(
                 f"LANGUAGE {language}", place, "write the function in Python, and declare LANGUAGE PYTHON"
             )
-        ended(tokens)
+        expect_end(tokens)
         self.session.catalog.functions[name[-1].lower()] = function_at(path)
 
     def _drop(self, tokens: Tokens) -> Answer:
@@ -237,7 +237,7 @@ class Statements:
         lenient = tokens.take("IF", "EXISTS")
         name = tokens.path()
         cascade = what == "DATABASE" and (tokens.take("CASCADE") or (tokens.take("RESTRICT") and False))
-        ended(tokens)
+        expect_end(tokens)
         if what == "DATABASE":
             catalog.drop_database(name, lenient=lenient, cascade=cascade)
         elif what == "CATALOG":
@@ -306,7 +306,7 @@ class Statements:
         node = found.node if isinstance(found, Insert) else found
         if isinstance(node, Answer):
             raise SqlError("EXPLAIN needs a query or an INSERT")
-        text = "== Optimized Execution Plan ==\n" + "\n".join(explained(node)) + "\n"
+        text = "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(node)) + "\n"
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
     def run_rest(self, tokens: Tokens) -> Node | Insert | Answer:
@@ -320,7 +320,7 @@ class Statements:
             return describe_catalog(self.session.catalog, tokens)
         place, name = tokens.place(), tokens.path()
         found = self.session.catalog.find(name, place)
-        columns = self.session.described(name, place)
+        columns = self.session.describe(name, place)
         declared = {item.name: item for item in found.columns} if isinstance(found, DeclaredTable) else {}
         key = found.primary_key if isinstance(found, DeclaredTable) else ()
         rows: list[tuple[Any, ...]] = []
@@ -355,7 +355,7 @@ class Statements:
         if tokens.take("LIKE"):
             matches = like(tokens.text())
             found = Answer(found.columns, tuple(row for row in found.rows if bool(matches(row[0])) != differs))
-        ended(tokens)
+        expect_end(tokens)
         return found
 
     def _show_create(self, tokens: Tokens) -> Answer:
@@ -363,7 +363,7 @@ class Statements:
         found = self.session.catalog.find(name, place)
         if not isinstance(found, DeclaredTable):
             raise SqlError(f"SHOW CREATE TABLE{at(place)}: '{'.'.join(name)}' is a view")
-        text = show_create(self.session.catalog.path(name), found, self.session.described(name, place))
+        text = show_create(self.session.catalog.path(name), found, self.session.describe(name, place))
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
     def _load(self, tokens: Tokens) -> Answer:
@@ -382,7 +382,7 @@ class Statements:
         key = tokens.text()
         tokens.expect("=")
         configuration.set_string(key, tokens.text())
-        ended(tokens)
+        expect_end(tokens)
         return DONE
 
     def _use(self, tokens: Tokens) -> Answer:
@@ -391,7 +391,7 @@ class Statements:
             return DONE
         in_catalog, place = tokens.take("CATALOG"), tokens.place()
         name, here = tokens.path(), self.session.catalog
-        ended(tokens)
+        expect_end(tokens)
         if in_catalog:
             here.use_catalog(name[-1], place)
         else:

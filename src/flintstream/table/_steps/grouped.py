@@ -19,7 +19,7 @@ from flintstream.table._expressions.resolver import Item, fields_of, resolve, re
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.table_aggregates import flat_grouped
-from flintstream.table._steps.names import named
+from flintstream.table._steps.names import name_items
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import TIMESTAMPS
 from flintstream.table.expression import Expression, syntax_of
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flintstream.table.window import GroupWindow
 
 
-def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
+def list_items(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
     """Return expressions in which calls of aggregate functions by name are known as such."""
     functions = table._session.catalog.functions
 
@@ -45,12 +45,12 @@ def listed(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
                 return s.aggregate_of(syntax.place, own, syntax.arguments)
         return syntax
 
-    return [changed(syntax_of(item), known) for item in given]
+    return [change_syntax(syntax_of(item), known) for item in given]
 
 
-def changed(syntax: s.Syntax, change: Callable[[s.Syntax], s.Syntax]) -> s.Syntax:
+def change_syntax(syntax: s.Syntax, change: Callable[[s.Syntax], s.Syntax]) -> s.Syntax:
     """Return an expression with each of its parts changed, the outer ones first."""
-    return s.map_syntax(change(syntax), lambda part: changed(part, change))
+    return s.map_syntax(change(syntax), lambda part: change_syntax(part, change))
 
 
 _WHOLE = "$result"
@@ -68,7 +68,7 @@ class Call:
         """The table that the call reads, which has a column with the whole row if the function needs one."""
         self.names: tuple[str, ...] = ()
         if isinstance(given, Expression):
-            (syntax,) = listed(table, [given])
+            (syntax,) = list_items(table, [given])
             if isinstance(syntax, s.Alias):
                 self.names, syntax = syntax.names, syntax.argument
             self.syntax = syntax
@@ -98,7 +98,7 @@ class Call:
         found = [replace(item, name=name) for item, name in zip(items[index + 1 :], names, strict=True)]
         return table._with(calc(node, [*items[:index], *found]))
 
-    def flattened(self, table: Table, index: int) -> Table:
+    def flatten(self, table: Table, index: int) -> Table:
         """Return a table with the fields of the row at a position as columns; another value stays one column."""
         node = table._node
         items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
@@ -156,7 +156,7 @@ class GroupedTable:
         table = self._table
         session = table._session
         grouping = Grouping(session.settings, table._node, table._scope(), self._keys)
-        return table._with(grouping.plan(named(listed(table, fields)), None, "_c"))
+        return table._with(grouping.plan(name_items(list_items(table, fields)), None, "_c"))
 
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
@@ -185,7 +185,7 @@ class GroupedTable:
         call = Call(self._table, func)
         keys = [Expression(key) for key in self._keys]
         whole = GroupedTable(call.table, self._keys).select(*keys, Expression(call.syntax).alias(_WHOLE))
-        return AggregatedTable(call.flattened(whole, len(keys)))
+        return AggregatedTable(call.flatten(whole, len(keys)))
 
     def flat_aggregate(self, func: object) -> FlatAggregateTable:
         """Add the rows of a function of ``udtaf`` to the keys; ``select()`` chooses among the columns.
@@ -262,7 +262,7 @@ class AggregatedTable:
         """Return columns and expressions."""
         if self._rewrite is None:
             return self._table.select(*fields)
-        return self._table.select(*(Expression(changed(syntax_of(field), self._rewrite)) for field in fields))
+        return self._table.select(*(Expression(change_syntax(syntax_of(field), self._rewrite)) for field in fields))
 
 
 class FlatAggregateTable(AggregatedTable):
@@ -372,13 +372,13 @@ class WindowGroupedTable:
             return call if syntax == whole else syntax
 
         keys = [in_sql(key) for key in self._keys]
-        chosen = named(
-            listed(table, fields),
+        chosen = name_items(
+            list_items(table, fields),
             lambda element: (
                 isinstance(element, s.Aggregate) or (isinstance(element, s.Apply) and element.arguments == (whole,))
             ),
         )
-        items = [changed(element, in_sql) for element in chosen]
+        items = [change_syntax(element, in_sql) for element in chosen]
         session = table._session
         timed, scope = table._node, table._scope()
         time = resolve(call.arguments[0], scope)
@@ -436,4 +436,4 @@ class WindowGroupedTable:
                 return s.Name(None, (f"{HIDDEN}_{part}",))
             return syntax
 
-        return AggregatedTable(call.flattened(found, len(keys)), in_result)
+        return AggregatedTable(call.flatten(found, len(keys)), in_result)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-def named(
+def name_items(
     items: Sequence[s.Syntax],
     is_property: Callable[[s.Syntax], bool] = lambda element: isinstance(element, s.Aggregate),
 ) -> list[s.Syntax]:

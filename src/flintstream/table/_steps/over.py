@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._analyzer.over import selected
+from flintstream.table._analyzer.over import select_items
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve
-from flintstream.table._steps.grouped import changed, listed
+from flintstream.table._steps.grouped import change_syntax, list_items
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import RowsType
 from flintstream.table.expression import syntax_of
@@ -51,8 +51,8 @@ class OverWindowedTable:
             SqlError: There is no such window, or it has another order than a time attribute.
         """
         table = self._table
-        items = [changed(item, self._with_window) for item in listed(table, fields)]
-        return table._with(selected(table._session.settings, table._node, table._scope(), items, unnamed="_c"))
+        items = [change_syntax(item, self._with_window) for item in list_items(table, fields)]
+        return table._with(select_items(table._session.settings, table._node, table._scope(), items, unnamed="_c"))
 
     def _with_window(self, syntax: s.Syntax) -> s.Syntax:
         if not isinstance(syntax, s.Apply) or syntax.function != "OVER":

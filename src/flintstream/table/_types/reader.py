@@ -151,7 +151,7 @@ class _Reader(Generic[AToken]):
                 self.take("PRECISION")
             return _SIMPLE[name]()
         if name in _SIZED:
-            return self.sized(name)
+            return self.with_size(name)
         if name == "ROW":
             return self.row()
         self.expect("<")
@@ -164,7 +164,7 @@ class _Reader(Generic[AToken]):
         self.close()
         return found
 
-    def sized(self, name: str) -> DataType:
+    def with_size(self, name: str) -> DataType:
         numbers: list[int] = []
         if self.take("("):
             while not self.take(")"):

@@ -70,7 +70,7 @@ class _Pattern:
     def sequence(self) -> Make:
         parts: list[Make] = []
         while self.at < len(self.text) and self.text[self.at] not in "|)":
-            parts.append(self.repeated(self.atom()))
+            parts.append(self.repeat_part(self.atom()))
         if len(parts) == 1:
             return parts[0]
         return lambda: "".join([part() for part in parts])
@@ -91,14 +91,14 @@ class _Pattern:
         if char == ".":
             return _one_of(_PRINTABLE)
         if char == "\\":
-            return _one_of(self.escaped())
+            return _one_of(self.read_escape())
         if char in "^$":
             return lambda: ""
         if char in "*+?":
             raise self.wrong(f"nothing to repeat before '{char}'")
         return lambda: char
 
-    def escaped(self) -> str:
+    def read_escape(self) -> str:
         char = self.next()
         if char in "bBAzZ" or char.isdigit():
             raise self.wrong(f"'\\{char}'")
@@ -114,7 +114,7 @@ class _Pattern:
         while not self.ahead("]") or not found:
             char = self.next()
             if char == "\\":
-                found += self.escaped()
+                found += self.read_escape()
             elif self.ahead("-") and not self.ahead("-]"):
                 self.at += 1
                 found += "".join(map(chr, range(ord(char), ord(self.next()) + 1)))
@@ -126,7 +126,7 @@ class _Pattern:
             raise self.wrong("an empty class")
         return chosen
 
-    def repeated(self, made: Make) -> Make:
+    def repeat_part(self, made: Make) -> Make:
         low, high = 1, 1
         if self.ahead("{"):
             low, high = self.counts()

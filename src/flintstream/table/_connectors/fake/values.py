@@ -67,14 +67,14 @@ def value_of(name: str, arguments: Sequence[str], fake: Callable[[], Any]) -> Ma
         return lambda: random.choice(words)  # noqa: S311 - test data
     ours = _BY_NAME.get(wanted)
     if ours is None:
-        raise SqlError(f"#{{{name}}} is unknown{nearest(wanted, known())}")
+        raise SqlError(f"#{{{name}}} is unknown{nearest(wanted, list_names())}")
     if ours in _OWN:
         return _OWN[ours](fake)
     found: Make = getattr(fake(), ours)
     return found
 
 
-def known() -> list[str]:
+def list_names() -> list[str]:
     """Return all names."""
     return sorted({*_BY_NAME, *_WITH_ARGUMENTS, *(item for item in WORDS if "$" not in item)})
 
@@ -107,7 +107,7 @@ _UNITS = {
 
 
 def _near(sign: int) -> Callable[[list[str], object], Make]:
-    def made(given: list[str], _: object) -> Make:
+    def make_value(given: list[str], _: object) -> Make:
         at = next(i for i, item in enumerate(given) if not item.strip().isdigit())
         unit = _UNITS[given[at].strip().upper()]
         most, least = int(given[0]) * unit, int(given[1]) * unit if at > 1 else 0
@@ -121,7 +121,7 @@ def _near(sign: int) -> Callable[[list[str], object], Make]:
 
         return moment
 
-    return made
+    return make_value
 
 
 def _millis(value: datetime) -> datetime:
@@ -155,7 +155,7 @@ def _regexify(given: list[str], _: object) -> Make:
 
 
 def _bothify(letters: str, numbers: str) -> Callable[[list[str], object], Make]:
-    def made(given: list[str], _: object) -> Make:
+    def make_value(given: list[str], _: object) -> Make:
         upper = len(given) > 1 and given[1].lower() == "true"
         sources = {
             letters: "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if upper else "abcdefghijklmnopqrstuvwxyz",
@@ -164,15 +164,15 @@ def _bothify(letters: str, numbers: str) -> Callable[[list[str], object], Make]:
         parts = [sources.get(char, char) if char else char for char in given[0]]
         return lambda: "".join([random.choice(part) for part in parts])  # noqa: S311
 
-    return made
+    return make_value
 
 
 def _words(method: str, default: int) -> Callable[[list[str], object], Make]:
-    def made(given: list[str], fake: Any) -> Make:
+    def make_value(given: list[str], fake: Any) -> Make:
         count, call = int(given[0]) if given else default, getattr(fake(), method)
         return lambda: " ".join(call(count))
 
-    return made
+    return make_value
 
 
 def _characters(given: list[str], _: object) -> Make:
@@ -240,11 +240,11 @@ def _number(low: int, high: int) -> Callable[[Any], Make]:
 
 
 def _call(method: str, change: Callable[[str], str]) -> Callable[[Fakes], Make]:
-    def made(fake: Fakes) -> Make:
+    def make_value(fake: Fakes) -> Make:
         call = getattr(fake(), method)
         return lambda: change(call())
 
-    return made
+    return make_value
 
 
 _OWN: dict[str, Callable[[Fakes], Make]] = {

@@ -81,12 +81,12 @@ def _slice(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # n
 def _in_order(build: Build) -> Build:
     """Return the builder of a function of arrays whose elements have an order."""
 
-    def checked(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    def check_arguments(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         kind = arguments[0].type if arguments else None
         without = isinstance(kind, t.ArrayType) and isinstance(kind.element_type, WITHOUT_ORDER)
         return None if without else build(name, arguments, zone)
 
-    return checked
+    return check_arguments
 
 
 def _sort(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature

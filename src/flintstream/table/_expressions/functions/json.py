@@ -113,7 +113,7 @@ _WRITTEN = {"JSON_OBJECT", "JSON_ARRAY", "JSON"}
 """Functions whose results are JSON within JSON, not texts."""
 
 
-def _written(argument: Expr) -> Expr | None:
+def _write_value(argument: Expr) -> Expr | None:
     """Return the JSON of a value; None if there is none for its type."""
     if isinstance(argument, Call) and argument.name in _WRITTEN:
         return argument
@@ -133,7 +133,7 @@ def _written(argument: Expr) -> Expr | None:
 
 
 def _string(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
-    return _written(arguments[0])
+    return _write_value(arguments[0])
 
 
 def json_of_group(name: str, argument: Expr, zone: str) -> Expr | None:
@@ -142,9 +142,9 @@ def json_of_group(name: str, argument: Expr, zone: str) -> Expr | None:
     None means that there is no JSON for the values, or that a key is not text.
     """
     if name == "JSON_ARRAYAGG" or not isinstance(argument, Call):
-        return _written(argument)
+        return _write_value(argument)
     key, value = argument.arguments
-    made = _written(value)
+    made = _write_value(value)
     if made is None or not isinstance(key.type, TEXTS):
         return None
     return FUNCTIONS["ROW"].build("ROW", [key, made], zone)
@@ -161,7 +161,7 @@ def _parse(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # n
 def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_OBJECT(word, key, value, ...)."""
     handling, *others = arguments
-    keys, values = others[::2], [_written(other) for other in others[1::2]]
+    keys, values = others[::2], [_write_value(other) for other in others[1::2]]
     given = [item for item in values if item is not None]
     if len(given) < len(keys) or not all(isinstance(key, Const) and isinstance(key.value, str) for key in keys):
         return None
@@ -180,7 +180,7 @@ def _object(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
 def _array(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     """Return JSON_ARRAY(word, value, ...)."""
     handling, *others = arguments
-    given = [item for item in map(_written, others) if item is not None]
+    given = [item for item in map(_write_value, others) if item is not None]
     if len(given) < len(others):
         return None
     heads = [""] * len(given)

@@ -34,7 +34,7 @@ def _shorter(arguments: Sequence[Expr]) -> DataType:
     return t.VarCharType(max(kind.length, 1)) if isinstance(kind, TEXTS) else STRING
 
 
-def _told(code: str) -> Any:
+def _value_test(code: str) -> Any:
     """Return the builder of a test of any value; None never is such a value."""
 
     def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -62,7 +62,7 @@ def _is_decimal(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     """Return IS_DECIMAL, which holds for all values of a number, also for NULL."""
     if len(arguments) == 1 and isinstance(arguments[0].type, t.NumericType):
         return Const(BOOLEAN.not_null(), True)
-    made: Expr | None = _told("is_decimal({0})")(name, arguments, zone)
+    made: Expr | None = _value_test("is_decimal({0})")(name, arguments, zone)
     return made
 
 
@@ -124,8 +124,8 @@ define("TO_BASE64", "S", STRING, "base64.b64encode(utf8({0})).decode()")
 define("FROM_BASE64", "S", STRING, "from_base64({0})")
 define("STARTSWITH", "SS", BOOLEAN, "{0}.startswith({1})")
 define("ENDSWITH", "SS", BOOLEAN, "{0}.endswith({1})")
-add("IS_ALPHA", ("A",), _told("is_alpha({0})"))
-add("IS_DIGIT", ("A",), _told("is_digit({0})"))
+add("IS_ALPHA", ("A",), _value_test("is_alpha({0})"))
+add("IS_DIGIT", ("A",), _value_test("is_digit({0})"))
 add("IS_DECIMAL", ("A",), _is_decimal)
 define("URL_ENCODE", "S", STRING, "url_encode({0})", may_be_null=True)
 define("URL_DECODE", "S", STRING, "url_decode({0})", may_be_null=True)
