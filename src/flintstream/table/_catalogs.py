@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.table._sql.catalogs import CORE, store_of
+from flintstream.table._sql.catalogs import CORE, check_modules, load_module, store_of, unload_module
+from flintstream.table._sql.dialect import Tokens
 from flintstream.table.catalog import Catalog
+from flintstream.table.module import ModuleEntry
 
 if TYPE_CHECKING:
     from flintstream.table._session.session import Session
@@ -58,6 +60,34 @@ class Catalogs:
     def list_modules(self) -> list[str]:
         """Return the module with the built-in functions."""
         return [CORE]
+
+    def list_full_modules(self) -> list[ModuleEntry]:
+        """Return the module with the built-in functions, and that it is used."""
+        return [ModuleEntry(CORE, used=True)]
+
+    def load_module(self, module_name: str, module: object) -> None:
+        """Refuse a module: there is only that of the built-in functions.
+
+        Raises:
+            SqlError: Always.
+        """
+        load_module(Tokens(f"MODULE `{module_name}`"))
+
+    def unload_module(self, module_name: str) -> None:
+        """Refuse to remove a module: the built-in functions are always there.
+
+        Raises:
+            SqlError: Always.
+        """
+        unload_module(Tokens(f"MODULE `{module_name}`"))
+
+    def use_modules(self, *module_names: str) -> None:
+        """Name the modules in the order in which functions are looked up; there is one.
+
+        Raises:
+            SqlError: Another module is named, or one twice.
+        """
+        check_modules(module_names)
 
     def use_catalog(self, catalog_name: str) -> None:
         """Make a catalog the current one, and its default database the current one.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JJavaError
+
 from flintstream.errors import PlanError, UnsupportedByDesignError
 
 if TYPE_CHECKING:
@@ -44,8 +46,35 @@ def place_at(sql: str, offset: int) -> Place:
     return Place(sql.count("\n", 0, offset) + 1, offset - sql.rfind("\n", 0, offset))
 
 
-class SqlError(PlanError):
-    """A statement or expression cannot be planned; the message names the place."""
+class JavaMessage:
+    """What programs ask of the Java exception of an error."""
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def getMessage(self) -> str:
+        """Return the message."""
+        return self._message
+
+    toString = getMessage
+
+
+class SqlError(PlanError, Py4JJavaError):  # type: ignore[misc]  # py4j has no types
+    """A statement or expression cannot be planned; the message names the place.
+
+    PyFlink raises a ``Py4JJavaError`` where it cannot plan, so that programs which catch that catch this as well.
+
+    >>> error = SqlError("no such table")
+    >>> str(error), isinstance(error, Py4JJavaError), error.java_exception.getMessage()
+    ('no such table', True, 'no such table')
+    """
+
+    def __init__(self, message: str) -> None:
+        """Keep the message."""
+        Exception.__init__(self, message)
+        self.errmsg, self.exception_cmd, self.java_exception = message, "", JavaMessage(message)
+
+    __str__ = Exception.__str__
 
 
 class TableNotFoundError(SqlError):

@@ -24,9 +24,11 @@ class Options:
     >>> options.without_effect
     {'retries': 'nothing fails'}
     >>> options.not_yet("mode", "plain")
+    >>> options.of_sources("scan.startup")
+    >>> options.of_sinks("sink.buffer")
     >>> options.check()
     >>> options.read
-    ['connector', 'fast', 'http.agent', 'mode', 'retries', 'rows', 'url', 'user', 'wait']
+    ['connector', 'fast', 'http.agent', 'mode', 'retries', 'rows', 'scan.startup', 'sink.buffer', 'url', 'user', 'wait']
     """
 
     def __init__(self, table: str, values: Mapping[str, str]) -> None:

@@ -61,7 +61,7 @@ _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})[+?]?")
 def translate_pattern(pattern: str) -> str:
     r"""Return a pattern of Java's as Python's module ``re`` takes it.
 
-    >>> translated(r"(?<year>\d{4})\Q.\E[a-z&&[^x]]")
+    >>> translate_pattern(r"(?<year>\d{4})\Q.\E[a-z&&[^x]]")
     '(?P<year>[0-9]{4})\\.(?:(?=[a-z])[^x])'
 
     Raises:

@@ -15,12 +15,17 @@ from flintstream.table.expression import Expression, syntax_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from flintstream.table._functions.user_defined import FunctionContext
+
 
 class OfPandas(AggregateFunction):
-    """A function of series of pandas."""
+    """A function of series of pandas, or an ``AggregateFunction`` that accumulates series."""
 
     def __init__(
-        self, function: Callable[..., Any], types: Sequence[t.DataType] = (), names: Sequence[str] = ()
+        self,
+        function: Callable[..., Any] | AggregateFunction,
+        types: Sequence[t.DataType] = (),
+        names: Sequence[str] = (),
     ) -> None:
         """Take the function, its types, and the columns of its ``DataFrame``; none if it takes series."""
         self.function, self.types, self.names = function, list(types), list(names)
@@ -32,6 +37,23 @@ class OfPandas(AggregateFunction):
     def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> OfPandas:
         """Return the function for rows with columns of these names and types."""
         return OfPandas(self.function, types, names)
+
+    def open(self, function_context: FunctionContext) -> None:
+        """Open the function, if it is an object."""
+        if isinstance(self.function, AggregateFunction):
+            self.function.open(function_context)
+
+    def close(self) -> None:
+        """Close the function, if it is an object."""
+        if isinstance(self.function, AggregateFunction):
+            self.function.close()
+
+    def _call(self, *series: object) -> object:
+        if not isinstance(self.function, AggregateFunction):
+            return self.function(*series)
+        accumulator = self.function.create_accumulator()
+        self.function.accumulate(accumulator, *series)
+        return self.function.get_value(accumulator)
 
     def create_accumulator(self) -> list[Any]:
         """Return no rows."""
@@ -60,9 +82,9 @@ class OfPandas(AggregateFunction):
         types = self.types if len(self.types) == len(columns) else [None] * len(columns)
         series = [series_of(pandas, column, kind) for column, kind in zip(columns, types, strict=True)]
         if self.names:
-            found = self.function(pandas.DataFrame(dict(zip(self.names, series, strict=True))))
+            found = self._call(pandas.DataFrame(dict(zip(self.names, series, strict=True))))
         else:
-            found = self.function(*series)
+            found = self._call(*series)
         return tuple(map(plain, found)) if isinstance(found, (tuple, list, pandas.Series)) else plain(found)
 
 

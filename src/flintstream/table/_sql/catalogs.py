@@ -19,7 +19,7 @@ from flintstream.table._sql.answers import Answer, texts
 from flintstream.table._sql.ddl import expect_end, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from flintstream.table._catalog.catalog import CatalogManager
     from flintstream.table._sql.dialect import Tokens
@@ -170,7 +170,7 @@ def load_module(tokens: Tokens) -> None:
     tokens.expect("MODULE")
     place, name = tokens.place(), tokens.name()
     if name.lower() == CORE:
-        raise SqlError(f"LOAD MODULE{at(place)}: a module with name '{CORE}' already exists")
+        raise SqlError(f"LOAD MODULE{at(place)}: A module with name '{CORE}' already exists")
     raise unsupported(f"the module '{name}'", place, "its functions can be functions of Python: CREATE FUNCTION")
 
 
@@ -186,11 +186,11 @@ def unload_module(tokens: Tokens) -> None:
         raise unsupported(
             "UNLOAD MODULE core", place, "leave the built-in functions, which other functions can replace"
         )
-    raise CatalogError(f"UNLOAD MODULE{at(place)}: no module with name '{name}' exists")
+    raise CatalogError(f"UNLOAD MODULE{at(place)}: No module with name '{name}' exists")
 
 
 def use_modules(tokens: Tokens) -> None:
-    """Check the names that follow ``USE MODULES``: there is only one.
+    """Check the names that follow ``USE MODULES``.
 
     Raises:
         SqlError: Another module is named, or one twice.
@@ -199,8 +199,17 @@ def use_modules(tokens: Tokens) -> None:
     while tokens.take(","):
         names.append(tokens.name())
     expect_end(tokens)
+    check_modules(names)
+
+
+def check_modules(names: Sequence[str]) -> None:
+    """Refuse modules that are not there: there is only one.
+
+    Raises:
+        SqlError: Another module is named, or one twice.
+    """
     for index, name in enumerate(names):
         if name.lower() != CORE:
-            raise SqlError(f"USE MODULES: no module with name '{name}' exists")
+            raise SqlError(f"USE MODULES: No module with name '{name}' exists")
         if index:
-            raise SqlError(f"USE MODULES: module '{name}' appears twice")
+            raise SqlError(f"USE MODULES: Module '{name}' appears more than once")

@@ -14,7 +14,7 @@ class CollectingConnector(SinkConnector):
     """``'connector' = 'test-sink'``: takes all changes, as texts."""
 
     def sink(self, table):
-        table.options.known("is-bounded")
+        table.options.known("is-bounded", "the sink takes all")
         sink = CollectSink()
         _sinks.append(sink)
         return TableSink(sink, Records.TEXTS, CHANGES)
