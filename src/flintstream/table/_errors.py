@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from py4j.protocol import Py4JJavaError
-
+from flintstream.engine.spark.jvm.java_error import Py4JJavaError
 from flintstream.errors import PlanError, UnsupportedByDesignError
 
 if TYPE_CHECKING:
