@@ -177,7 +177,10 @@ def test_a_schema_of_separated_values_says_what_it_is():
     )
     assert len(schema) == len(builder) == 4
     assert schema.separators() == [";", ";", "#", ";"]
-    assert str(schema.type_info) == "RowTypeInfo(id: Integer, name: String, tags: ListTypeInfo<Integer>, ok: Boolean)"
+    assert (
+        str(schema.type_info)
+        == "RowTypeInfo(id: Integer, name: String, tags: ObjectArrayTypeInfo<Integer>, ok: Boolean)"
+    )
     assert CsvSchema.builder().add_columns_from(schema).build().columns == schema.columns
     with pytest.raises(PlanError, match="single character"):
         builder.set_quote_char("''")

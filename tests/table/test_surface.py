@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from functools import partial
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
-from flintstream.common import ConfigOptions, Configuration
+from flintstream.common import ConfigOptions, Configuration, Row
 from flintstream.table import (
     DataTypes,
     EnvironmentSettings,
@@ -213,3 +215,14 @@ def test_an_insert_has_a_row_for_each_sink(t_env):
 def test_what_is_no_function_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_collected_rows_are_unnamed_and_survive_pickling(t_env):
+    with t_env.sql_query("SELECT 1 AS n, ROW('a', CAST(1.1 AS FLOAT)) AS r").execute().collect() as rows:
+        (row,) = rows
+    assert row == Row(1, Row("a", 1.1))
+    assert (repr(row), type(row).__name__, isinstance(row, Row)) == ("<Row(1, <Row('a', 1.1)>)>", "Row", True)
+    for found in (row, pickle.loads(pickle.dumps(row)), copy.copy(row)):
+        assert found == row
+        assert (found.n, found["n"], found.as_dict()["n"]) == (1, 1, 1)
+    assert not hasattr(row, "missing")

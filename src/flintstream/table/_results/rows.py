@@ -25,6 +25,8 @@ class CollectedRow(Row):
     >>> row = CollectedRow(("id", "name"), [1, "pear"])
     >>> row, row == Row(1, "pear"), row.name, row["id"]
     (<Row(1, 'pear')>, True, 'pear', 1)
+    >>> type(row).__name__
+    'Row'
     """
 
     __slots__ = ("_names",)
@@ -57,9 +59,19 @@ class CollectedRow(Row):
         return super().__getattr__(name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return CollectedRow, (self._names, self._values, self._row_kind)
+        return _restore, (self._names, self._values, self._row_kind)
+
+    def __copy__(self) -> CollectedRow:
+        return CollectedRow(self._names, self._values, self._row_kind)
 
     __hash__ = Row.__hash__
+
+
+CollectedRow.__name__ = CollectedRow.__qualname__ = Row.__name__  # some programs ask for the name of the type
+
+
+def _restore(names: tuple[str, ...], values: list[object], kind: RowKind) -> CollectedRow:
+    return CollectedRow(names, values, kind)
 
 
 def collect_rows(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:
