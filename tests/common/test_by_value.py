@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import enum
 import functools
 import pickle
 import subprocess
@@ -69,6 +70,15 @@ P = typing.ParamSpec("P")
 class Level(enum.Flag):
     LOW = 1
 
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+    BOTH = 3
+
+class Grade(enum.Enum):
+    GOOD = 1
+    FINE = 1
+
 class ByName(enum.Enum):
     ONE = 1
     __reduce_ex__ = getattr(enum, "pickle_by_global_name", lambda member, protocol: member.name)
@@ -107,6 +117,9 @@ def run(code):
 @pytest.mark.parametrize(
     ("expression", "use", "shown"),
     [
+        ("Access", "list(it.__members__), it.BOTH == it.READ | it.WRITE", "(['READ', 'WRITE', 'BOTH'], True)"),
+        ("Access.BOTH", "int(it), it is type(it).BOTH", "(3, True)"),
+        ("Grade", "it.FINE is it.GOOD, list(it.__members__)", "(True, ['GOOD', 'FINE'])"),
         ("fibonacci", "it(30), it.__name__, it.__doc__", "(832040, 'fibonacci', 'Numbers.')"),
         ("fibonacci", "it.cache_parameters()", "{'maxsize': 7, 'typed': True}"),
         ("fibonacci", "it.__wrapped__.__globals__['fibonacci'] is it", "True"),
@@ -242,3 +255,13 @@ def test_a_class_of_compiled_code_is_found_by_its_name_though_its_module_has_a_s
     run = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True, check=True)  # noqa: S603
     assert Producer.__module__ == "cimpl"
     assert run.stdout.strip() == b"{'made': <class 'cimpl.Producer'>}"
+
+
+def test_an_enum_with_names_for_combinations_stays_itself_in_its_process():
+    class Access(enum.IntFlag):
+        READ = 1
+        WRITE = 2
+        BOTH = 3
+
+    assert pickle.loads(dumps(Access, names=False)) is Access
+    assert pickle.loads(dumps(Access.BOTH, names=False)) is Access.BOTH

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import cloudpickle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Limited", "Pickler", "TooLargeError", "dumps", "reduces_itself"]
 
@@ -124,6 +124,8 @@ def reduces_itself(kind: Any) -> bool:
 
 def _complete(kind: type, reduced: object) -> object:
     """Rebuild a class with its qualified name, by which plain pickles find nested classes, and a struct with fields."""
+    if isinstance(reduced, tuple) and isinstance(kind, enum.EnumMeta) and isinstance(reduced[2], tuple):
+        return _with_aliases(kind, reduced)
     if not isinstance(reduced, tuple) or reduced[0] is not _make_class:
         return reduced
     constructor, name, bases, attributes, *others = reduced[1]
@@ -133,6 +135,15 @@ def _complete(kind: type, reduced: object) -> object:
         constructor = functools.partial(_new_struct, constructor, *_parts_of_struct(kind))
         attributes = {**attributes, "__annotations__": inspect.get_annotations(kind)}
     return (_make_class, (constructor, name, bases, attributes, *others), *reduced[2:])
+
+
+def _with_aliases(kind: enum.EnumMeta, reduced: tuple[Any, ...]) -> tuple[object, ...]:
+    """Give an enum all its names: cloudpickle sets those of combined flags and aliases later, which an enum refuses."""
+    make, (bases, kind_name, qualified, _, *others), (attributes, slots), *rest = reduced
+    named: Mapping[str, enum.Enum] = kind.__members__
+    members = {name: member.value for name, member in named.items()}
+    left = {key: value for key, value in attributes.items() if key not in members}
+    return (make, (bases, kind_name, qualified, members, *others), (left, slots), *rest)
 
 
 def _parts_of_struct(kind: Any) -> tuple[dict[str, object], dict[str, tuple[object, object, str]]]:
@@ -255,7 +266,7 @@ def _remade(kind: Any, state: object) -> Any:
     return made
 
 
-def _cached_property(obj: Any) -> Any:
+def _cached_property(obj: functools.cached_property[object]) -> object:
     """Drop the lock that it has in Python 3.11."""
     return _property_of, (obj.func, obj.attrname)
 
