@@ -15,6 +15,10 @@ from functools import partial
 import pytest
 from hypothesis import HealthCheck, settings
 
+import flintstream.datastream.connectors.file_system
+import flintstream.datastream.formats.csv
+import flintstream.table.expressions  # noqa: F401 - modules that publish classes: their examples run with its names
+
 SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "secure", "server"}
 """Fixtures that start a server."""
 

@@ -119,7 +119,10 @@ TABLES = """
         ("SELECT a, c FROM t", "Column 'c' not found at line 1, column 11; available: a, b"),
         ("SELECT a FROM tt", "Table 'tt' not found at line 1, column 15; did you mean 't'?"),
         ("SELEC a FROM t", "line 1, column 1"),
-        ("CREATE CATALOG c WITH ('type' = 'hive')", "catalog 'c' with 'type' = 'hive' is not supported yet"),
+        (
+            "CREATE CATALOG c WITH ('type' = 'hive')",
+            "the catalog c with type 'hive' at line 1, column 16 is not supported yet",
+        ),
     ],
 )
 def test_a_statement_that_cannot_be_planned_is_an_error(check, statement, finding):

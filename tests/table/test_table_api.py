@@ -116,7 +116,7 @@ def test_what_a_method_does_not_take_is_refused(t_env):
         batch.over_window(wrong).select(col("n").sum.over(col("w")))
     with pytest.raises(TypeError, match="needs a TableAggregateFunction"):
         udtaf(len, result_type="INT")
-    with pytest.raises(ValueError, match="func_type='general'"):
+    with pytest.raises(ValueError, match="func_type must be 'general'"):
         udtaf(Ends(), result_type=NAMED, func_type="pandas")
 
 

@@ -37,7 +37,7 @@ TYPE_VARIABLE = "a type variable"
 def module_behind(name: str) -> str | None:
     """Return the name of the flintstream module behind a PyFlink module; None if there is none.
 
-    >>> module_behind("pyflink.common.time"), module_behind("pyflink"), module_behind("pyflink.shell")
+    >>> module_behind("pyflink.common.time"), module_behind("pyflink"), module_behind("pyflink.nonsense")
     ('flintstream.common.time', 'flintstream.compat.home', None)
     """
     rest = name.partition(".")[2]

@@ -55,7 +55,14 @@ class JavaMessage:
         """Return the message."""
         return self._message
 
-    toString = getMessage
+    getLocalizedMessage = getMessage
+
+    def getCause(self) -> None:
+        """Return None: the error is the root of what went wrong."""
+
+    def toString(self) -> str:
+        """Return the message after the name of Flink's class."""
+        return f"org.apache.flink.table.api.ValidationException: {self._message}"
 
 
 class SqlError(PlanError, Py4JJavaError):  # type: ignore[misc]  # py4j has no types

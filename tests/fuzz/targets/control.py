@@ -80,9 +80,7 @@ class _Job:
             failed=0, settings=CheckpointSettings(interval_ms=1000), duration_ms=3, completed=[], latest=None
         )
         checkpoints.store, checkpoints.logged, checkpoints.history = None, False, CheckpointHistory()
-        self.coordinator = SimpleNamespace(
-            statistics=statistics, checkpoints=checkpoints, context=SimpleNamespace(clock=Clock())
-        )
+        self.coordinator = SimpleNamespace(statistics=statistics, checkpoints=checkpoints, clock=Clock())
         self.job = SimpleNamespace(plan=plan, sources={})
         self.uptime_ms = 17
 

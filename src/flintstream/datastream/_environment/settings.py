@@ -234,3 +234,6 @@ class EnvironmentSettings(FaultTolerance, PythonDependencies, OlderReleases):
         settings = self._configuration.to_dict() | ({} if runs is None else {JOB_NAME.key: runs})
         known = default_parallelism(self._configuration.get(ENGINE), settings, start=runs is not None)
         return known or self.get_parallelism()
+
+
+EnvironmentSettings.__module__ = "flintstream.datastream.stream_execution_environment"  # where its examples run

@@ -209,3 +209,6 @@ class Execution(EnvironmentSettings):
     @staticmethod
     def _result(job: RunningJob) -> JobExecutionResult:
         return result_of(job)
+
+
+Execution.__module__ = "flintstream.datastream.stream_execution_environment"  # where its examples run

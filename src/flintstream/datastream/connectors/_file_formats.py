@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 class StreamFormat(Generic[T_co]):
     r"""Reads the records of a file one by one. See :meth:`text_line_format` and ``datastream.formats``.
 
+    >>> from flintstream.datastream.connectors.file_system import FileSource
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from flintstream.common.watermark_strategy import WatermarkStrategy
@@ -52,6 +53,7 @@ class StreamFormat(Generic[T_co]):
         r"""Return a reader of file splits; called in the tasks.
 
         >>> from flintstream.connectors.source import Fetch
+        >>> from flintstream.datastream.connectors.file_system import FileSource
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> form = StreamFormat.text_line_format()
@@ -94,6 +96,7 @@ class StreamFormat(Generic[T_co]):
 
         PyFlink has no such method. Lines for which the schema returns None are skipped.
 
+        >>> from flintstream.datastream.connectors.file_system import FileSource
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> from flintstream.common import Types
@@ -128,6 +131,7 @@ def _can_split(charset: str) -> bool:
 class RecordFormat(StreamFormat[T_co]):
     """A format in which single records can be malformed.
 
+    >>> from flintstream.datastream.connectors.file_system import FileSource
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from flintstream.common import WatermarkStrategy

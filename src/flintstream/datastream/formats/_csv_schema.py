@@ -66,7 +66,7 @@ class CsvSchema:
     RowType(RowField(word, VarCharType(2147483647, true), ...),RowField(days, ArrayType(VarCharType(2147483647,
     true), true), ...))
     >>> schema.type_info
-    RowTypeInfo(word: String, days: ListTypeInfo<String>)
+    RowTypeInfo(word: String, days: ObjectArrayTypeInfo<String>)
     >>> schema.dialect.quote
     '"'
     """

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flintstream.table._catalog.catalog import CatalogManager
+    from flintstream.table._errors import Place
     from flintstream.table._sql.dialect import Tokens
 
 CORE = "core"
 """The module of built-in functions, the only one."""
 
 
-def store_of(name: str, options: Mapping[str, str], comment: str | None) -> Store:
+def store_of(name: str, options: Mapping[str, str], comment: str | None, place: Place | None = None) -> Store:
     """Return a catalog by the options of ``CREATE CATALOG``.
 
     Raises:
@@ -39,7 +40,7 @@ def store_of(name: str, options: Mapping[str, str], comment: str | None) -> Stor
         raise SqlError(f"catalog '{name}' has no option 'type': write WITH ('type' = 'generic_in_memory')")
     if kind != "generic_in_memory":
         raise unsupported(
-            f"catalog '{name}' with 'type' = '{kind}'", None, "use 'generic_in_memory', and declare the tables in it"
+            f"the catalog {name} with type '{kind}'", place, "use 'generic_in_memory', and declare the tables in it"
         )
     unknown = sorted({*options} - {"type", "default-database"})
     if unknown:
@@ -50,12 +51,12 @@ def store_of(name: str, options: Mapping[str, str], comment: str | None) -> Stor
 def create_catalog(catalog: CatalogManager, tokens: Tokens) -> None:
     """Read what follows ``CREATE CATALOG``, and add the catalog."""
     lenient = tokens.take("IF", "NOT", "EXISTS")
-    name = tokens.path()[-1]
+    place, name = tokens.place(), tokens.path()[-1]
     comment = tokens.text() if tokens.take("COMMENT") else None
     options = options_of(tokens) if tokens.take("WITH") else {}
     expect_end(tokens)
     if not (lenient and name in catalog.catalogs):
-        catalog.add_catalog(store_of(name, options, comment))
+        catalog.add_catalog(store_of(name, options, comment, place))
 
 
 def create_database(catalog: CatalogManager, tokens: Tokens) -> None:

@@ -42,6 +42,7 @@ def number(text: str, place: Place | None) -> s.Value:
         return s.Value(place, float(text), t.DoubleType(False))
     if "." in text:
         value = Decimal(text)
+        value = value or value.copy_abs()  # Flink has no negative zero of DECIMAL
         scale = max(-int(value.as_tuple().exponent), 0)
         return s.Value(place, value, t.DecimalType(max(len(value.as_tuple().digits), scale + 1), scale, False))
     whole = int(text)
