@@ -10,7 +10,9 @@ import tempfile
 import time
 import uuid
 import zlib
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +20,11 @@ from hypothesis import HealthCheck, settings
 import flintstream.datastream.connectors.file_system
 import flintstream.datastream.formats.csv
 import flintstream.table.expressions  # noqa: F401 - modules that publish classes: their examples run with its names
+
+# These modules publish classes: examples in the modules that define them run under the public names.
+for public in ("datastream.connectors.file_system", "datastream.formats.csv", "table.expressions"):
+    with suppress(ImportError):  # an extra is missing
+        import_module(f"flintstream.{public}")
 
 SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "secure", "server"}
 """Fixtures that start a server."""
