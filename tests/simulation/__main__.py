@@ -31,6 +31,9 @@ def find_mutations(names: list[str], seeds: range) -> int:
         if found is None:
             missed += 1
             print(f"MISSED: {name} ({took:.1f} s)", flush=True)
+        elif isinstance(found[1].__cause__ or found[1], AttributeError | TypeError):
+            missed += 1  # the mutation does not fit the code, so any test would notice it
+            print(f"MISSED: {name}, which fails itself: {found[1]!r}", flush=True)
         else:
             print(f"found: {name}, by seed {found[0]} ({took:.1f} s): {found[1]!r:.160}", flush=True)
     print(f"{len(names) - missed} of {len(names)} mistakes found")

@@ -137,8 +137,9 @@ class SimEngine:
             future.set_result(handle)
 
     def _fold_late(self, task: Materialization, worker: JobRuntime) -> None:
+        # The base may be there, without an answer too, and the job that would delete it has ended.
+        self.world.happened.append("zombie")
         worker.materialize(task.chain, task.subtask, task.handles)
-        self.world.happened.append("zombie")  # the base is there, and there is no job any more that would delete it
 
     def forget(self, names: Sequence[str]) -> None:
         for name in names:

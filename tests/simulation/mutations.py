@@ -42,8 +42,9 @@ def _early_commits() -> list[Replacement]:
     complete = Attempt._complete_checkpoint
 
     def mutated(self: Any, request: Any, reports: Any, **more: Any) -> None:
-        for node, prepared in self.commits.pending.items():
-            self.commits.committers[node].commit(prepared)
+        commits = self.context.commits
+        for node, prepared in commits.pending.items():
+            commits.committers[node].commit(prepared)
         complete(self, request, reports, **more)
 
     return [(Attempt, "_complete_checkpoint", mutated)]
@@ -314,7 +315,7 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "the changes of several epochs are merged in the wrong order": _merged_backwards,
     "a checkpoint refers to the base alone": lambda: _log_pieces(lambda handles: handles[:1]),
     "a checkpoint does not refer to the last changes": lambda: _log_pieces(lambda handles: handles[:-1] or handles),
-    "shared files that are needed are deleted": lambda: [(Checkpoints, "needed", lambda self: set())],
+    "shared files that are needed are deleted": lambda: [(Checkpoints, "needed_files", lambda self: set())],
     "old state is deleted before the checkpoint that refers to it is complete": _deleted_too_early,
     "what is to be committed is not in the checkpoint": lambda: [(Commits, "by_uid", lambda self: {})],
     "commits are not repeated": _forgotten_commits,

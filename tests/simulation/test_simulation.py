@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from tests.simulation import fleet
+from tests.simulation.mutations import MUTATIONS, mutated
 
 SEEDS = 1_000
 ALL_SEEDS = 10_000
@@ -29,6 +30,12 @@ def test_jobs_survive_their_faults(first, seeds, capfd):
         print(f"\nsimulation: {outcome.seeds} seeds, {outcome.seeds_per_second:.0f}/s in {PROCESSES} processes")
     assert not outcome.failures, "\n".join(outcome.failures)
     assert outcome.seeds == seeds, f"{outcome.seeds} passed in {SECONDS} s"
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_mistake_replaces_code_that_exists(name):
+    with mutated(name):
+        pass
 
 
 @pytest.mark.deep

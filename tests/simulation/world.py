@@ -13,6 +13,7 @@ import uuid
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common import _clock
 from flintstream.coordinator.job import Clock
 
 if TYPE_CHECKING:
@@ -188,3 +189,4 @@ def make_virtual() -> None:
             for attribute, (real, virtual) in stand_ins.items():
                 if vars(module).get(attribute) is real:
                     setattr(module, attribute, virtual)
+    _clock._substitute.set(lambda: int(the_world().now))  # a compiled clock does not look into the module ``time``
