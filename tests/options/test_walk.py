@@ -45,6 +45,9 @@ ELSEWHERE = {
     "rest/test_targets.py": "flintstream.rest.savepoint-dirs",
     "table/test_grouping.py": "table.local-time-zone table.exec.mini-batch.enabled",
     "table/test_on_conflict.py": "table.exec.sink.require-on-conflict",
+    "table/test_pandas_batches.py": """
+        python.fn-execution.arrow.batch.size python.fn-execution.bundle.size python.fn-execution.bundle.time
+    """,
     "table/test_sink_keys.py": """
         table.exec.sink.upsert-materialize table.exec.sink.not-null-enforcer table.exec.sink.keyed-shuffle
     """,

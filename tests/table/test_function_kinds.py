@@ -35,15 +35,13 @@ def test_functions_of_pandas_get_series(t_env):
 def test_series_of_pandas_have_the_types_of_the_columns(t_env):
     pytest.importorskip("pandas")
     types = udf(
-        lambda *given: given[0].map(lambda _: " ".join(str(item.dtype) for item in given)),
+        lambda *given: given[1].map(lambda _: " ".join(str(item.dtype) for item in given)),
         result_type="STRING",
         func_type="pandas",
     )
-    arguments = "'', CAST(n AS TINYINT), n, CAST(n AS BIGINT), CAST(n AS FLOAT), CAST(n AS DOUBLE), n > 1"
+    arguments = "s, CAST(n AS TINYINT), n, CAST(n AS BIGINT), CAST(n AS FLOAT), CAST(n AS DOUBLE), n > 1"
     found = results(t_env, "types", types, arguments)
-    assert found == ["object int8 int32 int64 float32 float64 bool"] * 2 + [
-        "object float64 float64 float64 float32 float64 object"
-    ]
+    assert found == ["object float64 float64 float64 float32 float64 object"] * 3
     mean = udaf(lambda v: v.mean(), result_type=DataTypes.FLOAT(), func_type="pandas")
     t_env.create_temporary_function("mean", mean)
     query = "SELECT mean(v) FROM (VALUES (CAST(30.2 AS FLOAT)), (CAST(53.1 AS FLOAT)), (CAST(3.1 AS FLOAT))) AS T(v)"
@@ -118,8 +116,8 @@ def test_an_aggregate_function_gets_a_name_without_a_decorator(t_env):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda s: s[1:], "The result length '0' of Pandas UDF '<lambda>' is not equal to the input length '1'"),
-        (lambda s: s.repeat(2), "The result length '2' of Pandas UDF '<lambda>' is not equal to the input length '1'"),
+        (lambda s: s[1:], "The result length '2' of Pandas UDF '<lambda>' is not equal to the input length '3'"),
+        (lambda s: s.repeat(2), "The result length '6' of Pandas UDF '<lambda>' is not equal to the input length '3'"),
         (lambda s: s.iloc[0], "The result type of Pandas UDF '<lambda>' must be pandas.Series or pandas.DataFrame"),
         (lambda s: [1] * len(s), "must be pandas.Series or pandas.DataFrame, got <class 'list'>"),
         (lambda s: s.to_numpy(), "must be pandas.Series or pandas.DataFrame, got <class 'numpy.ndarray'>"),

@@ -46,13 +46,12 @@ GROUPS = (
         warns=True,
     ),
     _below(
-        "Functions run in Spark's Python workers, which get blocks of records instead of bundles",
+        "Functions run in Spark's Python workers, which get blocks of records",
         {
             "python.": """
-                execution-mode fn-execution.arrow.batch.size fn-execution.buffer.memory.size fn-execution.bundle.size
-                fn-execution.bundle.time fn-execution.framework.memory.size fn-execution.memory.managed
-                map-state.iterate-response-batch-size map-state.read-cache-size map-state.write-cache-size
-                metric.enabled state.cache-size systemenv.enabled
+                execution-mode fn-execution.buffer.memory.size fn-execution.framework.memory.size
+                fn-execution.memory.managed map-state.iterate-response-batch-size map-state.read-cache-size
+                map-state.write-cache-size metric.enabled state.cache-size systemenv.enabled
             """,
             "execution.": "buffer-timeout.enabled",
         },

@@ -64,7 +64,7 @@ def _wrap(
             )
         made = FunctionWrapper(function, kind, input_types, results, name, deterministic)
         if kind == "scalar":
-            made.implementation = by_rows(made.implementation, made.input_types, pandas=pandas)
+            made.implementation = by_rows(made.implementation, made.result_type, pandas=pandas)
         return made
 
     return wrap if f is None else wrap(f)
@@ -96,8 +96,8 @@ def udf(
 ) -> Any:
     """Make a scalar function of a Python function or a :class:`ScalarFunction`; also a decorator.
 
-    A function of pandas (``func_type="pandas"``) gets a ``Series`` of one value for each argument, and ``async`` ones
-    are awaited row by row.
+    A function of pandas (``func_type="pandas"``) gets a ``Series`` for each argument, with the values of a batch of
+    rows. ``async`` ones are awaited row by row.
 
     Raises:
         TypeError: The result type is missing, or ``f`` is not a function.

@@ -294,7 +294,7 @@ class Grouping:
             function.result_type.nullable(),
             aggregate.distinct,
             condition,
-            function=function.of_types([item.type for item in arguments]),
+            function=function.of_types([item.type for item in arguments], self.settings.zone),
             more=tuple(positions[1:]),
         )
 

@@ -11,6 +11,7 @@ from flintstream.table._types.rules import is_nullable
 if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._functions.wrappers import FunctionWrapper
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Call(Expr):
 @dataclass(frozen=True)
 class Invocation(Call):
     """A Python function applied to arguments."""
+
+    function: FunctionWrapper | None = None
 
 
 def calls_python(expression: Expr) -> bool:

@@ -46,9 +46,9 @@ def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place
     if function.kind != "scalar":
         raise SqlError(f"{function.name}{at(place)} is a {function.kind} function: {function.advice}")
     given = arguments_of(function, arguments, zone, place)
-    typed = function.of_types([item.type for item in given])
+    typed = function.of_types([item.type for item in given], zone)
     kind = function.result_type.nullable()
-    return Invocation(kind, function.name, given, calling(typed), strict=False)
+    return Invocation(kind, function.name, given, calling(typed), strict=False, function=typed)
 
 
 def calling(function: Any) -> Emit:

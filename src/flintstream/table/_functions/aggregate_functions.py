@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
-from flintstream.errors import optional_module
-from flintstream.table._functions.kinds import plain, series_of
+from flintstream.table._functions import series
 from flintstream.table._functions.user_defined import AggregateFunction, TableAggregateFunction
 from flintstream.table._functions.wrappers import FunctionWrapper
 from flintstream.table._syntax import scalar as s
@@ -18,6 +17,12 @@ if TYPE_CHECKING:
     from flintstream.table._functions.user_defined import FunctionContext
 
 
+def plain(value: object) -> object:
+    """Return a value of pandas as Python's; NaN is None."""
+    found = value.item() if hasattr(value, "item") else value
+    return None if found is None or (isinstance(found, float) and found != found) else found  # noqa: PLR0124 - NaN
+
+
 class OfPandas(AggregateFunction):
     """A function of series of pandas, or an ``AggregateFunction`` that accumulates series."""
 
@@ -25,18 +30,19 @@ class OfPandas(AggregateFunction):
         self,
         function: Callable[..., Any] | AggregateFunction,
         types: Sequence[t.DataType] = (),
+        zone: str = "UTC",
         names: Sequence[str] = (),
     ) -> None:
         """Take the function, its types, and the columns of its ``DataFrame``; none if it takes series."""
-        self.function, self.types, self.names = function, list(types), list(names)
+        self.function, self.types, self.zone, self.names = function, list(types), zone, list(names)
 
-    def of_types(self, types: Sequence[t.DataType]) -> OfPandas:
-        """Return the function for arguments of these types."""
-        return self if self.names else OfPandas(self.function, types)
+    def of_types(self, types: Sequence[t.DataType], zone: str) -> OfPandas:
+        """Return the function for arguments of these types, in the time zone of the session."""
+        return OfPandas(self.function, self.types if self.names else types, zone, self.names)
 
     def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> OfPandas:
         """Return the function for rows with columns of these names and types."""
-        return OfPandas(self.function, types, names)
+        return OfPandas(self.function, types, self.zone, names)
 
     def open(self, function_context: FunctionContext) -> None:
         """Open the function, if it is an object."""
@@ -76,16 +82,15 @@ class OfPandas(AggregateFunction):
         """Return what the function makes of the rows; None if there are none."""
         if not accumulator:
             return None
-        pandas = optional_module("pandas", extra="dataframes", purpose="functions on pandas")
-        rows = [tuple(row) for (row,) in accumulator] if self.names else accumulator
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        types = self.types if len(self.types) == len(columns) else [None] * len(columns)
-        series = [series_of(pandas, column, kind) for column, kind in zip(columns, types, strict=True)]
         if self.names:
-            found = self._call(pandas.DataFrame(dict(zip(self.names, series, strict=True))))
+            found = self._call(series.frame_of([row for (row,) in accumulator], self.names, self.types, self.zone))
         else:
-            found = self._call(*series)
-        return tuple(map(plain, found)) if isinstance(found, (tuple, list, pandas.Series)) else plain(found)
+            columns = zip(*accumulator, strict=True)
+            pairs = zip(columns, self.types, strict=True)
+            found = self._call(*(series.to_pandas(list(column), kind, None, self.zone) for column, kind in pairs))
+        if isinstance(found, (tuple, list, series.pandas().Series)):
+            return tuple(map(plain, found))
+        return plain(found)
 
 
 class AggregateWrapper(FunctionWrapper):

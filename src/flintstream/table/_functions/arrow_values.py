@@ -61,6 +61,14 @@ def numpy_converter(kind: t.DataType) -> Converter | None:
     return None
 
 
+def series_of(pandas: Any, values: list[object], kind: t.DataType | None, otherwise: object = None) -> object:
+    """Return values of a type as a ``Series``, of the same ``dtype`` as PyFlink's: integers with NULL are floats."""
+    dtype = DTYPES.get(type(kind))
+    if dtype is not None and any(value is None for value in values):
+        dtype = dtype if dtype.startswith("float") else None if dtype == "bool" else "float64"
+    return pandas.Series(values, dtype=dtype or otherwise)
+
+
 def naive_utc(value: datetime | None) -> datetime | None:
     """Return a time with a zone as one of UTC without it.
 

@@ -6,19 +6,19 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from flintstream.errors import optional_module
-from flintstream.table._functions.arrow_values import DTYPES
+from flintstream.table._functions import series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types import data_types as t
+    from flintstream.table._functions.series import Data
 
 
-def by_rows(function: Any, types: Sequence[t.DataType] | None, *, pandas: bool) -> object:
+def by_rows(function: Any, result: t.DataType, *, pandas: bool) -> object:
     """Return an object whose ``eval`` takes and returns the values of a row, whatever kind of function it has."""
     if pandas:
-        return PandasRows(function, types)
+        return PandasRows(function, result)
     return AsyncRows(function) if inspect.iscoroutinefunction(function.eval) else function
 
 
@@ -39,61 +39,68 @@ class _Inner:
             self.inner.close()
 
 
-def plain(value: object) -> object:
-    """Return a value of pandas as Python's; NaN is None."""
-    found = value.item() if hasattr(value, "item") else value
-    return None if found is None or (isinstance(found, float) and found != found) else found  # noqa: PLR0124 - NaN
-
-
-def series_of(pandas: Any, values: list[object], kind: t.DataType | None, otherwise: object = None) -> object:
-    """Return values of a type as a ``Series``, of the same ``dtype`` as PyFlink's: integers with NULL are floats."""
-    dtype = DTYPES.get(type(kind))
-    if dtype is not None and any(value is None for value in values):
-        dtype = dtype if dtype.startswith("float") else None if dtype == "bool" else "float64"
-    return pandas.Series(values, dtype=dtype or otherwise)
-
-
 class PandasRows(_Inner):
-    """Calls a function with a ``Series`` of one value for each argument.
+    """Calls a function with a ``Series`` for each argument, and checks what it returns.
 
-    Flink's batches have any size as well, so that a result cannot depend on the rows around.
+    Plans hand it whole batches. Where a plan needs the result for a row at once, as in the condition of a join, the
+    batch has one row.
     """
 
-    def __init__(self, inner: Any, types: Sequence[t.DataType] | None, names: Sequence[str] = ()) -> None:
-        """Take the function, the types of its arguments, and the columns of its ``DataFrame`` if it takes one."""
+    def __init__(
+        self,
+        inner: Any,
+        result: t.DataType,
+        types: Sequence[t.DataType] = (),
+        zone: str = "UTC",
+        names: Sequence[str] = (),
+    ) -> None:
+        """Take the function, its types, and the columns of its ``DataFrame`` if it takes one."""
         super().__init__(inner)
-        self.types = list(types or ())
+        self.result = result
+        self.types = list(types)
+        self.zone = zone
         self.names = list(names)
 
-    def of_types(self, types: Sequence[t.DataType]) -> PandasRows:
-        """Return the function for arguments of these types."""
-        return PandasRows(self.inner, types, self.names)
+    def of_types(self, types: Sequence[t.DataType], zone: str) -> PandasRows:
+        """Return the function for arguments of these types, in the time zone of the session."""
+        return PandasRows(self.inner, self.result, self.types if self.names else types, zone, self.names)
 
     def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> PandasRows:
         """Return the function for rows with columns of these names and types."""
-        return PandasRows(self.inner, types, names)
+        return PandasRows(self.inner, self.result, types, self.zone, names)
 
-    def eval(self, *values: Any) -> Any:
+    def eval(self, *values: object) -> object:
         """Return the result for a row."""
-        pandas = optional_module("pandas", extra="dataframes", purpose="functions on data of pandas")
-        given = values[0] if self.names else values
-        types = self.types if len(self.types) == len(given) else [None] * len(given)
-        series = [series_of(pandas, [value], kind) for value, kind in zip(given, types, strict=True)]
         if self.names:
-            series = [pandas.DataFrame(dict(zip(self.names, series, strict=True)))]
-        found: Any = self.inner.eval(*series)
+            given = [series.frame_of(values, self.names, self.types, self.zone)]
+        else:
+            typed = zip(values, self.types, strict=True)
+            given = [series.to_pandas([value], kind, None, self.zone) for value, kind in typed]
+        return self.values(self.call(given, 1))[0]
+
+    def call(self, given: Sequence[Data], count: int) -> Data:
+        """Return what the function returns for a batch with a number of rows.
+
+        Raises:
+            TypeError: It is neither a ``Series`` nor a ``DataFrame``.
+            ValueError: It has another length.
+        """
+        found = self.inner.eval(*given)
         name = getattr(self.inner.eval, "__name__", "eval")
-        if not isinstance(found, (pandas.Series, pandas.DataFrame)):
+        frames = series.pandas()
+        if not isinstance(found, (frames.Series, frames.DataFrame)):
             raise TypeError(
                 f"The result type of Pandas UDF '{name}' must be pandas.Series or pandas.DataFrame, got {type(found)}"
             )
-        if len(found) != 1:
+        if len(found) != count:
             raise ValueError(
-                f"The result length '{len(found)}' of Pandas UDF '{name}' is not equal to the input length '1'"
+                f"The result length '{len(found)}' of Pandas UDF '{name}' is not equal to the input length '{count}'"
             )
-        if isinstance(found, pandas.DataFrame):
-            return tuple(map(plain, next(found.itertuples(index=False, name=None))))
-        return plain(next(iter(found), None))
+        return found
+
+    def values(self, found: Data) -> list[object]:
+        """Return the values that the function has returned."""
+        return series.from_pandas(found, self.result, self.zone)
 
 
 class AsyncRows(_Inner):
@@ -104,7 +111,7 @@ class AsyncRows(_Inner):
         super().__init__(inner)
         self.loop: asyncio.AbstractEventLoop | None = None
 
-    def eval(self, *values: Any) -> Any:
+    def eval(self, *values: object) -> object:
         """Return the result for a row."""
         if self.loop is None:
             self.loop = asyncio.new_event_loop()

@@ -73,12 +73,15 @@ class FunctionWrapper:
         renamed.alias_names = alias_names
         return renamed
 
-    def of_types(self, types: Sequence[DataType]) -> FunctionWrapper:
-        """Return the function for arguments of these types, which decide what pandas makes of them."""
+    def of_types(self, types: Sequence[DataType], zone: str) -> FunctionWrapper:
+        """Return the function for arguments of these types, which decide what pandas makes of them.
+
+        ``zone`` is the time zone of the session.
+        """
         if not hasattr(self.implementation, "of_types"):
             return self
         typed = copy(self)
-        typed.implementation = self.implementation.of_types(types)
+        typed.implementation = self.implementation.of_types(types, zone)
         return typed
 
     def of_rows(self, names: Sequence[str], types: Sequence[DataType]) -> FunctionWrapper:

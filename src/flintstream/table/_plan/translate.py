@@ -10,17 +10,17 @@ from flintstream.common._types.data_types import DataTypes
 from flintstream.datastream._streams.steps import add_step, transformation_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
+from flintstream.options.tables import BATCH_SIZE, BUNDLE_SIZE, BUNDLE_TIME
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
 from flintstream.table._expressions.expr import Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
-from flintstream.table._functions.user_defined import FunctionContext
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
+from flintstream.table._operators.opening import Functions
+from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
@@ -28,23 +28,6 @@ if TYPE_CHECKING:
 
 SHALLOW = 20
 """How many steps a plan may have on top of each other so that any stack has room for its translation."""
-
-
-class Functions:
-    """Opens and closes the Python functions of generated code."""
-
-    def __init__(self, functions: Sequence[Any]) -> None:
-        self.functions = tuple(functions)
-
-    def open(self, runtime_context: object) -> None:
-        """Open all functions."""
-        for function in self.functions:
-            function.open(FunctionContext.of(runtime_context))
-
-    def close(self) -> None:
-        """Close all functions."""
-        for function in self.functions:
-            function.close()
 
 
 class GeneratedOperator(FunctionOperator):
@@ -99,12 +82,18 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         chosen = _columns_of_values(node)
         if chosen is not None:
             return _values(*chosen, env)
+        node = in_batches(node)
         below = translate(node.input, env)
         projection = node.projection
         if projection is not None and node.changelog:
             projection = (*projection, _kind(node.input))
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
         return add_operator(below, "Calc", GeneratedOperator(*codes))
+    if isinstance(node, Batched):
+        options = env._configuration
+        limits = options.get(BATCH_SIZE), options.get(BUNDLE_SIZE), options.get(BUNDLE_TIME)
+        operator = BatchOperator(node.calls, node.input.columns, len(node.columns) - len(node.calls), *limits)
+        return add_operator(translate(node.input, env), "PythonCalc", operator)
     if isinstance(node, Correlate):
         below = translate(node.input, env)
         return add_operator(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))

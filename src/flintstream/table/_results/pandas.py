@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common.types import RowKind
 from flintstream.errors import optional_module
-from flintstream.table._functions.arrow_values import dtype_of, naive_utc, numpy_converter
-from flintstream.table._functions.kinds import series_of
+from flintstream.table._functions.arrow_values import dtype_of, naive_utc, numpy_converter, series_of
 from flintstream.table._operators.rows import to_hashable
 
 if TYPE_CHECKING:

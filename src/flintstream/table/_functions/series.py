@@ -1,0 +1,169 @@
+"""Columns of tables as data of pandas and back, through Arrow as PyFlink does it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flintstream.common._types import data_types as t
+from flintstream.errors import optional_module
+from flintstream.table._functions.arrow_values import time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    from pandas import DataFrame, Series
+    from pyarrow import DataType
+
+    Data: TypeAlias = Series | DataFrame
+    Convert: TypeAlias = Callable[..., object]
+
+_PLAIN: dict[type[t.DataType], str] = {
+    t.BigIntType: "int64",
+    t.BooleanType: "bool_",
+    t.CharType: "utf8",
+    t.DateType: "date32",
+    t.DoubleType: "float64",
+    t.FloatType: "float32",
+    t.IntType: "int32",
+    t.NullType: "null",
+    t.SmallIntType: "int16",
+    t.TinyIntType: "int8",
+    t.VarBinaryType: "binary",
+    t.VarCharType: "utf8",
+}
+
+
+def pandas() -> Any:
+    """Return the module ``pandas``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    return optional_module("pandas", extra="dataframes", purpose="functions on data of pandas")
+
+
+def _arrow() -> Any:
+    return optional_module("pyarrow", extra="dataframes", purpose="functions on data of pandas")
+
+
+def arrow_type(kind: t.DataType) -> DataType:
+    """Return the type of Arrow that PyFlink has for a type.
+
+    >>> str(arrow_type(t.DataTypes.ARRAY(t.DataTypes.TIMESTAMP(3))))
+    'list<item: timestamp[ms]>'
+
+    Raises:
+        ValueError: There is none.
+    """
+    pa = _arrow()
+    plain = _PLAIN.get(type(kind))
+    if plain is not None:
+        return getattr(pa, plain)()
+    if isinstance(kind, t.BinaryType):
+        return pa.binary(kind.length)
+    if isinstance(kind, t.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    if isinstance(kind, t.TimeType):
+        unit = time_unit(kind.precision)
+        return pa.time32(unit) if unit in {"s", "ms"} else pa.time64(unit)
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+        return pa.timestamp(time_unit(kind.precision))
+    if isinstance(kind, t.MapType):
+        return pa.map_(arrow_type(kind.key_type), arrow_type(kind.value_type))
+    if isinstance(kind, t.ArrayType):
+        return pa.list_(arrow_type(kind.element_type))
+    if isinstance(kind, t.RowType):
+        return pa.struct([(field.name, arrow_type(field.data_type)) for field in kind.fields])
+    raise ValueError(f"field_type {kind} is not supported.")
+
+
+def to_pandas(values: Sequence[object], kind: t.DataType, name: str | None, zone: str) -> Data:
+    """Return the values of a column as a ``Series``; rows as a ``DataFrame``.
+
+    ``zone`` is that of the session. As in PyFlink, a ``TIMESTAMP_LTZ`` has it, but the time of day of UTC.
+
+    >>> list(to_pandas([1, None], t.DataTypes.INT(), "n", "UTC"))
+    [1.0, nan]
+    """
+    written = writer(kind)
+    array = _arrow().array(values if written is None else [*map(written, values)], arrow_type(kind))
+    if isinstance(kind, t.RowType):
+        parts = zip(array.flatten(), kind.names, strict=True)
+        return pandas().concat([part.to_pandas(date_as_object=True).rename(field) for part, field in parts], axis=1)
+    found = array.to_pandas(date_as_object=True).rename(name)
+    return found.dt.tz_localize(zone) if isinstance(kind, t.LocalZonedTimestampType) else found
+
+
+def frame_of(rows: Iterable[object], names: Sequence[str], types: Sequence[t.DataType], zone: str) -> DataFrame:
+    """Return whole rows as a ``DataFrame``; columns that are rows themselves become a column for each field."""
+    columns = zip(*rows, strict=True)
+    parts = zip(columns, types, names, strict=True)
+    return pandas().concat([to_pandas(column, kind, name, zone) for column, kind, name in parts], axis=1)
+
+
+def from_pandas(found: Data, kind: t.DataType, zone: str) -> list[object]:
+    """Return the values of what a function has returned.
+
+    Raises:
+        RuntimeError: They do not fit the type.
+    """
+    if isinstance(kind, t.RowType) and isinstance(found, pandas().DataFrame):
+        columns = [found.iloc[:, i] for i in range(found.shape[1])]
+        if len(columns) < len(kind.names):
+            raise ValueError(f"the declared type is {kind}, but the DataFrame has {len(columns)} columns")
+        parts = [_values(column, of, zone) for column, of in zip(columns, kind.field_types(), strict=False)]
+        return list(zip(*parts, strict=True))
+    return _values(found, kind, zone)
+
+
+def _values(series: Series, kind: t.DataType, zone: str) -> list[object]:
+    pa = _arrow()
+    if isinstance(kind, t.LocalZonedTimestampType) and getattr(series.dtype, "tz", None) is not None:
+        series = series.dt.tz_convert(zone).dt.tz_localize(None)
+    wanted = arrow_type(kind)
+    try:
+        array = pa.Array.from_pandas(series, mask=series.isna(), type=wanted)
+    except pa.ArrowException as error:
+        raise RuntimeError(
+            f"Exception thrown when converting pandas.Series ({series.dtype}) to pyarrow.Array ({wanted}).", error
+        ) from error
+    found: list[object] = array.to_pylist()
+    read = reader(kind)
+    return found if read is None else [*map(read, found)]
+
+
+def writer(kind: t.DataType) -> Convert | None:
+    """Return what makes a value one that Arrow takes; None if it stays."""
+    if isinstance(kind, t.RowType):
+        names = kind.names
+        parts = [writer(part) or _same for part in kind.field_types()]
+        return lambda row: None if row is None else {n: f(v) for n, f, v in zip(names, parts, row, strict=True)}
+    if isinstance(kind, t.MapType):
+        key, value = writer(kind.key_type) or _same, writer(kind.value_type) or _same
+        return lambda found: None if found is None else [(key(k), value(v)) for k, v in found.items()]
+    if isinstance(kind, t.ArrayType):
+        item = writer(kind.element_type)
+        return None if item is None else lambda found: None if found is None else [*map(item, found)]
+    return None
+
+
+def reader(kind: t.DataType) -> Convert | None:
+    """Return what makes a value of Arrow one of a table; None if it stays."""
+    if isinstance(kind, t.RowType):
+        names = kind.names
+        parts = [reader(part) or _same for part in kind.field_types()]
+        return lambda row: None if row is None else tuple([f(row[n]) for n, f in zip(names, parts, strict=True)])
+    if isinstance(kind, t.MapType):
+        key, value = reader(kind.key_type) or _same, reader(kind.value_type) or _same
+        return lambda found: None if found is None else {key(k): value(v) for k, v in found}
+    if isinstance(kind, t.ArrayType):
+        item = reader(kind.element_type)
+        return None if item is None else lambda found: None if found is None else [*map(item, found)]
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)) and kind.precision > 6:
+        return lambda found: found.to_pydatetime(warn=False) if hasattr(found, "to_pydatetime") else found
+    return None
+
+
+def _same(value: object) -> object:
+    return value
