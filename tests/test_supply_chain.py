@@ -48,7 +48,8 @@ def project():
 def test_each_action_of_a_workflow_is_pinned_by_its_commit_and_says_its_version(workflow):
     used = re.findall(r"uses: *(.+)", workflow.read_text(encoding="utf-8"))
     assert used
-    assert [use for use in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)] == []
+    others = [use for use in used if not (use.startswith("./") and (ROOT / use).exists())]
+    assert [use for use in others if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)] == []
 
 
 def test_all_workflows_use_the_same_commit_of_an_action():

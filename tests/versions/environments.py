@@ -28,7 +28,7 @@ SPARKS = {
 }
 """The releases of Spark, and the releases of Python that each runs with; the first one that is there is tested."""
 
-TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
+TOOLS = ("pytest>=8.4", "pytest-timeout>=2.3.1", "pytest-xdist>=3.6", "hypothesis>=6.100")
 
 
 class NoEnvironmentError(Exception):
