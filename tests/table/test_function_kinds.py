@@ -128,3 +128,102 @@ def test_a_function_of_pandas_returns_a_series_of_the_same_length(t_env, functio
     wrong = udf(function, result_type=DataTypes.BIGINT(), func_type="pandas")
     with pytest.raises((TypeError, ValueError), match=message):
         results(t_env, "wrong", wrong, "n")
+
+
+class Pairs(AggregateFunction):
+    """Keeps the pairs that it is given."""
+
+    def open(self, function_context):
+        self.end = "!"
+
+    def create_accumulator(self):
+        return []
+
+    def accumulate(self, accumulator, first, second):
+        accumulator.append(f"{first}{second}")
+
+    def retract(self, accumulator, first, second):
+        accumulator.remove(f"{first}{second}")
+
+    def merge(self, accumulator, accumulators):
+        for other in accumulators:
+            accumulator += other
+
+    def get_value(self, accumulator):
+        return " ".join(sorted(accumulator)) + self.end
+
+    def get_result_type(self):
+        return DataTypes.STRING()
+
+
+PAIRS = "(VALUES (1, 'a'), (1, 'b'), (1, 'a'), (2, CAST(NULL AS STRING)), (1, 'b')) AS T(n, s)"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (f"SELECT pairs(DISTINCT n, s) FROM {PAIRS}", "1a 1b 2None!"),
+        (f"SELECT pairs(DISTINCT n, s) FILTER (WHERE n = 1) FROM {PAIRS}", "1a 1b!"),
+        (f"SELECT pairs(n, s) FROM {PAIRS}", "1a 1a 1b 1b 2None!"),
+        (f"SELECT pairs(DISTINCT m, s) FROM (SELECT MAX(n) AS m, s FROM {PAIRS} GROUP BY s)", "1a 1b 2None!"),
+    ],
+)
+def test_distinct_is_about_all_arguments_of_an_aggregate_function(t_env, query, expected):
+    t_env.create_temporary_function("pairs", udaf(Pairs()))
+    with t_env.execute_sql(query).collect() as rows:
+        assert [row[0] for row in rows][-1] == expected
+
+
+@pytest.fixture
+def timed(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE timed (k STRING, n INT, p AS PROCTIME()) WITH "
+        "('connector' = 'datagen', 'number-of-rows' = '4', 'fields.n.kind' = 'sequence', 'fields.n.start' = '1', "
+        "'fields.n.end' = '4', 'fields.k.length' = '1')"
+    )
+    return t_env
+
+
+OVER = "SELECT {} OVER (ORDER BY p ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM timed"
+
+
+def test_aggregate_functions_of_the_program_are_opened_and_retract_over_rows(timed):
+    timed.create_temporary_function("pairs", udaf(Pairs()))
+    with timed.execute_sql(OVER.format("pairs(n, 'x')")).collect() as rows:
+        assert [row[0] for row in rows] == ["1x!", "1x 2x!", "2x 3x!", "3x 4x!"]
+
+
+def test_an_aggregate_function_that_cannot_retract_takes_no_frame_that_leaves_rows_behind(timed):
+    class NoRetract(Pairs):
+        retract = AggregateFunction.retract
+
+    timed.create_temporary_function("pairs", udaf(NoRetract()))
+    with pytest.raises(Exception, match=r"pairs at .* has no method retract\(\), but its frame leaves rows behind"):
+        timed.execute_sql(OVER.format("pairs(n, 'x')"))
+    whole = "SELECT pairs(n, 'x') OVER (ORDER BY p ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM timed"
+    with timed.execute_sql(whole).collect() as rows:
+        assert [row[0] for row in rows][-1] == "1x 2x 3x 4x!"
+
+
+def test_aggregates_of_pandas_by_class_count_the_rows_of_a_frame(timed):
+    pytest.importorskip("pandas")
+
+    class Spread(AggregateFunction):
+        def open(self, function_context):
+            self.more = 100
+
+        def create_accumulator(self):
+            return []
+
+        def accumulate(self, accumulator, values):
+            accumulator.append(int(values.max() - values.min()) + self.more * len(values))
+
+        def get_value(self, accumulator):
+            return accumulator[0]
+
+        def get_result_type(self):
+            return DataTypes.BIGINT()
+
+    timed.create_temporary_function("spread", udaf(Spread(), func_type="pandas"))
+    with timed.execute_sql(OVER.format("spread(n)")).collect() as rows:
+        assert [row[0] for row in rows] == [100, 201, 201, 201]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._analyzer.over import FULL_NAMES, list_of, select_items
+from flintstream.table._analyzer.over import FULL_NAMES, list_of, own_call, select_items
 from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.functions.json import json_of_group
-from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.percentiles import percentile_type
 from flintstream.table._expressions.resolver import resolve, resolve_condition
 from flintstream.table._logical.nodes import Calc
@@ -265,38 +265,17 @@ class Grouping:
         return made
 
     def _own_call(self, aggregate: s.Aggregate, parts: list[Expr]) -> AggregateCall:
-        function = aggregate.function
-        if function.kind != "aggregate":
-            raise SqlError(f"{function.name}{at(aggregate.place)} is a {function.kind} function: {function.advice}")
-        written = [*([] if aggregate.argument is None else [aggregate.argument]), *aggregate.more]
-        arguments = arguments_of(
-            function, [resolve(item, self.scope) for item in written], self.settings.zone, aggregate.place
-        )
-        if aggregate.distinct and len(arguments) != 1:
-            raise SqlError(f"{function.name}{at(aggregate.place)} with DISTINCT takes one argument")
-        if self.node.changelog and not function.retracts:
+        made = own_call(aggregate, self.scope, self.settings.zone, partial(_position_in, parts))
+        if self.node.changelog and not made.function.retracts:
             raise SqlError(
-                f"{function.name}{at(aggregate.place)} has no method retract(), but the rows that it reads "
-                "can be retracted"
+                f"{made.name}{at(aggregate.place)} has no method retract(), but the rows that it reads can be retracted"
             )
-        positions = list(range(len(parts), len(parts) + len(arguments)))
-        parts += arguments
-        condition = None
-        if aggregate.condition is not None:
-            condition = len(parts)
-            parts.append(resolve(aggregate.condition, self.scope))
-        argument = positions[0] if positions else None
-        kind = arguments[0].type if arguments else t.BigIntType(False)
-        return AggregateCall(
-            function.name,
-            argument,
-            kind,
-            function.result_type.nullable(),
-            aggregate.distinct,
-            condition,
-            function=function.of_types([item.type for item in arguments], self.settings.zone),
-            more=tuple(positions[1:]),
-        )
+        return made
+
+
+def _position_in(parts: list[Expr], item: Expr) -> int:
+    parts.append(item)
+    return len(parts) - 1
 
 
 def distinct(settings: PlannerSettings, node: Node, scope: Scope) -> Node:

@@ -8,6 +8,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
 from flintstream.table._expressions.expr import Column, Const, Ref
+from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import resolve, resolve_condition, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._operators.ordering import Sorted
@@ -110,12 +111,14 @@ def _with_window(
     first = calls[0]
     extra: list[Expr] = []
 
-    def position(syntax: s.Syntax) -> int:
-        made = resolve(syntax, scope)
+    def place_of(made: Expr) -> int:
         if isinstance(made, Ref):
             return made.index
         extra.append(made)
         return len(node.columns) + len(extra) - 1
+
+    def position(syntax: s.Syntax) -> int:
+        return place_of(resolve(syntax, scope))
 
     partition = tuple(position(item) for item in first.partition)
     order = tuple(Sorted(position(item), descending, none) for item, descending, none in first.order)
@@ -127,7 +130,10 @@ def _with_window(
     aggregates: list[tuple[AggregateCall, s.Over]] = []
     positions: list[tuple[Position, t.DataType, s.Over]] = []
     for item in calls:
-        if isinstance(item.function, s.Aggregate):
+        if isinstance(item.function, s.Aggregate) and not isinstance(item.function.function, str):
+            call = own_call(item.function, scope, settings.zone, place_of)
+            aggregates.append((_fitting(call, item), item))
+        elif isinstance(item.function, s.Aggregate):
             aggregates.append((_aggregate(item.function, scope, position), item))
         else:
             positions.append((*_position(item, scope, position, batch=settings.batch), item))
@@ -162,6 +168,41 @@ def _check_order(node: Node, call: s.Over, order: tuple[Sorted, ...], *, batch: 
             call.place,
             "declare a WATERMARK for the column, or use one AS PROCTIME()",
         )
+
+
+def own_call(call: s.Aggregate, scope: Scope, zone: str, position: Callable[[Expr], int]) -> AggregateCall:
+    """Return the call of an aggregate function of the program, whose arguments get positions in the record.
+
+    Raises:
+        SqlError: It is another kind of function, or takes other arguments.
+    """
+    function = call.function
+    if function.kind != "aggregate":
+        raise SqlError(f"{function.name}{at(call.place)} is a {function.kind} function: {function.advice}")
+    written = [*list_of(call.argument), *call.more]
+    arguments = arguments_of(function, [resolve(item, scope) for item in written], zone, call.place)
+    types = [item.type for item in arguments]
+    kind = types[0] if len(types) == 1 else t.RowType([t.RowField(f"f{i}", item) for i, item in enumerate(types)])
+    places = list(map(position, arguments))
+    condition = None if call.condition is None else position(resolve(call.condition, scope))
+    return AggregateCall(
+        function.name,
+        places[0] if places else None,
+        kind,
+        function.result_type.nullable(),
+        call.distinct,
+        condition,
+        function=function.of_types(types, zone),
+        more=tuple(places[1:]),
+    )
+
+
+def _fitting(made: AggregateCall, item: s.Over) -> AggregateCall:
+    """Return the call of a function of the program, if it can leave rows behind a frame."""
+    bounded = item.frame is not None and (item.frame[1][0] is not None or item.frame[1][1] == "CURRENT ROW")
+    if bounded and not made.function.retracts:
+        raise SqlError(f"{made.name}{at(item.place)} has no method retract(), but its frame leaves rows behind")
+    return made
 
 
 def _aggregate(call: s.Aggregate, scope: Scope, position: Callable[[s.Syntax], int]) -> AggregateCall:

@@ -202,8 +202,7 @@ def _spread(call: AggregateCall) -> _Part:
 
 def _own(call: AggregateCall, name: str) -> _Part:
     """Return the code of a function of the program. It sees None, and its state may be any object."""
-    given = [*(["v"] if call.argument is not None else []), *(f"r[{i}]" for i in call.more)]
-    arguments = "".join(f", {item}" for item in given)
+    arguments = ", *v" if call.more else ", v" if call.argument is not None else ""
     names = {name: call.function.implementation, f"{name}_result": OwnResult(call.type)}
     return _Part(
         [f"{name}.create_accumulator()"],
@@ -380,7 +379,9 @@ def _guard(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, 
         found.append(f"    if r[{call.condition}] is True:")
         depth += 1
     if call.argument is not None:
-        found.append("    " * depth + f"v = r[{call.argument}]")
+        several = call.more if call.function is not None else ()
+        values = "".join(f", r[{i}]" for i in several)
+        found.append("    " * depth + (f"v = (r[{call.argument}]{values})" if several else f"v = r[{call.argument}]"))
         if not part.counts_none:
             found.append("    " * depth + "if v is not None:")
             depth += 1

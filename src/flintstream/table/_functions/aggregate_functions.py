@@ -44,6 +44,17 @@ class OfPandas(AggregateFunction):
         """Return the function for rows with columns of these names and types."""
         return OfPandas(self.function, types, self.zone, names)
 
+    def get_result_type(self) -> t.DataType:
+        """Return the type that the function names, if it is an object.
+
+        Raises:
+            TypeError: It is a plain function.
+        """
+        if not isinstance(self.function, AggregateFunction):
+            raise TypeError("Invalid returnType: a function on data of pandas needs its result_type")
+        found: t.DataType = self.function.get_result_type()
+        return found
+
     def open(self, function_context: FunctionContext) -> None:
         """Open the function, if it is an object."""
         if isinstance(self.function, AggregateFunction):

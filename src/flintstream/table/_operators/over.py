@@ -71,9 +71,14 @@ class Over(KeyedProcessFunction):
         self.lag = max((position.offset for position in positions if position.name == "LAG"), default=0)
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Compile the aggregates."""
+        """Compile the aggregates, and open those of the program."""
+        self.aggregation.open(runtime_context)
         code = self.aggregation.compile_code()
         self.start, self.add, self.remove, self.result = (code[n] for n in ("start", "add", "remove", "result"))
+
+    def close(self) -> None:
+        """Close the functions of the program."""
+        self.aggregation.close()
 
     def append_results(self, row: Row, aggregates: Row, positions: Sequence[object]) -> Row:
         """Return the result for a row."""
