@@ -16,7 +16,7 @@ help: ## what there is to make
 
 setup: $(VENV)/.ready ## make the virtual environment and install everything into it
 
-$(VENV)/.ready: pyproject.toml constraints.txt package-lock.json hatch_build.py $(wildcard src/flintstream/compiled/*.pyx src/flintstream/compiled/*.pxi)
+$(VENV)/.ready: pyproject.toml constraints.txt package-lock.json hatch_build.py $(wildcard src/flintstream/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,examples$(JAVA_EXTRA)]'
 	$(BIN)/npm ci --silent --no-fund --no-audit

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 PACKAGE = "src/flintstream/compiled"
 
+_OWN_IMPORT = re.compile(r"^from flintstream\.compiled\.\w+ import .*\n", re.MULTILINE)
+"""Imports that a compiled module does without, because its types (``.pxd``) import the same names."""
+
 
 class CompiledModules(BuildHookInterface):
     """Compiles each module of the package with Cython, in place."""
@@ -123,9 +126,16 @@ def compile_modules(root: Path) -> None:
         stack.enter_context(_within(directory))
         copies = Path("flintstream/compiled")
         copies.mkdir(parents=True)
-        for included in package.glob("*.pxi"):
+        (copies / "__init__.py").touch()
+        for included in [*package.glob("*.pxi"), *package.glob("*.pxd")]:
             shutil.copy(included, copies)
         sources = [shutil.copy(source, copies) for source in sorted(package.glob("*.pyx"))]
+        for types in sorted(package.glob("*.pxd")):  # of a module in Python, except for that of _base.pyx
+            if not types.with_suffix(".pyx").exists():
+                code = Path(package, f"{types.stem[1:]}.py").read_text(encoding="utf-8")
+                copy = copies / f"{types.stem}.py"
+                copy.write_text(_OWN_IMPORT.sub("", code), encoding="utf-8")
+                sources.append(copy)
         extensions = [
             Extension(
                 f"flintstream.compiled.{Path(source).stem}",

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from tests.compiled.state_calls import state_calls
 from tests.state.test_appends import new_backend
 
 from flintstream.common import Row, Time, Types
@@ -457,7 +458,16 @@ def conversion(names, values):
 
 SCENARIOS: dict[str, Any] = {
     element.__name__: element
-    for element in (state, running, running_behind_exchange, windows, windows_behind_exchange, routes, conversion)
+    for element in (
+        state,
+        state_calls,
+        running,
+        running_behind_exchange,
+        windows,
+        windows_behind_exchange,
+        routes,
+        conversion,
+    )
 }
 
 

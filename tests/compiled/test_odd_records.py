@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import random
-import subprocess
-import sys
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,34 +15,12 @@ from tests.compiled.scenarios import FOLDS, SCENARIOS, Folding, Level, Pair, Qua
 from tests.state.test_appends import KINDS
 
 from flintstream.common import Row
-from flintstream.compiled import PURE_PYTHON, load
+from flintstream.compiled import load
 
 if load("exchange") is None:
     pytest.skip("there are no compiled modules here", allow_module_level=True)
 
 LONG = 2**63
-
-
-@pytest.fixture(scope="module")
-def in_python():
-    """Return a function that runs a scenario without the compiled modules."""
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, PURE_PYTHON: "1", "PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)])}
-    command = [sys.executable, "-m", "tests.compiled.scenarios"]
-    with subprocess.Popen(  # noqa: S603
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        to, answers = process.stdin, process.stdout
-
-        def run(name, arguments):
-            to.write(pickle.dumps((name, arguments)).hex() + "\n")
-            to.flush()
-            return pickle.loads(bytes.fromhex(answers.readline()))
-
-        yield run
-        to.close()
 
 
 def check(in_python, name, *arguments):

@@ -1,64 +1,19 @@
-"""The compiled methods of state objects do what those in Python do."""
+"""State objects do the same whether their methods are compiled or not."""
 
 from __future__ import annotations
-
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.compiled.state_calls import state_calls
 
-from flintstream.common import Time, Types
-from flintstream.common._clock import another_clock
+from flintstream.common import Time
 from flintstream.compiled import load
-from flintstream.datastream.functions import AggregateFunction
-from flintstream.datastream.state import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateTtlConfig,
-    ValueStateDescriptor,
-)
-from flintstream.state import heap_states, ttl
-from flintstream.state.hash_map import HashMapStateBackend
-from flintstream.state.kinds import KINDS, StateKind
+from flintstream.datastream.state import StateTtlConfig
 
-if load("keyed") is None:
+if load("state") is None:
     pytest.skip("there are no compiled modules here", allow_module_level=True)
 
-
-class InPython(HashMapStateBackend):
-    kinds = {  # noqa: RUF012 - as in the class
-        descriptor: StateKind(
-            kind.name, getattr(heap_states, kind.state.__name__), getattr(ttl, kind.state_with_ttl.__name__)
-        )
-        for descriptor, kind in KINDS.items()
-    }
-
-
-class Longest(AggregateFunction):
-    def create_accumulator(self):
-        return []
-
-    def add(self, value, accumulator):
-        return [*accumulator, value]
-
-    def get_result(self, accumulator):
-        return len(accumulator), sum(accumulator)
-
-    def merge(self, acc_a, acc_b):
-        return acc_a + acc_b
-
-
-LONG = Types.LONG()
-DESCRIPTORS = {
-    "value": lambda: ValueStateDescriptor("value", LONG),
-    "list": lambda: ListStateDescriptor("list", LONG),
-    "map": lambda: MapStateDescriptor("map", LONG, LONG),
-    "reducing": lambda: ReducingStateDescriptor("reducing", lambda a, b: a + b, LONG),
-    "aggregating": lambda: AggregatingStateDescriptor("aggregating", Longest(), LONG),
-}
 numbers = st.integers(-2, 2)
 nothing = st.just(())
 one = st.tuples(numbers)
@@ -96,34 +51,7 @@ def programs(draw):
     return kind, draw(settings_of_ttl()), draw(st.lists(st.tuples(passing, st.sampled_from("ab"), calls | others)))
 
 
-def results(backend, kind, config, steps):
-    """Return what each step returns, and the entries and changes after it."""
-    found: list = []
-    descriptor = DESCRIPTORS[kind]()
-    if config is not None:
-        descriptor.enable_time_to_live(config)
-    state = backend.state(descriptor)
-    backend.tracking = True
-    now = 1_000
-    with another_clock(lambda: now):
-        for passed, key, (name, arguments) in steps:
-            now += passed
-            backend.key = key
-            if name == "take delta":
-                found.append(repr(backend.take_delta()))
-            elif name == "take snapshot":
-                found.append(repr(list(backend.take_snapshot())))
-            else:
-                result = getattr(state, name)(*arguments)
-                found.append(list(result) if name == "items" or (kind, name) == ("list", "get") else result)
-            [table] = backend.tables.values()
-            found.append(repr((table.values, table.dirty, table.noted)))
-    return found
-
-
-@given(programs())
+@given(program=programs())
 @settings(max_examples=400)
-def test_states_do_the_same(program):
-    compiled = results(HashMapStateBackend(), *program)
-    with patch.object(heap_states, "_compiled", None):
-        assert compiled == results(InPython(), *program)
+def test_states_do_the_same(in_python, program):
+    assert state_calls(*program) == in_python("state_calls", program)

@@ -14,7 +14,7 @@ from flintstream.compiled import PURE_PYTHON, load
 from flintstream.engine.spark.provision import executors, packing
 
 VERSIONS = {"flintstream": "1.2.3", "msgpack": "1.1"}
-KEYED, MSGPACK = "flintstream.compiled._keyed", "msgpack._cmsgpack"
+KEYED, MSGPACK = "flintstream.compiled._base", "msgpack._cmsgpack"
 AVAILABLE = load("keyed") is not None and MSGPACK in packing.compiled_modules(["msgpack"])
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="this installation has no compiled modules to send")
 
@@ -24,7 +24,8 @@ from pathlib import Path
 import msgpack
 from flintstream.compiled import load
 import flintstream.datastream, flintstream.state.heap_states as states
-print(load("keyed") is not None, load("rows") is not None, msgpack.Packer.__module__, states._compiled is not None)
+compiled = states.Access.__module__ == "flintstream.compiled._state"
+print(load("keyed") is not None, load("rows") is not None, msgpack.Packer.__module__, compiled)
 print(msgpack.unpackb(msgpack.packb([1])), {Path(load("rows").__file__).suffix} if load("rows") else "")
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintstream.state.changed_entries import FRESH, changed_rows, note, note_removed
+from flintstream.compiled.state import FRESH, map_changes, note, note_removed
 
 KEYS = st.sampled_from([0, 1, "a", float("nan"), (1, 2)])
 CHANGES = st.lists(st.tuples(KEYS, KEYS, st.sampled_from([0, FRESH, "removed"])))
@@ -29,7 +29,8 @@ def test_a_change_is_noted_until_a_fresh_entry_is_removed(changes):
             del expected[row]
         else:
             expected[row] = 0
-    rows = list(changed_rows(noted))
+    rows: list[Any] = []
+    map_changes({}, noted, [], [], rows)
     assert len(rows) == len(set(rows))
     assert set(rows) == set(expected)
 

@@ -24,7 +24,7 @@ def _find_clock() -> Callable[[], int]:
     return wall_clock
 
 
-_compiled = load("keyed")
+_compiled = load("base")
 wall_clock: Callable[[], int] = _wall_clock if _compiled is None else _compiled.WallClock(_substitute, _find_clock)
 """Return the time in ms since the epoch."""
 

@@ -1,8 +1,10 @@
-"""Compiled forms of the loops that every record passes, in Cython.
+"""The loops that every record passes, and what programs call for each record.
 
-Each replaces Python code that stays where it is: that code is the reference in the tests, and runs in an installation
-without compiled modules. Code that uses one asks :func:`load` for it, and gets the same results and errors from it.
-Nothing that crosses a process depends on these modules, so a driver with them and workers without them work together.
+Most are Python modules: ``state.py`` runs as it is in an installation without compiled modules, and Cython compiles the
+same text with the types of ``_state.pxd``. What C does in another form (columns of a block, hashes, rows of RocksDB) is
+in ``.pyx`` files; code that uses one asks :func:`load` for it, and has a plain form as well, which is the reference in
+the tests. Nothing that crosses a process depends on whether modules are compiled, so a driver with compiled ones and
+workers without them work together.
 """
 
 from __future__ import annotations
@@ -33,3 +35,8 @@ def load(name: str) -> Any:
         return import_module(f"{__name__}._{name}")
     except ImportError:
         return None
+
+
+for _name in ("base", "state"):
+    if (_module := load(_name)) is not None:  # in the place of the module in Python
+        sys.modules[f"{__name__}.{_name}"] = _module

@@ -5,10 +5,10 @@ cimport cython
 from cpython.dict cimport PyDict_SetDefault
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport INT64_MIN, int64_t
-from libc.time cimport time_t
+
+from flintstream.compiled._base cimport Scope, key_of
 
 include "_shared.pxi"
 include "_formulas.pxi"
@@ -16,103 +16,10 @@ include "_settled.pxi"
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
-    int PyContextVar_Get(object, PyObject*, PyObject**) except -1
-
-cdef extern from "<time.h>" nogil:
-    struct timespec:
-        time_t tv_sec
-        long tv_nsec
-    int clock_gettime(int, timespec*)
-    int CLOCK_REALTIME
 
 
-# -- time ------------------------------------------------------------------------------------------------------------
+# -- timers ---------------------------------------------------------------------------------------------------------
 
-cdef class WallClock:
-    """The time in ms since the epoch, or what the function in a context variable returns."""
-
-    cdef object substitute, found, latest
-    cdef int64_t ms
-
-    def __init__(self, substitute, found):
-        """Ask the variable ``substitute``; ``found()`` returns this object, also in another process."""
-        self.substitute, self.found, self.latest, self.ms = substitute, found, 0, 0
-
-    def __reduce__(self):
-        return self.found, ()
-
-    def __call__(self):
-        return _now(self)
-
-
-cdef inline object _substitute(WallClock clock):
-    cdef PyObject* variable = NULL
-    PyContextVar_Get(clock.substitute, NULL, &variable)
-    if variable == NULL:
-        return None
-    substitute = <object>variable
-    Py_DECREF(substitute)
-    return substitute
-
-
-cdef inline int64_t _wall_ms() noexcept:
-    cdef timespec time
-    clock_gettime(CLOCK_REALTIME, &time)
-    return <int64_t>time.tv_sec * 1000 + time.tv_nsec // 1000000
-
-
-cdef object _now(object clock):
-    cdef int64_t ms
-    if type(clock) is not WallClock:
-        return clock()
-    own = <WallClock>clock
-    substitute = _substitute(own)
-    if substitute is not None:
-        return substitute()
-    ms = _wall_ms()
-    if ms != own.ms:  # else values of the same time share its number
-        own.ms, own.latest = ms, ms
-    return own.latest
-
-
-cdef int64_t _now_ms(object clock) except? -1:
-    if type(clock) is not WallClock:
-        return clock()
-    substitute = _substitute(<WallClock>clock)
-    return _wall_ms() if substitute is None else substitute()
-
-
-# -- state and timers ------------------------------------------------------------------------------------------------
-
-cdef class Scope:
-    """The key that state objects use."""
-
-    cdef public object key
-    cdef public bint tracking
-    cdef bint plain
-
-    def __cinit__(self):
-        cls = type(self)  # a subclass may have properties of these names, which only Python's access finds
-        self.plain = cls is Scope or (
-            cls.key is Scope.key and cls.tracking is Scope.tracking
-            and cls.__setattr__ is object.__setattr__ and cls.__getattribute__ is object.__getattribute__
-        )
-
-
-cdef inline bint _is_plain(object scope):
-    return isinstance(scope, Scope) and (<Scope>scope).plain
-
-
-def is_plain(scope):
-    """Tell whether compiled code may access the attributes of a scope without asking its class."""
-    return _is_plain(scope)
-
-
-cdef inline object _key_of(object scope):
-    return (<Scope>scope).key if _is_plain(scope) else scope.key
-
-
-include "_state.pxi"
 include "_timers.pxi"
 
 
@@ -135,7 +42,7 @@ cdef class KeyedStamped(Stamped):
 
     def get_current_key(self):
         """Return the record's key."""
-        key = _key_of(self._state)
+        key = key_of(self._state)
         return key if PyLong_CheckExact(key) or PyUnicode_CheckExact(key) else self._thawed(key)
 
     def timer_service(self):

@@ -220,16 +220,16 @@ cdef class TimerAccess:
 
     def register_processing_time_timer(self, timestamp):
         """Register a timer on the worker's clock (ms since the epoch)."""
-        self.processing.register(timestamp, _key_of(self._state))
+        self.processing.register(timestamp, key_of(self._state))
 
     def register_event_time_timer(self, timestamp):
         """Register a timer that fires when the watermark reaches ``timestamp`` (ms)."""
-        self.event.register(timestamp, _key_of(self._state))
+        self.event.register(timestamp, key_of(self._state))
 
     def delete_processing_time_timer(self, timestamp):
         """Delete a processing-time timer."""
-        self.processing.delete(timestamp, _key_of(self._state))
+        self.processing.delete(timestamp, key_of(self._state))
 
     def delete_event_time_timer(self, timestamp):
         """Delete an event-time timer."""
-        self.event.delete(timestamp, _key_of(self._state))
+        self.event.delete(timestamp, key_of(self._state))

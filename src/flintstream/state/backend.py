@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.checkpoint.changes import Change, TableInfo
-from flintstream.compiled import load
+from flintstream.compiled.base import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,21 +24,6 @@ __all__ = [
 
 PIECE = 4096
 """Largest number of entries in one :class:`Change` of a snapshot, which may not fit into memory as a whole."""
-
-
-class Scope:
-    """The key that state objects use: they read :attr:`key` at every access.
-
-    A backend is itself the scope of the current key. A window operator has a second scope whose ``key`` is ``(key,
-    window)``.
-    """
-
-    key: Any = None
-
-
-_compiled = load("keyed")
-if _compiled is not None and not TYPE_CHECKING:
-    Scope = _compiled.Scope  # has the attribute where compiled code finds it
 
 
 class KeyedStateBackend(Protocol):

@@ -10,10 +10,21 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
-from flintstream.compiled import load
+from flintstream.compiled.state import (
+    Access,
+    AggregatingAccess,
+    Dated,
+    ListAccess,
+    MapAccess,
+    ReducingAccess,
+    ValueAccess,
+    forget_noted,
+    map_changes,
+    note,
+    note_removed,
+)
 from flintstream.contracts.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from flintstream.state.backend import Change
-from flintstream.state.changed_entries import FRESH, changed_rows, note, note_removed
 from flintstream.state.internal import InternalBag, InternalMap
 
 if TYPE_CHECKING:
@@ -25,19 +36,16 @@ if TYPE_CHECKING:
     Convert = Callable[[Any], Any]
 
 
-_compiled = load("keyed")
-
-
 class Table:
     """The entries of one state, and a record of their changes.
 
     ``dirty`` has the changed keys, for a map (key, map key). The value for a list is its length without the elements
     that were added. It is 0 for entries that changed as a whole or were removed. Map states note most of their changes
-    in ``noted`` instead, see :mod:`flintstream.state.changed_entries`.
+    in ``noted`` instead, see :func:`flintstream.compiled.state.note`.
 
     In a list whose elements expire, each element is followed by the time of its last access. In a map whose entries
-    expire, values are :class:`Dated`; other values that expire are pairs of the value and its time. A compiled
-    one knows whether its change is noted, so only :meth:`forget_changes` may empty ``noted``.
+    expire, values are :class:`Dated`; other values that expire are pairs of the value and its time. A dated one
+    knows whether its change is noted, so only :meth:`forget_changes` may empty ``noted``.
     """
 
     __slots__ = ("dirty", "info", "noted", "values")
@@ -86,19 +94,9 @@ class Table:
 
     def _map_changes(self, keys: list[Any], found: list[Any], deleted: list[Any]) -> None:
         """Sort changed entries into those that have a value and those that are gone."""
-        for current, key in self.dirty if self.noted else ():
+        for current, key in self.dirty:
             note(self.noted, current, key, 0)
-        if _compiled is not None:
-            _compiled.map_changes(self.values, self.noted, self.dirty, keys, found, deleted)
-        else:
-            nothing: dict[Any, Any] = {}
-            for row in changed_rows(self.noted) if self.noted else self.dirty:
-                entries = self.values.get(row[0], nothing)
-                if row[1] in entries:
-                    keys.append(row)
-                    found.append(entries[row[1]])
-                else:
-                    deleted.append(row)
+        map_changes(self.values, self.noted, keys, found, deleted)
         if self.info.ttl:
             found[:] = map(_pair, found)
 
@@ -109,8 +107,8 @@ class Table:
     def forget_changes(self) -> None:
         """Count what there is as known."""
         self.dirty.clear()
-        if _compiled is not None and self.info.ttl and self.info.kind == "map":
-            _compiled.forget_noted(self.values, self.noted)
+        if self.info.ttl and self.info.kind == "map":
+            forget_noted(self.values, self.noted)
         else:
             self.noted.clear()
 
@@ -157,24 +155,8 @@ class Table:
                 self.values[key] = of_list(value) if self.info.kind == "list" else of_value(value)
 
 
-class Dated:
-    """A value of a map entry that expires, and the time of its last access."""
-
-    __slots__ = ("time", "value")
-
-    def __init__(self, value: Any, time: Any) -> None:
-        self.value = value
-        self.time = time
-
-    def __repr__(self) -> str:
-        return repr((self.value, self.time))
-
-
 _pair = attrgetter("value", "time")
 """Returns the form that a map entry which expires has in snapshots."""
-
-if _compiled is not None and not TYPE_CHECKING:
-    Dated = _compiled.Dated  # smaller, and written to in place
 
 
 def pairs_of(elements: list[Any]) -> list[Any]:
@@ -191,19 +173,6 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-class Access:
-    """The attributes of all state objects."""
-
-    __slots__ = (
-        "_backend", "_dirty", "_function", "_noted", "_on_read", "_reduce", "_return_expired", "_scope", "_table",
-        "_ttl", "_values", "changes",
-    )  # fmt: skip
-
-
-if _compiled is not None and not TYPE_CHECKING:
-    Access = _compiled.Access  # has the attributes where compiled code finds them
-
-
 class _HeapState(Access):
     __slots__ = ()
 
@@ -213,6 +182,7 @@ class _HeapState(Access):
         self._table = table
         self._values = table.values
         self._dirty = table.dirty
+        self._clock = None
         self._configure(descriptor)
 
     def _configure(self, descriptor: Any) -> None:
@@ -221,7 +191,8 @@ class _HeapState(Access):
     @property
     def name(self) -> str:
         """The name in the descriptor."""
-        return self._table.info.name
+        name: str = self._table.info.name
+        return name
 
     @property
     def namespace(self) -> Any:
@@ -232,12 +203,6 @@ class _HeapState(Access):
     def get_internal_state(self) -> Any:
         """Return a view of this state with the methods of PyFlink's internal state."""
         return InternalMap(self) if self._table.info.kind == "map" else InternalBag(self)
-
-    def clear(self) -> None:
-        """Remove the value of the current key."""
-        key = self._scope.key
-        if self._values.pop(key, None) is not None and self._backend.tracking:
-            self._dirty[key] = 0
 
     def merge_into(self, target: Any, sources: Iterable[Any]) -> None:
         """Move the values of the scope keys ``sources`` into that of ``target``."""
@@ -260,47 +225,16 @@ class _HeapState(Access):
         raise Exception(f"{type(self).__name__} cannot be merged")  # noqa: TRY002 - as in PyFlink
 
 
-class HeapValueState(_HeapState, ValueState):
+class HeapValueState(ValueAccess, _HeapState, ValueState):
     """One value per key."""
 
     __slots__ = ()
 
-    def value(self) -> Any:
-        """Return the value, or None."""
-        return self._values.get(self._scope.key)
 
-    def update(self, value: Any) -> None:
-        """Set the value; None removes it."""
-        key = self._scope.key
-        if value is None:
-            self._values.pop(key, None)
-        else:
-            self._values[key] = value
-        if self._backend.tracking:
-            self._dirty[key] = 0
-
-
-class HeapListState(_HeapState, ListState):
+class HeapListState(ListAccess, _HeapState, ListState):
     """A list per key."""
 
     __slots__ = ()
-
-    def get(self) -> Iterable[Any]:
-        """Return the elements. The result is empty if there are none."""
-        return list(self._values.get(self._scope.key, ()))
-
-    def add(self, value: Any) -> None:
-        """Append an element."""
-        key = self._scope.key
-        elements = self._values.get(key)
-        if elements is None:
-            self._values[key] = [value]
-            if self._backend.tracking:
-                self._dirty[key] = 0
-            return
-        if self._backend.tracking and key not in self._dirty:
-            self._dirty[key] = len(elements)
-        elements.append(value)
 
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""
@@ -338,7 +272,7 @@ class HeapListState(_HeapState, ListState):
                 self._extend(target, moved)
 
 
-class HeapMapState(_HeapState, MapState):
+class HeapMapState(MapAccess, _HeapState, MapState):
     """A map per key."""
 
     __slots__ = ()
@@ -359,42 +293,10 @@ class HeapMapState(_HeapState, MapState):
             for key in entries:
                 note_removed(self._noted, current, key)
 
-    def get(self, key: Any) -> Any:
-        """Return the value of a map key, or None."""
-        entries = self._values.get(self._scope.key)
-        return None if entries is None else entries.get(key)
-
-    def put(self, key: Any, value: Any) -> None:
-        """Set the value of a map key."""
-        self.changes += 1
-        current = self._scope.key
-        entries = self._values.get(current)
-        if entries is None:
-            self._values[current] = entries = {}
-        if self._backend.tracking:
-            note(self._noted, current, key, 0 if key in entries else FRESH)
-        entries[key] = value
-
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set several map keys, from a dict or from pairs."""
         for key, value in dict(dict_value).items():
             self.put(key, value)
-
-    def remove(self, key: Any) -> None:
-        """Remove a map key if it exists."""
-        current = self._scope.key
-        entries = self._values.get(current)
-        if entries is not None and key in entries:
-            self.changes += 1
-            del entries[key]
-            if not entries:
-                del self._values[current]
-            if self._backend.tracking:
-                note_removed(self._noted, current, key)
-
-    def contains(self, key: Any) -> bool:
-        """Return whether a map key has a value other than None."""
-        return self.get(key) is not None
 
     def is_empty(self) -> bool:
         """Return whether the map has no keys."""
@@ -459,7 +361,7 @@ class EntryIterator:
             )
 
 
-class HeapReducingState(_HeapState, ReducingState):
+class HeapReducingState(ReducingAccess, _HeapState, ReducingState):
     """One value per key, reduced as values are added."""
 
     __slots__ = ()
@@ -467,50 +369,17 @@ class HeapReducingState(_HeapState, ReducingState):
     def _configure(self, descriptor: Any) -> None:
         self._reduce = descriptor.get_reduce_function().reduce
 
-    def get(self) -> Any:
-        """Return the reduced value, or None if no value was added."""
-        return self._values.get(self._scope.key)
-
-    def add(self, value: Any) -> None:
-        """Reduce a value into the current one. None clears the state."""
-        key = self._scope.key
-        if value is None:
-            self.clear()
-            return
-        current = self._values.get(key)
-        self._values[key] = value if current is None else self._reduce(current, value)
-        if self._backend.tracking:
-            self._dirty[key] = 0
-
     def _merge_values(self, one: Any, other: Any) -> Any:
         return self._reduce(one, other)
 
 
-class HeapAggregatingState(_HeapState, AggregatingState):
+class HeapAggregatingState(AggregatingAccess, _HeapState, AggregatingState):
     """One accumulator per key."""
 
     __slots__ = ()
 
     def _configure(self, descriptor: Any) -> None:
         self._function = descriptor.get_agg_function()
-
-    def get(self) -> Any:
-        """Return the result of the accumulator, or None if no value was added."""
-        accumulator = self._values.get(self._scope.key)
-        return None if accumulator is None else self._function.get_result(accumulator)
-
-    def add(self, value: Any) -> None:
-        """Add a value to the accumulator. None clears the state."""
-        key = self._scope.key
-        if value is None:
-            self.clear()
-            return
-        accumulator = self._values.get(key)
-        if accumulator is None:
-            accumulator = self._function.create_accumulator()
-        self._values[key] = self._function.add(value, accumulator)
-        if self._backend.tracking:
-            self._dirty[key] = 0
 
     def _merge_values(self, one: Any, other: Any) -> Any:
         return self._function.merge(one, other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.compiled import load
 from flintstream.contracts.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -41,38 +40,12 @@ class StateKind(NamedTuple):
     """The class of :class:`~flintstream.state.backend.Panes`; None if this kind cannot hold contents of windows."""
 
 
-_compiled = load("keyed")
-
-
-def _fast(cls: Any, access: str) -> Any:
-    """Return a class whose most frequent methods are the compiled ones of ``access``, if there are any."""
-    if _compiled is None:
-        return cls
-    # What the compiled get() of lists and maps that expire leaves to Python
-    left = {"_seldom": cls.get} if access in {"TtlListAccess", "TtlMapAccess"} else {}
-    return type(cls)(cls.__name__, (getattr(_compiled, access), cls), {"__slots__": (), "__doc__": cls.__doc__, **left})
-
-
 KINDS: Mapping[type, StateKind] = {
-    ValueStateDescriptor: StateKind(
-        "value", _fast(HeapValueState, "ValueAccess"), _fast(TtlValueState, "TtlValueAccess")
-    ),
-    ListStateDescriptor: StateKind(
-        "list", _fast(HeapListState, "ListAccess"), _fast(TtlListState, "TtlListAccess"), ListPanes
-    ),
-    MapStateDescriptor: StateKind("map", _fast(HeapMapState, "MapAccess"), _fast(TtlMapState, "TtlMapAccess")),
-    ReducingStateDescriptor: StateKind(
-        "reducing",
-        _fast(HeapReducingState, "ReducingAccess"),
-        _fast(TtlReducingState, "TtlReducingAccess"),
-        ReducingPanes,
-    ),
-    AggregatingStateDescriptor: StateKind(
-        "aggregating",
-        _fast(HeapAggregatingState, "AggregatingAccess"),
-        _fast(TtlAggregatingState, "TtlAggregatingAccess"),
-        AggregatingPanes,
-    ),
+    ValueStateDescriptor: StateKind("value", HeapValueState, TtlValueState),
+    ListStateDescriptor: StateKind("list", HeapListState, TtlListState, ListPanes),
+    MapStateDescriptor: StateKind("map", HeapMapState, TtlMapState),
+    ReducingStateDescriptor: StateKind("reducing", HeapReducingState, TtlReducingState, ReducingPanes),
+    AggregatingStateDescriptor: StateKind("aggregating", HeapAggregatingState, TtlAggregatingState, AggregatingPanes),
 }
 """The kinds by class of descriptor, for objects in a dictionary. Other backends replace some of the classes."""
 

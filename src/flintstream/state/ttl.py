@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
+from flintstream.compiled.state import FAR, TtlMapAccess
 from flintstream.contracts.state import StateTtlConfig
-from flintstream.state.changed_entries import FRESH, note
 from flintstream.state.heap_states import (
-    Dated,
     HeapAggregatingState,
     HeapListState,
     HeapMapState,
@@ -47,13 +46,15 @@ class _Ttl:
     _dirty: dict[Any, int]
     _scope: Any
     _backend: Any
+    _clock: Any
 
     clock = staticmethod(wall_clock)
 
     def _configure(self, descriptor: Any) -> None:
         super()._configure(descriptor)  # type: ignore[misc]
         config = descriptor.ttl_config
-        self._ttl = config.get_ttl().to_milliseconds()
+        self._ttl = min(config.get_ttl().to_milliseconds(), FAR)
+        self._clock = self.clock
         self._on_read = config.get_update_type() == StateTtlConfig.UpdateType.OnReadAndWrite
         self.strategies = config.get_cleanup_strategies()
         visibility = config.get_state_visibility()
@@ -63,7 +64,7 @@ class _Ttl:
         if self._backend.tracking:
             self._dirty[key] = 0
 
-    def _live(self, key: Any) -> Any:
+    def live(self, key: Any) -> Any:
         """Return the single value of a key if it is visible."""
         entry = self._values.get(key)
         if entry is None:
@@ -102,33 +103,9 @@ class _Ttl:
 class TtlValueState(_Ttl, HeapValueState):
     """A value that expires."""
 
-    def value(self) -> Any:
-        """Return the value, or None if it is absent or has expired."""
-        return self._live(self._scope.key)
-
-    def update(self, value: Any) -> None:
-        """Set the value and its time; None removes it."""
-        if value is None:
-            self.clear()
-        else:
-            self._store(self._scope.key, value)
-
 
 class TtlReducingState(_Ttl, HeapReducingState):
     """A reduced value that expires."""
-
-    def get(self) -> Any:
-        """Return the reduced value, or None if it is absent or has expired."""
-        return self._live(self._scope.key)
-
-    def add(self, value: Any) -> None:
-        """Reduce a value into the current one, unless that has expired."""
-        if value is None:
-            self.clear()
-            return
-        key = self._scope.key
-        current = self._live(key)
-        self._store(key, value if current is None else self._reduce(current, value))
 
     def _merge_values(self, one: Any, other: Any) -> Any:
         return (self._reduce(one[0], other[0]), max(one[1], other[1]))
@@ -137,22 +114,6 @@ class TtlReducingState(_Ttl, HeapReducingState):
 class TtlAggregatingState(_Ttl, HeapAggregatingState):
     """An accumulator that expires."""
 
-    def get(self) -> Any:
-        """Return the result, or None if the accumulator is absent or has expired."""
-        accumulator = self._live(self._scope.key)
-        return None if accumulator is None else self._function.get_result(accumulator)
-
-    def add(self, value: Any) -> None:
-        """Add a value to the accumulator, or to a new one if it has expired."""
-        if value is None:
-            self.clear()
-            return
-        key = self._scope.key
-        accumulator = self._live(key)
-        if accumulator is None:
-            accumulator = self._function.create_accumulator()
-        self._store(key, self._function.add(value, accumulator))
-
     def _merge_values(self, one: Any, other: Any) -> Any:
         return (self._function.merge(one[0], other[0]), max(one[1], other[1]))
 
@@ -160,8 +121,8 @@ class TtlAggregatingState(_Ttl, HeapAggregatingState):
 class TtlListState(_Ttl, HeapListState):
     """A list whose elements expire one by one."""
 
-    def get(self) -> Iterable[Any]:
-        """Return the elements that have not expired."""
+    def remove_expired(self) -> Iterable[Any]:
+        """Return the elements that have not expired, and remove the others."""
         key = self._scope.key
         entries = self._entries(key)
         now = self.clock()
@@ -187,10 +148,6 @@ class TtlListState(_Ttl, HeapListState):
             self._values.pop(key, None)
         self._touch(key)
 
-    def add(self, value: Any) -> None:
-        """Append an element."""
-        self._extend(self._scope.key, [value, self.clock()])
-
     def add_all(self, values: list[Any]) -> None:
         """Append several elements."""
         now = self.clock()
@@ -209,14 +166,14 @@ class TtlListState(_Ttl, HeapListState):
             self._replace(key, live)
 
 
-class TtlMapState(_Ttl, HeapMapState):
+class TtlMapState(TtlMapAccess, _Ttl, HeapMapState):
     """A map whose entries expire one by one.
 
     Changes due to expiry or reading do not count as changes of the map, as they may happen during an iteration.
     """
 
-    def get(self, key: Any) -> Any:
-        """Return the value of a map key, or None if it is absent or has expired."""
+    def read_entry(self, key: Any) -> Any:
+        """Return the value of a map key, remove it if it has expired, and renew its time if reading does that."""
         current = self._scope.key
         entries = self._values.get(current)
         if entries is None or key not in entries:
@@ -230,23 +187,6 @@ class TtlMapState(_Ttl, HeapMapState):
             entry.time = now
             self._touch((current, key))
         return entry.value
-
-    def put(self, key: Any, value: Any) -> None:
-        """Set the value of a map key and its time."""
-        now = self.clock()
-        self.changes += 1
-        current = self._scope.key
-        entries = self._values.get(current)
-        if entries is None:
-            self._values[current] = entries = {}
-        entry = entries.get(key)
-        if entry is None:
-            entries[key] = Dated(value, now)
-        else:
-            entry.value = value
-            entry.time = now
-        if self._backend.tracking:
-            note(self._noted, current, key, FRESH if entry is None else 0)
 
     def is_empty(self) -> bool:
         """Return whether the map has no visible keys."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.base import OperatorContext, Output
 
 
+_base = load("base")
 _compiled = load("keyed")
 compiled_call_each = None if _compiled is None else _compiled.call_each
 """The compiled form of the loops of :meth:`CollectingOperator.call_each` and of keyed operators."""
@@ -27,7 +28,7 @@ compiled_look_ahead: Any = None if _compiled is None else _compiled.look_ahead
 
 def compiled_can_use(state: Any) -> bool:
     """Return whether there are compiled loops that can set the current key of a state backend."""
-    return _compiled is not None and _compiled.is_plain(state)
+    return _compiled is not None and _base is not None and _base.is_plain(state)
 
 
 MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"

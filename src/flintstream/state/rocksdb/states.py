@@ -25,7 +25,7 @@ class RocksValueState(HeapValueState):
     """One value per key. Programs use it most, so atoms in memory need no further call."""
 
     __slots__ = ("_unwritten", "_young")
-    _values: Entries  # type: ignore[assignment]
+    _values: Entries
 
     def _configure(self, descriptor: Any) -> None:
         super()._configure(descriptor)
@@ -56,7 +56,7 @@ class RocksListState(HeapListState):
     """A list per key. Adding to it does not read."""
 
     __slots__ = ()
-    _values: Lists  # type: ignore[assignment]
+    _values: Lists
 
     def add(self, value: Any) -> None:
         """Append an element."""
@@ -81,6 +81,10 @@ class RocksTtlListState(TtlListState, RocksListState):  # type: ignore[misc]
     def _to_stored(self, entries: list[tuple[Any, int]]) -> list[Any]:
         return entries
 
+    def get(self) -> Iterable[Any]:
+        """Return the elements that have not expired."""
+        return self.remove_expired()
+
     def add(self, value: Any) -> None:
         """Append an element."""
         RocksListState.add(self, (value, self.clock()))
@@ -101,7 +105,7 @@ class RocksMapState(HeapMapState):
     """A map per key, with a row for each entry."""
 
     __slots__ = ()
-    _values: Entries  # type: ignore[assignment]
+    _values: Entries
 
     def clear(self) -> None:
         """Remove the map of the current key."""
@@ -178,7 +182,7 @@ class RocksTtlMapState(TtlMapState, RocksMapState):
 
     def get(self, key: Any) -> Any:
         """Return the value of a map key, or None if it is absent or has expired."""
-        return self._live((self._scope.key, key))
+        return self.live((self._scope.key, key))
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a map key and its time."""

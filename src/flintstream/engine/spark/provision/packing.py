@@ -169,7 +169,7 @@ def _files(prefix: str, directory: Traversable) -> Iterator[tuple[str, Traversab
         if entry.is_dir():
             if entry.name not in _SKIPPED:
                 yield from _files(name, entry)
-        elif entry.name.endswith(compiled) or not entry.name.endswith((".so", ".pyd", ".pyc", ".pyx", ".pxi")):
+        elif entry.name.endswith(compiled) or not entry.name.endswith((".so", ".pyd", ".pyc", ".pyx", ".pxi", ".pxd")):
             yield name, entry
 
 
