@@ -21,10 +21,10 @@ def check(tmp_path):
     """Return the exit code and lines of a check of a program."""
     there = pyflink.is_installed()
 
-    def run(text):
+    def run(text, *options):
         program = tmp_path / "job.py"
         program.write_text(dedent(text))
-        done = CliRunner().invoke(main, ["check", str(program)])
+        done = CliRunner().invoke(main, ["check", *options, str(program)])
         assert done.exception is None or isinstance(done.exception, SystemExit)
         return done.exit_code, done.output.replace(f"{program}:", "").splitlines()
 
@@ -59,11 +59,11 @@ def test_the_program_does_not_run(check, tmp_path):
         ("from pyflink.datastream import StreamExecutionEnvironmen", "did you mean 'StreamExecutionEnvironment'?"),
         ("from pyflink.dataset import ExecutionEnvironment", "use pyflink.datastream in BATCH mode"),
         ("import pyflink.ml", "Flink ML is not part of flintstream"),
-        ("env._j_stream_execution_environment.x()", "there is no Flink JVM here"),
+        ("Types._j_types.x()", "there is no Flink JVM here"),
     ],
 )
 def test_what_cannot_work_is_an_error_with_advice(check, line, finding):
-    code, lines = check(f"import pyflink\n{line}\n")
+    code, lines = check(f"from pyflink.common import Types\n{line}\n")
     assert code == 1
     assert lines[0].startswith("2: error: ")
     assert finding in lines[0]
@@ -108,7 +108,7 @@ def test_jars_and_values_kept_in_functions_are_notes(check):
 
 
 TABLES = """
-    from pyflink.table import StreamTableEnvironment
+    from pyflink.table import StreamTableEnvironment; from jobs import column, stream, t_env
     t_env.execute_sql("CREATE TABLE t (a INT, b STRING) WITH ('connector' = 'datagen')")
 """
 
@@ -149,7 +149,7 @@ def test_statements_are_planned_without_files_or_jobs(check, tmp_path):
 def test_a_batch_program_is_planned_as_a_batch(check):
     query = """    t_env.sql_query("SELECT a FROM t ORDER BY a")\n"""
     assert check(TABLES + query)[0] == 1
-    assert check(TABLES + "    settings = EnvironmentSettings.in_batch_mode()\n" + query)[0] == 0
+    assert check(TABLES + "    from pyflink.table import EnvironmentSettings as E; E.in_batch_mode()\n" + query)[0] == 0
 
 
 def test_what_python_names_and_puts_together_is_a_note(check):
@@ -163,7 +163,90 @@ def test_what_python_names_and_puts_together_is_a_note(check):
     )
     assert code == 0
     assert lines[0].startswith("6: note: Table 'v' not found")
-    assert lines[1].startswith("7: note: execute_sql() of SQL text that the program builds while it runs: not checked")
+    assert lines[1] == "1 program: 0 without a finding, 1 with notes, 0 with errors; 1 statement not checked"
+
+
+def test_statements_that_are_not_checked_are_findings_if_asked_for(check):
+    program = TABLES + """    t_env.execute_sql(f"SELECT {column} FROM t")\n"""
+    assert check(program) == (
+        0,
+        ["1 program: 1 without a finding, 0 with notes, 0 with errors; 1 statement not checked"],
+    )
+    code, lines = check(program, "--strict")
+    assert code == 3
+    assert lines[0] == "4: not checked: execute_sql() of SQL text that the program builds while it runs"
+
+
+def test_values_that_are_not_known_may_stand_in_literals(check):
+    table = "CREATE TABLE k (a INT) WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.x' = '{x}')"
+    assert check(TABLES.replace("column,", "column, topic, x,") + f'    t_env.execute_sql(f"{table}")\n')[0] == 0
+    code, lines = check(TABLES + """    t_env.execute_sql(f"SELECT a, '{column}', c FROM t")\n""")
+    assert (code, "Column 'c' not found" in lines[0]) == (1, True)
+
+
+STREAM = """
+    from pyflink.common import Duration, Time, Types, WatermarkStrategy
+    from pyflink.datastream import *
+    from pyflink.table import *
+    from pyflink.table.udf import udaf
+    import sys
+    env = StreamExecutionEnvironment.get_execution_environment()
+    def build(): return StreamTableEnvironment.create(env)
+    t_env = build()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "finding"),
+    [
+        ("EnvironmentSettings.new_instance().use_blink()", "'Builder' has no attribute 'use_blink'"),
+        ("Types.Row()", "'Types' has no attribute 'Row'"),
+        ("t_env.from_elements([(1,)]).alias('a, b')", "Table.alias() takes one column per argument"),
+        ("env.from_collection([1], Types())", "Types() is not a type"),
+        ("env.from_source(None, None, 'x')", "watermark_strategy is None, not a WatermarkStrategy"),
+        ("WatermarkStrategy.for_bounded_out_of_orderness(Time.seconds(1))", "is a Time, not a Duration"),
+        ("env.set_parallelism()", "missing a required argument: 'parallelism'"),
+        ("env.from_collection([1]).map(lambda x: x).filtre(len)", "has no attribute 'filtre'"),
+        ("env.read_text_file('')", "the path is empty"),
+        ("udaf(Total())\n    class Total(AggregateFunction): pass", "Total no get_result_type()"),
+        ("t_env.create_temporary_view('v', a)\n    t_env.create_temporary_view('v', b)", "exists already"),
+        ("print(nothing)", "the name 'nothing' is not defined"),
+        ("print(later)\n    later = 1", "the name 'later' is set in line 11 only"),
+        (
+            "class F(FlatMapFunction):\n        def flat_map(self, x, out): pass\n    F()",
+            "is called with 2: self, value",
+        ),
+    ],
+)
+def test_what_raises_an_error_in_each_run_is_an_error(check, line, finding):
+    code, lines = check(STREAM.replace("import sys", "import sys; from others import a, b") + f"    {line}\n")
+    assert code == 1
+    assert any(": error: " in text and finding in text for text in lines), lines
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "if len(sys.argv) > 1:\n        {}",
+        "def unused():\n        {}",
+        "try:\n        {}\n    except AttributeError:\n        pass",
+        "env.execute('forever')\n    {}",
+    ],
+)
+def test_what_may_not_run_is_a_note(check, way):
+    code, lines = check(STREAM + f"    {way.format('Types.Row()')}\n")
+    assert code == 0
+    assert "note: 'Types' has no attribute 'Row'; did you mean 'ROW'?" in lines[0]
+
+
+def test_what_only_the_program_says_of_a_value_may_be_wrong(check):
+    code, lines = check(STREAM + "    def job(t: Types):\n        t.get_field_types()\n    job(Types.INT())\n")
+    assert (code, ": note: 'Types' has no attribute 'get_field_types'" in lines[0]) == (0, True)
+
+
+def test_names_have_the_value_that_was_set_last(check):
+    assert check(STREAM + "    x = env\n    x = [1]\n    x.append(Types.INT())\n")[0] == 0
+    assert check(STREAM + "    x = env\n    if sys.argv:\n        x = sys\n    x.path.append('')\n")[0] == 0
 
 
 def test_what_is_no_python_is_an_error_and_other_files_are_read(check, tmp_path):

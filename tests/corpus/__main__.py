@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tests.connectors.jdbc.servers import Mariadb, NoServerError, Postgresql
 from tests.connectors.kafka.broker import Broker, NoBrokerError
-from tests.corpus import listing, page, running
+from tests.corpus import checking, listing, page, running
 from tests.corpus.running import Servers
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--tables", action="store_true", help="only programs with tables")
     parser.add_argument("--new", action="store_true", help="only programs without a verdict so far")
     parser.add_argument("--failed", action="store_true", help="only programs without the verdict 'runs' so far")
+    parser.add_argument("--check", action="store_true", help="run nothing: note the verdicts of flintstream check")
     parser.add_argument("--pyflink", metavar="PYTHON", help="run on the PyFlink of this Python instead, and note it")
     parser.add_argument(
         "--together", action="store_true", help="run those that end and need no server, all in one process"
@@ -50,7 +51,12 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="a directory for what the programs print")
     given = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, which programs would inherit
-    if given.folder is not None:
+    if given.check:
+        programs = listing.read()
+        checking.check_all(programs, given.folder)
+        listing.write(programs)
+        print(checking.shares(programs))
+    elif given.folder is not None:
         _run_all(given)
     page.write(listing.read())
     return 0

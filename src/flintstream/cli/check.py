@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from flintstream.cli.checking.finding import ERROR, NOTE
+from flintstream.cli.checking.finding import ERROR, NOTE, UNREAD
 from flintstream.cli.checking.program import check_program, uses_pyflink
 from flintstream.cli.jobs import SETTINGS
 from flintstream.cli.printable import printable
@@ -18,15 +18,18 @@ SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "site-packages", "ven
 
 
 @click.command("check", context_settings=SETTINGS)
+@click.option("--strict", is_flag=True, help="Also list statements of SQL that are not checked; the exit code is 3.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-def check_command(paths: tuple[Path, ...]) -> None:
+def check_command(paths: tuple[Path, ...], *, strict: bool) -> None:
     """Say what of programs works here, what differs and what does not, without running them.
 
     Each of PATHS is a Python file or a directory, whose files are read if they import pyflink. The exit code is 1 if
-    a program cannot work as it is.
+    a program cannot work as it is. SQL that a program builds while it runs is not checked, only counted; with
+    --strict, each such statement is listed, and the exit code is 3 if there is one and no error.
     """
     pyflink.install()
     verdicts: Counter[str] = Counter()
+    unread = 0
     for path in _programs(paths):
         try:
             findings = check_program(path)
@@ -34,10 +37,12 @@ def check_command(paths: tuple[Path, ...]) -> None:
             click.echo(printable(f"{path}: error: Python cannot read it: {error}"))
             verdicts[ERROR] += 1
             continue
+        unread += sum(finding.kind == UNREAD for finding in findings)
+        findings = [finding for finding in findings if strict or finding.kind != UNREAD]
         for finding in findings:
             click.echo(printable(f"{path}:{finding.line}: {finding.kind}: {finding.text}"))
         kinds = {finding.kind for finding in findings}
-        verdicts[ERROR if ERROR in kinds else NOTE if NOTE in kinds else "fine"] += 1
+        verdicts[ERROR if ERROR in kinds else NOTE if kinds else "fine"] += 1
     if not verdicts:
         click.echo("no Python file there imports pyflink")
         return
@@ -45,9 +50,12 @@ def check_command(paths: tuple[Path, ...]) -> None:
     click.echo(
         f"{total} program{'s' if total > 1 else ''}: {verdicts['fine']} without a finding, "
         f"{verdicts[NOTE]} with notes, {verdicts[ERROR]} with errors"
+        + (f"; {unread} statement{'s' if unread > 1 else ''} not checked" if unread else "")
     )
     if verdicts[ERROR]:
         sys.exit(1)
+    if strict and unread:
+        sys.exit(3)
 
 
 def _programs(paths: tuple[Path, ...]) -> list[Path]:

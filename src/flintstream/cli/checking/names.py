@@ -15,6 +15,8 @@ from flintstream.table._errors import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flintstream.cli.checking.finding import Found
+
 __all__ = ["check_imports"]
 
 PACKAGES = {
@@ -29,7 +31,7 @@ PACKAGES = {
 """What modules need when a program runs: a package, and the extra of flintstream that brings it."""
 
 
-def check_imports(tree: ast.AST) -> Iterator[Finding]:
+def check_imports(tree: ast.AST) -> Iterator[Found]:
     """Yield a finding for each name of pyflink that cannot be imported, or can be imported but not used.
 
     Flintstream must serve ``import pyflink``.
@@ -40,7 +42,7 @@ def check_imports(tree: ast.AST) -> Iterator[Finding]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_pyflink(alias.name):
-                    yield from _module(node.lineno, kind, alias.name)
+                    yield from _module(node, kind, alias.name)
         elif isinstance(node, ast.ImportFrom) and not node.level and _is_pyflink(node.module or ""):
             yield from _names(node, kind)
 
@@ -49,16 +51,16 @@ def _is_pyflink(module: str) -> bool:
     return module.partition(".")[0] == "pyflink"
 
 
-def _module(line: int, kind: str, name: str) -> Iterator[Finding]:
+def _module(node: ast.stmt, kind: str, name: str) -> Iterator[Found]:
     try:
         import_module(name)
     except ImportError as error:
-        yield Finding(line, kind, str(error))
+        yield node, Finding(node.lineno, kind, str(error))
     else:
-        yield from _packages(line, kind, [name])
+        yield from _packages(node, kind, [name])
 
 
-def _packages(line: int, kind: str, modules: list[str]) -> Iterator[Finding]:
+def _packages(node: ast.stmt, kind: str, modules: list[str]) -> Iterator[Found]:
     needed = {PACKAGES[module] for module in modules if module in PACKAGES}
     needed |= {PACKAGES["pyflink.table"] for module in modules if module.startswith("pyflink.table.")}
     for package, extra in sorted(needed):
@@ -66,32 +68,32 @@ def _packages(line: int, kind: str, modules: list[str]) -> Iterator[Finding]:
             missing = MissingDependencyError(
                 package.replace("_", "-"), extra=extra, purpose=f"this import of '{modules[0]}'"
             )
-            yield Finding(line, kind, str(missing))
+            yield node, Finding(node.lineno, kind, str(missing))
 
 
-def _names(node: ast.ImportFrom, kind: str) -> Iterator[Finding]:
+def _names(node: ast.ImportFrom, kind: str) -> Iterator[Found]:
     name = node.module or ""
     try:
         module = import_module(name)
     except ImportError as error:
-        yield Finding(node.lineno, kind, str(error))
+        yield node, Finding(node.lineno, kind, str(error))
         return
-    yield from _packages(node.lineno, kind, [name, *(f"{name}.{alias.name}" for alias in node.names)])
+    yield from _packages(node, kind, [name, *(f"{name}.{alias.name}" for alias in node.names)])
     for alias in node.names:
         if alias.name == "*":
             continue
         try:
             value = getattr(module, alias.name)
         except MissingDependencyError as error:
-            yield Finding(node.lineno, kind, str(error))
+            yield node, Finding(node.lineno, kind, str(error))
         except (AttributeError, ImportError) as error:
             if isinstance(error, AttributeError):
                 known = [item for item in dir(module) if not item.startswith("_")]
                 text = f"'{alias.name}' is not in {name}{nearest(alias.name, known)}"
             else:
                 text = str(error)
-            yield Finding(node.lineno, kind, text)
+            yield node, Finding(node.lineno, kind, text)
         else:
             refused = refusal(value)
             if refused is not None:
-                yield Finding(node.lineno, kind, refused)
+                yield node, Finding(node.lineno, kind, refused)

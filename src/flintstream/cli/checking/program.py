@@ -7,14 +7,18 @@ import re
 from typing import TYPE_CHECKING
 
 from flintstream.cli.checking.calls import check_calls
+from flintstream.cli.checking.finding import ERROR, NOTE, Finding
 from flintstream.cli.checking.functions import check_functions
+from flintstream.cli.checking.inference import Names
+from flintstream.cli.checking.members import check_members
 from flintstream.cli.checking.names import check_imports
+from flintstream.cli.checking.overrides import check_overrides
+from flintstream.cli.checking.reach import Reach
 from flintstream.cli.checking.statements import check_statements
+from flintstream.cli.checking.undefined import check_undefined
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from flintstream.cli.checking.finding import Finding
 
 __all__ = ["check_program", "uses_pyflink"]
 
@@ -34,5 +38,12 @@ def check_program(file: Path) -> list[Finding]:
         ValueError: The file is not text.
     """
     tree = ast.parse(file.read_bytes(), str(file))
-    found = [*check_imports(tree), *check_calls(tree), *check_functions(tree), *check_statements(tree)]
-    return sorted(set(found))
+    reach, names = Reach(tree), Names(tree)
+    found = [*check_imports(tree), *check_calls(tree, names), *check_functions(tree), *check_statements(tree)]
+    found += [*check_members(tree, names), *check_overrides(tree, names), *check_undefined(tree)]
+    return sorted({_weigh(finding, certain=reach.certain(node)) for node, finding in found})
+
+
+def _weigh(finding: Finding, *, certain: bool) -> Finding:
+    """Make an error of what may not run a note."""
+    return finding if certain or finding.kind != ERROR else Finding(finding.line, NOTE, finding.text)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from flintstream.cli.checking.finding import ERROR, NOTE, Finding
+from flintstream.cli.checking.finding import ERROR, NOTE, UNREAD, Finding
 from flintstream.errors import FlintstreamError, MissingDependencyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flintstream.cli.checking.finding import Found
+
 __all__ = ["check_statements"]
 
+UNKNOWN = "flintstream_unknown"
 RUN = {"execute_sql", "sql_query", "add_insert_sql", "explain_sql", "sql_update"}
 NAMED_IN_PYTHON = {
     "create_function",
@@ -28,10 +31,10 @@ NAMED_IN_PYTHON = {
 }
 
 
-def check_statements(tree: ast.Module) -> Iterator[Finding]:
+def check_statements(tree: ast.Module) -> Iterator[Found]:
     """Yield a finding for each statement that cannot be planned. Tables are declared in an environment of their own.
 
-    Texts that the program builds while it runs are not checked; a note reports that. After a table or function
+    Texts that the program builds while it runs are not checked; findings count them. After a table or function
     that Python code names, errors are notes: the check does not know what it is.
     """
     texts = _constants(tree)
@@ -51,17 +54,19 @@ def check_statements(tree: ast.Module) -> Iterator[Finding]:
         text = _text(call.args[0], texts)
         if text is None:
             kind = NOTE
-            yield Finding(call.lineno, NOTE, f"{name}() of SQL text that the program builds while it runs: not checked")
+            yield call, Finding(call.lineno, UNREAD, f"{name}() of SQL text that the program builds while it runs")
             continue
         try:
             statements = statements or _statements(batch=modes == {"BATCH"})
             statements.run(text)
         except MissingDependencyError as error:
-            yield Finding(call.lineno, ERROR, str(error))
+            yield call, Finding(call.lineno, ERROR, str(error))
             return
         except (FlintstreamError, TypeError, ValueError) as error:
-            unknown = kind == NOTE and not isinstance(error, NotImplementedError)
-            yield Finding(call.lineno, NOTE if unknown else ERROR, str(error))
+            if isinstance(error, ValueError) and "already exists" in str(error):
+                continue  # the other statement may be in a branch
+            unknown = UNKNOWN in str(error) or (kind == NOTE and not isinstance(error, NotImplementedError))
+            yield call, Finding(call.lineno, NOTE if unknown else ERROR, str(error))
 
 
 def _modes(tree: ast.Module) -> set[str]:
@@ -103,7 +108,20 @@ def _text(node: ast.expr, texts: dict[str, str]) -> str | None:
         return node.value
     if isinstance(node, ast.Name):
         return texts.get(node.id)
+    if isinstance(node, ast.JoinedStr):
+        return _text_of_parts(node, texts)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = _text(node.left, texts), _text(node.right, texts)
         return None if left is None or right is None else left + right
     return None
+
+
+def _text_of_parts(node: ast.JoinedStr, texts: dict[str, str]) -> str | None:
+    """Return the text of an f-string. Values that are not known may stand in literals of SQL only."""
+    whole = ""
+    for part in node.values:
+        text = _text(part.value if isinstance(part, ast.FormattedValue) else part, texts)
+        if text is None and whole.count("'") % 2 == 0:
+            return None
+        whole += UNKNOWN if text is None else text
+    return whole

@@ -1,0 +1,108 @@
+"""Which parts of a program run whatever its arguments and data."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Reach"]
+
+MAIN = "__name__ == '__main__'"
+JOB = re.compile(r"\.wait\(|\bexecute\([^()]*\)\.print\(|\benv\w*\.execute\(")
+"""What waits for the end of a job."""
+
+
+class Reach:
+    """The lines of a program that run in each of its runs. What fails there is an error, elsewhere it may not run."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        """Follow the names of functions and classes from the top of the program on."""
+        self._nodes: set[int] = set()
+        self._owners = {
+            node.name: node
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        }
+        self._follow(tree.body)
+
+    def certain(self, node: ast.AST) -> bool:
+        """Tell whether a node runs in each run."""
+        return id(node) in self._nodes
+
+    def _follow(self, body: list[ast.stmt]) -> None:
+        waiting = [body]
+        while waiting:
+            for node in _walk_certain(waiting.pop()):
+                self._nodes.add(id(node))
+                name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+                owner = self._owners.get(name)
+                if owner is not None and id(owner.body) not in self._nodes:
+                    self._nodes.add(id(owner.body))
+                    waiting.append(owner.body)
+                    if isinstance(owner, ast.ClassDef):  # the engine calls its methods, and data takes each branch
+                        self._nodes |= {id(inner) for inner in ast.walk(owner)}
+
+
+def _walk_certain(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.Expr, ast.Assign)) and JOB.search(ast.unparse(statement)):
+            yield from _expressions(statement)
+            return  # the job may never end
+        if isinstance(statement, ast.If):
+            yield from ast.walk(statement.test)
+            if ast.unparse(statement.test) == MAIN:
+                yield from _walk_certain(statement.body)
+            elif _ends(statement.body) or _ends(statement.orelse):
+                return  # what follows is a branch, too
+        elif isinstance(statement, ast.Try):
+            if not any(_handles_api(handler) for handler in statement.handlers):
+                yield from _walk_certain(statement.body)
+            yield from _walk_certain(statement.finalbody)
+        elif isinstance(statement, (ast.With, ast.AsyncWith)):
+            for item in statement.items:
+                yield from ast.walk(item)
+            yield from _walk_certain(statement.body)
+        elif isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Match)):
+            yield from ast.walk(statement.iter if isinstance(statement, (ast.For, ast.AsyncFor)) else statement)
+        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for decorator in statement.decorator_list:
+                yield from ast.walk(decorator)
+        elif isinstance(statement, ast.ClassDef):
+            yield from (node for base in [*statement.bases, *statement.decorator_list] for node in ast.walk(base))
+        else:
+            yield from _expressions(statement)
+
+
+def _expressions(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a statement evaluates, without the branches of its expressions and the bodies of its lambdas."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if isinstance(child, (ast.IfExp, ast.BoolOp)):
+            yield from ast.walk(child.test if isinstance(child, ast.IfExp) else child.values[0])
+        elif not isinstance(child, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            yield from _expressions(child)
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    if not body:
+        return False
+    last = body[-1]
+    exits = isinstance(last, ast.Expr) and ast.unparse(last).startswith(("sys.exit(", "exit(", "quit("))
+    return exits or isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _handles_api(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a program has another way after an error of its API."""
+    caught = "" if handler.type is None else ast.unparse(handler.type)
+    named = any(
+        name in caught for name in ("ImportError", "ModuleNotFound", "AttributeError", "TypeError", "NameError")
+    )
+    broad = not caught or caught in {"Exception", "BaseException"}
+    return named or (
+        broad and all(isinstance(step, (ast.Pass, ast.Assign, ast.Import, ast.ImportFrom)) for step in handler.body)
+    )
