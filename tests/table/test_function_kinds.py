@@ -198,7 +198,7 @@ def test_an_aggregate_function_that_cannot_retract_takes_no_frame_that_leaves_ro
         retract = AggregateFunction.retract
 
     timed.create_temporary_function("pairs", udaf(NoRetract()))
-    with pytest.raises(Exception, match=r"pairs at .* has no method retract\(\), but its frame leaves rows behind"):
+    with pytest.raises(Exception, match=r"NoRetract at .* has no method retract\(\), but its frame leaves rows behind"):
         timed.execute_sql(OVER.format("pairs(n, 'x')"))
     whole = "SELECT pairs(n, 'x') OVER (ORDER BY p ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM timed"
     with timed.execute_sql(whole).collect() as rows:
