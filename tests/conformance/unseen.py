@@ -28,7 +28,7 @@ UNSEEN: dict[str, str] = {
     "AsyncFunctionDescriptor": _INTERNAL,
     "OperatorStateStore.get_broadcast_state": "no function is handed such a store",
     "HashMapStateBackend": "has no method that a program could call",
-    "StreamExecutionEnvironment.register_cached_file": "no function of Python can ask for the file",
+    "StreamExecutionEnvironment.register_cached_file": "no Python function can ask for the file",
     "StreamExecutionEnvironment.set_python_requirements": _WORKERS,
     "StreamExecutionEnvironment.add_python_archive": _WORKERS,
     "StreamExecutionEnvironment.set_python_executable": _WORKERS,

@@ -159,11 +159,6 @@ def open_(env, bomb):
     numbers(env).map(function(MapFunction, bomb, open=None, map=nothing)).name("here").print()
 
 
-@place("operator 'here', subtask 1")
-def close(env, bomb):
-    numbers(env).map(function(MapFunction, bomb, close=None, map=nothing)).name("here").print()
-
-
 @place("operator 'here', subtask 1 while processing 1")
 def process_element(env, bomb):
     numbers(env).process(function(ProcessFunction, bomb, process_element=None)).name("here").print()

@@ -1,4 +1,4 @@
-"""Functions on data of pandas and asynchronous ones give a result for each row, and are opened and closed."""
+"""Functions on pandas data and asynchronous ones give a result for each row, and are opened and closed."""
 
 from __future__ import annotations
 
@@ -227,3 +227,28 @@ def test_aggregates_of_pandas_by_class_count_the_rows_of_a_frame(timed):
     timed.create_temporary_function("spread", udaf(Spread(), func_type="pandas"))
     with timed.execute_sql(OVER.format("spread(n)")).collect() as rows:
         assert [row[0] for row in rows] == [100, 201, 201, 201]
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("x", "1970-01-01T00:00:04.001000+08:00"),
+        ("ARRAY[x]", "1970-01-01T00:00:04.001000+08:00"),
+        ("ROW(x)", "1970-01-01T00:00:04.001000+08:00"),
+        ("MAP['k', x]", "1970-01-01T00:00:04.001000+08:00"),
+        ("CAST(x AS TIMESTAMP(3))", "1970-01-01T08:00:04.001000"),
+    ],
+)
+def test_points_in_time_have_the_zone_of_the_session_in_functions(t_env, argument, expected):
+    def text(value):
+        inner = value["k"] if isinstance(value, dict) else value
+        return (inner if hasattr(inner, "tzinfo") else inner[0]).isoformat()
+
+    t_env.get_config().set("table.local-time-zone", "Asia/Shanghai")
+    t_env.create_temporary_function("text", udf(text, result_type="STRING"))
+    t_env.create_temporary_function("same", udf(lambda value: value, result_type=DataTypes.TIMESTAMP_LTZ(3)))
+    found = t_env.sql_query(
+        f"SELECT text({argument}), CAST(same(x) AS STRING) FROM (SELECT TO_TIMESTAMP_LTZ(4001, 3) AS x)"
+    )
+    with found.execute().collect() as rows:
+        assert [tuple(row) for row in rows] == [(expected, "1970-01-01 08:00:04.001")]

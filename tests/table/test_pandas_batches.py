@@ -1,4 +1,4 @@
-"""Functions of pandas get the rows of a batch, and nothing overtakes rows that wait for one."""
+"""Pandas functions get the rows of a batch, and nothing overtakes rows that wait for one."""
 
 from __future__ import annotations
 

@@ -134,13 +134,13 @@ CATALOG_STORE = Option(
     "table.catalog-store.kind", names("generic_in_memory"), "generic_in_memory", "catalogs end with the program"
 )
 BATCH_SIZE = Option(
-    "python.fn-execution.arrow.batch.size", count(1), 1000, "the most rows in a batch for a function of pandas"
+    "python.fn-execution.arrow.batch.size", count(1), 1000, "the most rows in a batch for a pandas function"
 )
 BUNDLE_SIZE = Option(
     "python.fn-execution.bundle.size",
     count(1),
     1000,
-    "the most rows in a bundle, at the end of which a batch for a function of pandas ends, too",
+    "the most rows in a bundle, at the end of which a batch for a pandas function ends, too",
 )
 BUNDLE_TIME = Option(
     "python.fn-execution.bundle.time", count(1), 1000, "the longest time that rows wait for a bundle to fill (ms)"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 __all__ = ["DataView", "ListView", "MapView"]
 
@@ -75,6 +78,44 @@ class ListView(DataView):
     __hash__ = None  # type: ignore[assignment]  # it changes
 
 
+class KeyIterator(Generic[_K]):
+    """The keys of a map, which may change during the iteration."""
+
+    def __init__(self, entries: dict[_K, _V]) -> None:
+        """Take the entries."""
+        self._entries = entries
+        self._keys = iter(list(entries))
+        self._last: list[_K] = []
+
+    def __iter__(self) -> KeyIterator[_K]:
+        """Begin with the first key."""
+        self._keys = iter(list(self._entries))
+        return self
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._entries)
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether there is a key."""
+        return key in self._entries
+
+    def __next__(self) -> _K:
+        """Return the next key."""
+        self._last = [next(self._keys)]
+        return self._last[0]
+
+    def remove(self) -> None:
+        """Remove the last key.
+
+        Raises:
+            ValueError: There is none, or it has been removed.
+        """
+        if not self._last:
+            raise ValueError("remove() needs a key that the iterator has returned and that is still there")
+        self._entries.pop(self._last.pop(), None)
+
+
 class MapView(DataView):
     """A map.
 
@@ -121,9 +162,16 @@ class MapView(DataView):
         """Return keys and values."""
         return self._map.items()
 
-    def keys(self) -> Iterable[Any]:
-        """Return the keys."""
-        return self._map.keys()
+    def keys(self) -> KeyIterator[Any]:
+        """Return an iterator of the keys, whose ``remove()`` removes the last one.
+
+        >>> view = MapView()
+        >>> view.put_all({"a": 1, "b": 2})
+        >>> keys = view.keys()
+        >>> next(keys), keys.remove(), list(view.items())
+        ('a', None, [('b', 2)])
+        """
+        return KeyIterator(self._map)
 
     def values(self) -> Iterable[Any]:
         """Return the values."""

@@ -21,7 +21,7 @@ from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
-from flintstream.table._session.elements import table_of_elements
+from flintstream.table._session.elements import row_of_element, table_of_elements
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.answers import DONE, Answer
@@ -237,7 +237,7 @@ class TableEnvironment(Declarations, Catalogs):
         schema: t.RowType | Sequence[str] | None = None,
         splits_num: int = 1,
     ) -> Table:
-        """Return a table with the rows of a DataFrame of pandas.
+        """Return a table with the rows of a pandas DataFrame.
 
         >>> import pandas as pd
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
@@ -249,11 +249,11 @@ class TableEnvironment(Declarations, Catalogs):
         return self.from_elements(rows_of_frame(pdf, kind), kind)
 
     def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
-        """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns."""
-        rows = [
-            tuple(element) if isinstance(element, (tuple, list)) or hasattr(element, "get_row_kind") else (element,)
-            for element in elements
-        ]
+        """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns.
+
+        A row may also be an expression ``row(...)`` of literals.
+        """
+        rows = list(map(row_of_element, elements))
         if not isinstance(schema, t.RowType):
             schema = infer(rows, list(schema or []))
         return Table(table_of_elements(rows, schema, self._session.zone), self._executor)

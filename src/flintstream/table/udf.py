@@ -96,7 +96,7 @@ def udf(
 ) -> Any:
     """Make a scalar function of a Python function or a :class:`ScalarFunction`; also a decorator.
 
-    A function of pandas (``func_type="pandas"``) gets a ``Series`` for each argument, with the values of a batch of
+    A pandas function (``func_type="pandas"``) gets a ``Series`` for each argument, with the values of a batch of
     rows. ``async`` ones are awaited row by row.
 
     Raises:

@@ -137,7 +137,7 @@ class Side:
     """PyFlink or flintstream: how its environments are made, and how what it prints is captured."""
 
     def make(self, mode: str, config: dict[str, str], *, python: bool) -> tuple[Any, Any]:
-        """Return new environments of streams and tables; ``python`` says whether functions of Python may run."""
+        """Return new environments of streams and tables; ``python`` says whether Python functions may run."""
         raise NotImplementedError
 
     def printed(self, result: Any) -> str:

@@ -39,6 +39,17 @@ from flintstream.common._types.columns import (
     VarBinaryType,
     VarCharType,
 )
+from flintstream.common._types.intervals import (
+    DAY_PRECISION,
+    FRACTIONAL_PRECISION,
+    YEAR_PRECISION,
+    DayTimeIntervalType,
+    ListViewType,
+    MapViewType,
+    Resolution,
+    YearMonthIntervalType,
+    interval_of,
+)
 from flintstream.common.typeinfo import LocalTimeTypeInfo, Types
 from flintstream.common.types import Row, RowKind
 
@@ -58,18 +69,22 @@ __all__ = [
     "DataType",
     "DataTypes",
     "DateType",
+    "DayTimeIntervalType",
     "DecimalType",
     "DoubleType",
     "FloatType",
     "FractionalType",
     "IntType",
     "IntegralType",
+    "ListViewType",
     "LocalZonedTimestampType",
     "MapType",
+    "MapViewType",
     "MultisetType",
     "NullType",
     "NumericType",
     "RawType",
+    "Resolution",
     "Row",
     "RowField",
     "RowKind",
@@ -80,6 +95,7 @@ __all__ = [
     "TinyIntType",
     "VarBinaryType",
     "VarCharType",
+    "YearMonthIntervalType",
     "to_type_info",
 ]
 
@@ -230,6 +246,53 @@ class DataTypes:
     def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:
         """A column of :meth:`ROW`."""
         return RowField(name, data_type, description)
+
+    @staticmethod
+    def SECOND(precision: int = FRACTIONAL_PRECISION) -> Resolution:
+        """Seconds, with ``precision`` fractional digits (0 to 9), for :meth:`INTERVAL`."""
+        return Resolution(Resolution.IntervalUnit.SECOND, precision)
+
+    @staticmethod
+    def MINUTE() -> Resolution:
+        """Minutes, for :meth:`INTERVAL`."""
+        return Resolution(Resolution.IntervalUnit.MINUTE)
+
+    @staticmethod
+    def HOUR() -> Resolution:
+        """Hours, for :meth:`INTERVAL`."""
+        return Resolution(Resolution.IntervalUnit.HOUR)
+
+    @staticmethod
+    def DAY(precision: int = DAY_PRECISION) -> Resolution:
+        """Days of ``precision`` digits (1 to 6), for :meth:`INTERVAL`."""
+        return Resolution(Resolution.IntervalUnit.DAY, precision)
+
+    @staticmethod
+    def MONTH() -> Resolution:
+        """Months, for :meth:`INTERVAL`."""
+        return Resolution(Resolution.IntervalUnit.MONTH)
+
+    @staticmethod
+    def YEAR(precision: int = YEAR_PRECISION) -> Resolution:
+        """Years of ``precision`` digits (1 to 4), for :meth:`INTERVAL`."""
+        return Resolution(Resolution.IntervalUnit.YEAR, precision)
+
+    @staticmethod
+    def INTERVAL(
+        upper_resolution: Resolution, lower_resolution: Resolution | None = None
+    ) -> DayTimeIntervalType | YearMonthIntervalType:
+        """Lengths of time or numbers of months, such as ``INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))``."""
+        return interval_of(upper_resolution, lower_resolution)
+
+    @staticmethod
+    def LIST_VIEW(element_type: DataType) -> ListViewType:
+        """A ``ListView`` in the accumulator of an aggregate function."""
+        return ListViewType(element_type)
+
+    @staticmethod
+    def MAP_VIEW(key_type: DataType, value_type: DataType) -> MapViewType:
+        """A ``MapView`` in the accumulator of an aggregate function."""
+        return MapViewType(key_type, value_type)
 
 
 _SIMPLE: dict[type[DataType], Callable[[], TypeInformation]] = {

@@ -28,6 +28,8 @@ class PythonDependencies:
     def add_python_file(self, file_path: str) -> None:
         """Ship a Python file, package directory or zip to the workers and put it on their module path.
 
+        If several files have a module of one name, that of the newest one counts.
+
         Raises:
             FileNotFoundError: The file does not exist.
 
@@ -38,10 +40,14 @@ class PythonDependencies:
         ...     env.add_python_file(directory)
         """
         path = _existing(file_path, "add_python_file")
+        older = {_module_path(entry) for entry in self._entries(PYTHON_FILES)}
         self._append(PYTHON_FILES, path)
-        entry = path if os.path.isdir(path) or path.endswith((".zip", ".egg")) else os.path.dirname(path)  # noqa: PTH112, PTH120
+        entry = _module_path(path)
+        if entry in older and entry in sys.path:
+            sys.path.remove(entry)
         if entry not in sys.path:
-            sys.path.append(entry)
+            places = (i for i, known in enumerate(sys.path) if known in older)
+            sys.path.insert(next(places, len(sys.path)), entry)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Ship an archive to the workers and unpack it in their working directory, where relative paths find it.
@@ -120,6 +126,11 @@ class PythonDependencies:
         if "," in entry:
             raise ValueError(f"{entry!r}: paths must not contain a comma, which separates paths in '{option.key}'")
         self._configuration.set_string(option.key, ",".join([*self._entries(option), entry]))
+
+
+def _module_path(path: str) -> str:
+    """Return the entry of the module path for a file, directory or zip."""
+    return path if os.path.isdir(path) or path.endswith((".zip", ".egg")) else os.path.dirname(path)  # noqa: PTH112, PTH120
 
 
 def _existing(path: str, method: str) -> str:

@@ -99,6 +99,8 @@ class Windowed(Drawn, Generic[K_co, T_co, W_co]):
     def allowed_lateness(self, time_ms: int) -> Self:
         """Keep windows for this time (ms) after the watermark has passed their end. Late records fire them again.
 
+        As in PyFlink, windows with a negative time stay forever, and no record is late.
+
         >>> from flintstream.common import Time
         >>> from flintstream.datastream.window import TumblingEventTimeWindows
         >>> from flintstream.testing.harness import KeyedHarness
@@ -114,11 +116,9 @@ class Windowed(Drawn, Generic[K_co, T_co, W_co]):
         ...     harness.extract_output_values()
         [1, 3]
         """
-        if time_ms < 0:
-            raise ValueError(f"allowed_lateness() cannot be negative, but got {time_ms}")
         if time_ms > MAX_LONG_VALUE:
             raise OverflowError(f"allowed_lateness() needs a time in ms that fits in 64 bits, but got {time_ms}")
-        self._allowed_lateness = time_ms
+        self._allowed_lateness = time_ms if time_ms >= 0 else MAX_LONG_VALUE
         return self
 
     def side_output_late_data(self, output_tag: OutputTag) -> Self:

@@ -53,11 +53,13 @@ class FunctionOperator(Operator):
             raise self.failure(error, []) from error
 
     def close(self) -> None:
-        """Close the user's function."""
+        """Close the user's function. As in PyFlink, an exception of it does not fail the job; it becomes a warning."""
         try:
             self.function.close()
         except BaseException as error:
-            raise self.failure(error, []) from error
+            if not isinstance(error, Exception):
+                raise self.failure(error, []) from error
+            self.context.warn(f"close() raised {type(error).__name__}: {error}")
 
     def failure(self, error: BaseException, values: Sequence[Any]) -> OperatorFailure:
         """Wrap an exception with the operator's name and the record at the cursor."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
-from flintstream.table._expressions.expr import Invocation
-from flintstream.table._expressions.python_values import converter_of
+from flintstream.table._expressions.expr import Call, Invocation
+from flintstream.table._expressions.python_values import converter_of, zone_converter
 from flintstream.table._types.rules import implicit, sql_name
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from flintstream.table._errors import Place
     from flintstream.table._expressions.codegen import Generator
-    from flintstream.table._expressions.expr import Call, Emit, Expr
+    from flintstream.table._expressions.expr import Emit, Expr
+    from flintstream.table._functions.wrappers import FunctionWrapper
 
 
 def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Place | None) -> tuple[Expr, ...]:
@@ -24,6 +25,27 @@ def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Pla
     Raises:
         SqlError: Their number or types do not fit.
     """
+    given = _in_declared_types(function, arguments, zone, place)
+    if hasattr(function.implementation, "of_types"):
+        return given  # of pandas, which has values of its own for points in time
+    return tuple(_with_zone(argument, zone) for argument in given)
+
+
+def _with_zone(argument: Expr, zone: str) -> Expr:
+    """Return an argument whose points in time are, as in PyFlink, in the zone of the session, at the hour of UTC."""
+    convert = zone_converter(argument.type, zone)
+    if convert is None:
+        return argument
+
+    def emit(generator: Generator, _: Call, names: Sequence[str]) -> str:
+        return f"{generator.known('z', convert)}({names[0]})"
+
+    return Call(argument.type, "ZONED", (argument,), emit)
+
+
+def _in_declared_types(
+    function: FunctionWrapper, arguments: Sequence[Expr], zone: str, place: Place | None
+) -> tuple[Expr, ...]:
     declared = function.input_types
     if declared is None:
         return tuple(arguments)

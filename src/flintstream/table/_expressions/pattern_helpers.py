@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.java_patterns import translate_pattern
 from flintstream.table._expressions.linear_patterns import linear
+from flintstream.table._expressions.look_behinds import with_fixed_length
 from flintstream.table._expressions.text_helpers import LONGEST, checked
 
 if TYPE_CHECKING:
@@ -147,7 +148,13 @@ def similar(pattern: str) -> Callable[[str], bool]:
     return lambda value: match(value) is not None
 
 
-_NEVER = re.compile("(?!).")  # not the same object as any translated pattern
+def _compile(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        if "look-behind" not in str(error):
+            raise
+        return re.compile(with_fixed_length(pattern))
 
 
 @lru_cache(_KEPT)
@@ -158,10 +165,8 @@ def checked_regex(pattern: str) -> re.Pattern[str] | Linear:
         ValueError: It cannot be read.
     """
     try:
-        return linear(re.compile(translate_pattern(pattern)))
+        return linear(_compile(translate_pattern(pattern)))
     except re.error as error:
-        if "look-behind" in str(error):  # Java looks behind at distances that vary, Python does not
-            return _NEVER
         raise ValueError(f"the regular expression {pattern[:100]!r} cannot be read: {error}") from error
     except (OverflowError, RecursionError) as error:
         raise ValueError(f"the regular expression {pattern[:100]!r} is too large") from error
@@ -205,12 +210,11 @@ def str_to_map(text: str, pairs: str = ",", between: str = "=") -> dict[str, str
 
 @lru_cache(_KEPT)
 def regex(pattern: str) -> re.Pattern[str] | Linear | None:
-    """Return a compiled pattern of Java's; None if it is none, or none that Python has."""
+    """Return a compiled pattern of Java's; None if it is none."""
     try:
-        found = checked_regex(pattern)
+        return checked_regex(pattern)
     except ValueError:
         return None
-    return None if found is _NEVER else found
 
 
 def regexp(text: str, pattern: str) -> bool:

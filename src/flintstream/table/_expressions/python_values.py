@@ -11,12 +11,13 @@ from flintstream.common._types import data_types as t
 from flintstream.common._types.data_types import to_type_info
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import Types
-from flintstream.table._expressions.helpers import named_row
+from flintstream.table._expressions.helpers import named_row, zone_of
 from flintstream.table._expressions.time_helpers import from_instant
 from flintstream.table._types.rules import is_nullable, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from datetime import tzinfo
 
     from flintstream.common._types.data_types import DataType
 
@@ -128,3 +129,45 @@ def _map(keys: Convert, values: Convert, kind: str, value: object) -> object:
 def _row(names: tuple[str, ...], fields: Convert, converts: Sequence[Convert], value: object) -> object:
     parts: Iterable[object] = fields(value)  # type: ignore[assignment]  # a row
     return named_row(names, [convert(part) for convert, part in zip(converts, parts, strict=True)])
+
+
+def zone_converter(kind: DataType, zone: str) -> Convert | None:
+    """Return a function that gives points in time a zone, without a change of their hour; None if there are none.
+
+    >>> from datetime import datetime
+    >>> found = zone_converter(t.DataTypes.ARRAY(t.DataTypes.TIMESTAMP_LTZ(3)), "Asia/Shanghai")(
+    ...     [datetime(2026, 5, 17)]
+    ... )
+    >>> found[0].isoformat()
+    '2026-05-17T00:00:00+08:00'
+    """
+    if isinstance(kind, t.LocalZonedTimestampType):
+        return partial(_with_zone, zone_of(zone))
+    if isinstance(kind, t.ArrayType):
+        inner = zone_converter(kind.element_type, zone)
+        return None if inner is None else partial(_each, inner)
+    if isinstance(kind, t.MapType):
+        keys, values = zone_converter(kind.key_type, zone), zone_converter(kind.value_type, zone)
+        return None if keys is values is None else partial(_map, keys or _same, values or _same, sql_name(kind))
+    if isinstance(kind, t.RowType):
+        parts = [zone_converter(part, zone) for part in kind.field_types()]
+        return None if not any(parts) else partial(_fields, tuple(kind.names), [part or _same for part in parts])
+    return None
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _with_zone(zone: tzinfo, value: object) -> object:
+    return value.replace(tzinfo=zone) if isinstance(value, datetime) else value
+
+
+def _each(convert: Convert, values: list[object] | None) -> object:
+    return None if values is None else [convert(value) for value in values]
+
+
+def _fields(names: tuple[str, ...], converts: Sequence[Convert], row: Iterable[object] | None) -> object:
+    if row is None:
+        return None
+    return named_row(names, [convert(part) for convert, part in zip(converts, row, strict=True)])

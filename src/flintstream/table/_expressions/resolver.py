@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -13,6 +13,7 @@ from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.invocations import invocation
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.summary import function_named
 from flintstream.table._types.rules import TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
         return Const(t.VarCharType(t.MAX_LENGTH, False), scope.database)
     if known is None and name == "GET":
         return _get(syntax, arguments)
+    renamed = function_named(syntax.function) if known is None else None
+    if renamed is not None and renamed in FUNCTIONS:
+        return _apply(replace(syntax, function=renamed), arguments, scope)
     if known is None:
         raise SqlError(
             f"No function '{syntax.function}'{at(syntax.place)}{nearest(name, [*FUNCTIONS, *scope.functions])}"

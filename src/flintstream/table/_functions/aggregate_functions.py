@@ -24,7 +24,7 @@ def plain(value: object) -> object:
 
 
 class OfPandas(AggregateFunction):
-    """A function of series of pandas, or an ``AggregateFunction`` that accumulates series."""
+    """A function of pandas series, or an ``AggregateFunction`` that accumulates series."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class OfPandas(AggregateFunction):
             TypeError: It is a plain function.
         """
         if not isinstance(self.function, AggregateFunction):
-            raise TypeError("Invalid returnType: a function on data of pandas needs its result_type")
+            raise TypeError("Invalid returnType: a function on pandas data needs its result_type")
         found: t.DataType = self.function.get_result_type()
         return found
 

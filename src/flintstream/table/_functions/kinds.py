@@ -1,4 +1,4 @@
-"""Python functions on data of pandas, and asynchronous ones, called row by row."""
+"""Python pandas functions, and asynchronous ones, called row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of tables as data of pandas and back, through Arrow as PyFlink does it."""
+"""Columns of tables as pandas data and back, through Arrow as PyFlink does it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def pandas() -> Any:
     Raises:
         MissingDependencyError: It is not installed.
     """
-    return optional_module("pandas", extra="dataframes", purpose="functions on data of pandas")
+    return optional_module("pandas", extra="dataframes", purpose="pandas functions")
 
 
 def _arrow() -> Any:
-    return optional_module("pyarrow", extra="dataframes", purpose="functions on data of pandas")
+    return optional_module("pyarrow", extra="dataframes", purpose="pandas functions")
 
 
 def arrow_type(kind: t.DataType) -> DataType:

@@ -87,7 +87,7 @@ class FunctionWrapper:
     def of_rows(self, names: Sequence[str], types: Sequence[DataType]) -> FunctionWrapper:
         """Return the function for a single argument that is a row with all columns of a table.
 
-        A function of pandas gets a ``DataFrame``.
+        A pandas function gets a ``DataFrame``.
         """
         whole = copy(self)
         whole.input_types = None

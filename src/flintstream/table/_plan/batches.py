@@ -1,4 +1,4 @@
-"""Projections with functions of pandas, which take the rows of a table in batches, as many as PyFlink puts into one."""
+"""Projections with pandas functions, which take the rows of a table in batches, as many as PyFlink puts into one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batched(Node):
-    """Adds a column to a table for each call of a function of pandas."""
+    """Adds a column to a table for each call of a pandas function."""
 
     input: Node
     calls: tuple[BatchCall, ...]
@@ -44,7 +44,7 @@ class Batched(Node):
 
 
 def in_batches(node: Calc) -> Calc:
-    """Return a projection whose functions of pandas are columns of its input; the same one if it calls none.
+    """Return a projection whose pandas functions are columns of its input; the same one if it calls none.
 
     A filter comes before the functions that compute columns, as in Flink.
     """
@@ -63,7 +63,7 @@ def in_batches(node: Calc) -> Calc:
 
 
 def _pandas(expression: Expr) -> PandasRows | None:
-    """Return the function of pandas that an expression calls itself."""
+    """Return the pandas function that an expression calls itself."""
     if not isinstance(expression, Invocation) or expression.function is None:
         return None
     found = expression.function.implementation
@@ -82,7 +82,7 @@ def _calls_pandas(expression: Expr) -> bool:
 
 @deep
 def _compute(node: Node, expressions: Sequence[Expr]) -> tuple[Node, list[Expr]]:
-    """Return a table with the results of all functions of pandas, and the expressions that read these."""
+    """Return a table with the results of all pandas functions, and the expressions that read these."""
     found = list(expressions)
     while any(map(_calls_pandas, found)):
         step = _Step(node)
@@ -159,7 +159,7 @@ def _is_literal(expression: Expr) -> bool:
 
 @dataclass(frozen=True)
 class BatchCall:
-    """A call of a function of pandas; the results of calls among the arguments are passed on as they are."""
+    """A call of a pandas function; the results of calls among the arguments are passed on as they are."""
 
     function: PandasRows
     arguments: tuple[BatchCall | Const | Ref, ...]
@@ -174,7 +174,7 @@ class BatchCall:
 
 
 class BatchOperator(FunctionOperator):
-    """Adds the results of functions of pandas to rows.
+    """Adds the results of pandas functions to rows.
 
     Rows wait until they fill a batch or end a bundle, but never longer than the next watermark, the end of the epoch
     or the time of a bundle: nothing overtakes them, and a checkpoint finds none waiting.

@@ -1,1 +1,1 @@
-"""Results of tables, as text and as data of pandas."""
+"""Results of tables, as text and as pandas data."""

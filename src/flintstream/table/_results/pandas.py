@@ -1,4 +1,4 @@
-"""Results of tables as data of pandas."""
+"""Results of tables as pandas data."""
 
 from __future__ import annotations
 

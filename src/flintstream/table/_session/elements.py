@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.common._types.user_defined import UserDefinedType, sql_type_of
+from flintstream.common.types import Row
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.helpers import fit
 from flintstream.table._expressions.python_values import converter_of, simple_converter_of
 from flintstream.table._expressions.time_helpers import from_instant
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.instants import instant_converter
+from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import INTEGERS, is_nullable, sql_name
+from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +26,16 @@ if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.python_values import Convert
     from flintstream.table._logical.nodes import Node
+
+
+def row_of_element(element: object) -> tuple[object, ...]:
+    """Return the values of a row; anything else than a row, a tuple or a list is a row of one value."""
+    syntax = syntax_of(element) if isinstance(element, Expression) else None
+    if isinstance(syntax, s.Apply) and syntax.function == "ROW":
+        return tuple(item.value if isinstance(item, s.Value) else item for item in syntax.arguments)
+    if isinstance(element, (tuple, list, Row)):
+        return tuple(element)
+    return (element,)
 
 
 def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zone: str) -> Node:

@@ -1,4 +1,4 @@
-"""Types and rows of a DataFrame of pandas, as PyFlink takes them from Arrow."""
+"""Types and rows of a pandas DataFrame, as PyFlink takes them from Arrow."""
 
 from __future__ import annotations
 

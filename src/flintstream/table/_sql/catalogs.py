@@ -172,7 +172,7 @@ def load_module(tokens: Tokens) -> None:
     place, name = tokens.place(), tokens.name()
     if name.lower() == CORE:
         raise SqlError(f"LOAD MODULE{at(place)}: A module with name '{CORE}' already exists")
-    raise unsupported(f"the module '{name}'", place, "its functions can be functions of Python: CREATE FUNCTION")
+    raise unsupported(f"the module '{name}'", place, "its functions can be Python functions: CREATE FUNCTION")
 
 
 def unload_module(tokens: Tokens) -> None:

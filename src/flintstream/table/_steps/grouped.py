@@ -11,6 +11,7 @@ from flintstream.table._analyzer.grouping import Grouping
 from flintstream.table._analyzer.windows import group_window
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError
+from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.expr import Call as CallExpr
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.helpers import named_row
@@ -21,6 +22,7 @@ from flintstream.table._plan.build import calc
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._steps.names import name_items
 from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.summary import function_named
 from flintstream.table._types.rules import TIMESTAMPS
 from flintstream.table.expression import Expression, syntax_of
 
@@ -43,6 +45,12 @@ def list_items(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
             own = functions.get(syntax.function.lower())
             if own is not None and own.kind in {"aggregate", "table aggregate"}:
                 return s.aggregate_of(syntax.place, own, syntax.arguments)
+            name = function_named(syntax.function) or syntax.function.upper()
+            if own is None and name in AGGREGATES:
+                return s.aggregate_of(syntax.place, name, syntax.arguments)
+            counted = known(syntax.arguments[0]) if syntax.function == "DISTINCT" else None
+            if isinstance(counted, s.Aggregate):
+                return replace(counted, distinct=True)
         return syntax
 
     return [change_syntax(syntax_of(item), known) for item in given]

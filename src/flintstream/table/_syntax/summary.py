@@ -34,9 +34,29 @@ UNIX_TIMESTAMP UPPER UUID VAR_POP VAR_SAMP
 """
 """Functions of SQL whose names Flink writes in camel case; it keeps those of younger functions."""
 _IN_CAMEL_CASE = frozenset(_CAMEL.split())
+_TESTS = {
+    "null": "NULL", "notnull": "NOT NULL", "true": "TRUE", "nottrue": "NOT TRUE", "false": "FALSE",
+    "notfalse": "NOT FALSE",
+}  # fmt: skip
 _TRIM = {"TRIM": "true, true", "TRIM_BOTH": "true, true", "TRIM_LEADING": "true, false", "TRIM_TRAILING": "false, true"}
 _WORDS = {"EXTRACT": 0, "TIMESTAMPDIFF": 0, "FLOOR TO": 1, "CEIL TO": 1, "JSON_EXISTS": 2}
 """The positions of arguments that are words rather than texts."""
+
+
+def _names_of_flink() -> dict[str, str]:
+    """Return the names of functions by those that Flink has for them, in lower case."""
+    made = {name.replace("_", "").lower(): name for name in _IN_CAMEL_CASE}
+    made |= {f"is{word}": f"IS {spaced}" for word, spaced in _TESTS.items()}
+    return made | {flink.lower(): name for name, flink in _NAMES.items() if flink.lower() != name.lower()}
+
+
+def function_named(name: str) -> str | None:
+    """Return the function that Flink calls so; None if there is none.
+
+    >>> function_named("charLength"), function_named("plus"), function_named("isNotNull")
+    ('CHAR_LENGTH', '+', 'IS NOT NULL')
+    """
+    return _OF_FLINK.get(name.lower())
 
 
 def summary(syntax: s.Syntax) -> str:
@@ -152,3 +172,6 @@ def _literal(value: object) -> str:
 
 def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+_OF_FLINK = _names_of_flink()

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Aggregates of Python, plain ones and those on data of pandas, in OVER windows."""
+"""Aggregates of Python, plain ones and those on pandas data, in OVER windows."""
 
 from pyflink.common import Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner

@@ -1,9 +1,8 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
-"""Functions on data of pandas: the sizes of their batches, what they get and what they may return."""
+"""Functions on pandas data: the sizes of their batches, what they get and what they may return."""
 
 import re
 
-from pyflink.common import Row
 from pyflink.table import DataTypes
 from pyflink.table.expressions import col, lit
 from pyflink.table.udf import ScalarFunction, udf
@@ -344,32 +343,6 @@ def places_of_functions_of_pandas(env, t_env):
         t_env.sql_query("SELECT id FROM t WHERE id IN (SELECT twice(id) FROM t)"),
         t_env.sql_query("SELECT twice(id), COALESCE(upper_(s), 'none') FROM t"),
         t.order_by(col("id")).fetch(2).select(twice(col("id"))),
-    ]
-    return [outcome(table) for table in tables]
-
-
-@program(config=PROCESS)
-def names_in_frames_of_rows(env, t_env):
-    t = t_env.from_elements(
-        [(1, Row(2, "x")), (3, Row(4, "y"))],
-        DataTypes.ROW(
-            [
-                DataTypes.FIELD("id", DataTypes.BIGINT()),
-                DataTypes.FIELD(
-                    "r",
-                    DataTypes.ROW([DataTypes.FIELD("a", DataTypes.BIGINT()), DataTypes.FIELD("b", DataTypes.STRING())]),
-                ),
-            ]
-        ),
-    )
-    total = udf(lambda i, r: i + r["a"], result_type=DataTypes.BIGINT(), func_type="pandas")
-    total_of_frame = udf(lambda f: f["id"] + f["a"], result_type=DataTypes.BIGINT(), func_type="pandas")
-    tables = [
-        t.select(total(col("id"), col("r"))),
-        t.map(total(col("id"), col("r"))),
-        t.map(total_of_frame),
-        t.select(udf(lambda r: r["b"] + r["a"].astype(str), result_type="STRING", func_type="pandas")(col("r"))),
-        t.select(udf(lambda r: r, result_type="ROW<a BIGINT, b STRING>", func_type="pandas")(col("r"))),
     ]
     return [outcome(table) for table in tables]
 

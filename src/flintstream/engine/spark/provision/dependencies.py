@@ -21,7 +21,7 @@ from flintstream.errors import FlintstreamError
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flintstream.options.option import Option
 
@@ -45,7 +45,7 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
         FlintstreamError: pip cannot install the packages, or an archive is of an unknown kind.
         ExecutorError: The executors cannot run the job.
     """
-    for path in _entries(configuration, PYTHON_FILES):
+    for path in newest_by_name(_entries(configuration, PYTHON_FILES)):
         _ship_file(context, path)
     environment = {}
     archives = [entry.rpartition("#")[::2] for entry in _entries(configuration, PYTHON_ARCHIVES)]
@@ -85,10 +85,21 @@ def _entries(configuration: Mapping[str, str], option: Option[str | None]) -> li
     return [entry for entry in (option.read(configuration) or "").split(",") if entry]
 
 
+def newest_by_name(paths: Sequence[str]) -> list[str]:
+    """Return paths without files that have the name of a later one: Spark keeps one file of each name.
+
+    >>> newest_by_name(["/a/udfs.py", "/a/more.py", "/b/udfs.py"])
+    ['/a/more.py', '/b/udfs.py']
+    """
+    last = {Path(path).name: path for path in paths}
+    return [path for path in paths if last[Path(path).name] == path or Path(path).is_dir()]
+
+
 def _ship_file(context: Any, path: str) -> None:
     given = Path(path)
     if given.is_dir():
-        target = Path(tempfile.mkdtemp(dir=shipping_directory())) / given.name
+        directory = Path(tempfile.mkdtemp(dir=shipping_directory()))
+        target = directory / f"{given.name}-{directory.name}"  # Spark keeps one archive of each name
         context.addPyFile(shutil.make_archive(str(target), "zip", given))
     else:
         context.addPyFile(path)
