@@ -7,14 +7,17 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.compiled.plain import plain
 
 from flintstream.compiled import load
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
-from flintstream.runtime.operators.timers import TimerQueue, whole_time
+from flintstream.runtime.operators.timers import whole_time
 
 keyed = load("keyed")
 if keyed is None:
     pytest.skip("there are no compiled modules here", allow_module_level=True)
+
+IN_PYTHON = plain("keyed")
 
 few_times = st.integers(0, 8)
 times = few_times | st.sampled_from([MIN_TIMESTAMP, MAX_TIMESTAMP, True, 3.0, 3.5])
@@ -34,7 +37,7 @@ steps = st.lists(
 
 
 def queues():
-    return TimerQueue(), keyed.TimerQueue(whole_time)
+    return IN_PYTHON.TimerQueue(whole_time), keyed.TimerQueue(whole_time)
 
 
 def outcome(queue, name, arguments):

@@ -1,8 +1,21 @@
 # The forms in C of what flintstream/compiled/base.py has.
 
 from cpython.dict cimport PyDict_CheckExact, PyDict_GetItemWithError
+from cpython.bool cimport PyBool_Check
+from cpython.bytes cimport PyBytes_CheckExact
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
+from cpython.set cimport PySet_Contains
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int64_t
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject* Py_TYPE(object)
 
 
 cdef class WallClock:
@@ -38,3 +51,68 @@ cdef inline object lookup(object values, object key):
         return values.get(key)
     found = PyDict_GetItemWithError(values, key)
     return None if found == NULL else <object>found
+
+
+cdef inline Scope plain_scope(object scope):
+    return <Scope>scope if is_plain_scope(scope) else None
+
+
+cdef inline object select(object selector, Py_ssize_t field, object value):
+    """Return the key of a record: the field with this number of a tuple, else what the selector returns."""
+    if field >= 0 and PyTuple_CheckExact(value) and field < PyTuple_GET_SIZE(value):
+        return <object>PyTuple_GET_ITEM(value, field)
+    return selector(value)
+
+
+cdef class Settled:
+    cdef object frozen, copied
+    cdef PyTypeObject* last
+
+
+cdef inline bint has_atoms(object result):
+    """Tell whether all items of a tuple are numbers, strings or other atoms that never change."""
+    cdef Py_ssize_t i
+    for i in range(PyTuple_GET_SIZE(result)):
+        item = <object>PyTuple_GET_ITEM(result, i)
+        if not (
+            PyLong_CheckExact(item) or PyUnicode_CheckExact(item) or PyFloat_CheckExact(item) or item is None
+            or PyBool_Check(item) or PyBytes_CheckExact(item)
+        ):
+            return False
+    return True
+
+
+cdef inline object settle(Settled settled, object result):
+    cdef PyTypeObject* kind = Py_TYPE(result)
+    if kind == settled.last or (PyTuple_CheckExact(result) and has_atoms(result)):
+        return result
+    if PySet_Contains(settled.frozen, <object>kind):
+        settled.last = kind
+        return result
+    return settled.copied(result)
+
+
+cdef inline bint is_long(object number) except -1:
+    cdef int overflow = 0
+    if not PyLong_CheckExact(number):
+        return False
+    PyLong_AsLongLongAndOverflow(number, &overflow)
+    return not overflow
+
+
+cdef struct Waiting:
+    int64_t time
+    int64_t number
+    PyObject* timer
+
+
+cdef class Heap:
+    cdef Waiting* entries
+    cdef readonly Py_ssize_t size
+    cdef Py_ssize_t room
+
+    cdef int push(self, int64_t number, tuple timer) except -1
+    cdef bint is_due(self, int64_t limit)
+    cdef int64_t first_number(self)
+    cdef tuple first(self)
+    cdef tuple pop(self)

@@ -3,8 +3,9 @@
 
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 
+from flintstream.compiled._base cimport Settled, settle
+
 include "_formulas.pxi"
-include "_settled.pxi"
 
 cdef enum:
     LONGEST = 16
@@ -34,7 +35,7 @@ cdef class Loop:
         self.size = len(methods)
         for i in range(self.size):
             self.kinds[i] = _KINDS[methods[i]]
-        self.settled = [None if classes is None else _Settled(classes, copied) for classes in settled]
+        self.settled = [None if classes is None else Settled(classes, copied) for classes in settled]
 
     def run(self, cursor, list timestamps, list calls, list formulas, list results, list stamps):
         """Gather the results for the records at a cursor, and return how many records each function has received."""
@@ -67,7 +68,7 @@ cdef class Loop:
                 record = _called_with_one(<_Formula>PyList_GET_ITEM(self.formulas, stage), call, record)
                 settled = <object>PyList_GET_ITEM(self.settled, stage)
                 if settled is not None:
-                    record = (<_Settled>settled).of(record)
+                    record = settle(<Settled>settled, record)
             else:
                 return self._pass_each(stage, call(record), record)
             stage += 1
@@ -78,7 +79,7 @@ cdef class Loop:
         settled = <object>PyList_GET_ITEM(self.settled, stage)
         for result in produced:
             if settled is not None:
-                result = (<_Settled>settled).of(result)
+                result = settle(<Settled>settled, result)
             self._pass(stage + 1, result)
             self.stage, self.record = stage, record  # the next result is still to be produced
         return 0

@@ -8,6 +8,8 @@ from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport INT64_MIN
 
+from flintstream.compiled._base cimport Scope, Settled, settle
+
 include "_shared.pxi"
 
 cdef extern from "Python.h":
@@ -191,6 +193,24 @@ def session_runs(selector, Py_ssize_t field, cursor, times, gap, late, split):
 
 
 include "_running.pxi"
+
+
+def reduce_each(call, formula, Scope state, selector, Py_ssize_t field, cursor, running, dirty, bint tracking, frozen,
+                copied, list results):
+    """Reduce each record into the value of its key, and gather copies of the values."""
+    cdef Settled settled = Settled(frozen, copied)
+    cdef _Formula formed = _Formula(formula)
+    for value in cursor:
+        current = state.key = _key(selector, field, value)
+        before = _get(running, current)
+        after = value if before is None else _called(formed, call, before, value)
+        if after is None:
+            running.pop(current, None)
+        else:
+            running[current] = after
+        if tracking:
+            dirty[current] = 0
+        PyList_Append(results, settle(settled, after))
 
 
 cdef bint _in_step(cursor, times, Py_ssize_t field):

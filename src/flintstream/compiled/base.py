@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,3 +41,66 @@ def now(clock: Callable[[], int]) -> int:
 
 
 now_ms = now
+
+
+def plain_scope(scope: Any) -> Any:
+    """Return a scope if its key can be set directly; C cannot do that with a property of a user's class."""
+    return scope
+
+
+def select(selector: Callable[[Any], Any], _field: int, value: object) -> Any:
+    """Return the key of a record; C takes a field without a call, if it is not negative."""
+    return selector(value)
+
+
+def look_ahead(tables: list[dict[Any, Any]], values: list[Any], field: int) -> None:
+    """Do nothing; C looks up the keys of a block in large dicts, so that the processor's caches have the entries."""
+
+
+class Settled(NamedTuple):
+    """Tells which results need no copy."""
+
+    frozen: frozenset[type]
+    copied: Callable[[Any], Any]
+
+
+def settle(settled: Settled, result: Any) -> Any:
+    """Return a result in a form that the function which returned it cannot change any more."""
+    return result if type(result) in settled.frozen else settled.copied(result)
+
+
+def is_long(number: object) -> bool:
+    """Return whether a number is an int of 64 bits."""
+    return type(number) is int and number >> 63 in {0, -1}
+
+
+class Heap:
+    """Timers with their numbers, the first of which can be taken out: the one with the lowest time, then number."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[int, int, tuple[int, Any, Any]]] = []
+
+    @property
+    def size(self) -> int:
+        """How many timers there are."""
+        return len(self._entries)
+
+    def push(self, number: int, timer: tuple[int, Any, Any]) -> None:
+        """Add a timer."""
+        heappush(self._entries, (timer[0], number, timer))
+
+    def is_due(self, limit: int) -> bool:
+        """Return whether the time of the first one is up to ``limit`` (ms)."""
+        return bool(self._entries) and self._entries[0][0] <= limit
+
+    def first_number(self) -> int:
+        """Return the number of the first one."""
+        return self._entries[0][1]
+
+    def first(self) -> tuple[int, Any, Any]:
+        """Return the first one."""
+        return self._entries[0][2]
+
+    def pop(self) -> tuple[int, Any, Any]:
+        """Remove the first one, and return it."""
+        return heappop(self._entries)[2]

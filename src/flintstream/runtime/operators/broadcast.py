@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from flintstream.compiled.keyed import Stamped
 from flintstream.contracts.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from flintstream.contracts.timers import TimeDomain
 from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.broadcast_state import BroadcastStates
-from flintstream.runtime.operators.contexts import KeyedTimerService, Stamped
+from flintstream.runtime.operators.contexts import KeyedTimerService
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.compiled import load
+from flintstream.compiled.keyed import KeyedStamped, Stamped, TimerAccess
 from flintstream.contracts.functions import (
     CoProcessFunction,
     KeyedCoProcessFunction,
@@ -142,41 +142,12 @@ def create_runtime_context(
     )
 
 
-class TimerAccess:
-    """Registers timers for the current key."""
-
-    __slots__ = ("_state", "_timers")
-
-    def __init__(self, state: Any, timers: InternalTimerService) -> None:
-        self._state = state
-        self._timers = timers
-
-    def register_processing_time_timer(self, timestamp: int) -> None:
-        """Register a timer on the worker's clock (ms since the epoch)."""
-        self._timers.register_processing_time(timestamp, self._state.key)
-
-    def register_event_time_timer(self, timestamp: int) -> None:
-        """Register a timer that fires when the watermark reaches ``timestamp`` (ms)."""
-        self._timers.register_event_time(timestamp, self._state.key)
-
-    def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Delete a processing-time timer."""
-        self._timers.delete_processing_time(timestamp, self._state.key)
-
-    def delete_event_time_timer(self, timestamp: int) -> None:
-        """Delete an event-time timer."""
-        self._timers.delete_event_time(timestamp, self._state.key)
-
-
-_compiled = load("keyed")
-if _compiled is not None and not TYPE_CHECKING:
-    TimerAccess = _compiled.TimerAccess
-
-
 class KeyedTimerService(TimerAccess, TimerService):
     """The timer service on a keyed stream."""
 
     __slots__ = ()
+
+    _timers: InternalTimerService
 
     def current_processing_time(self) -> int:
         """Return the worker's time in ms since the epoch."""
@@ -219,41 +190,6 @@ class NonKeyedTimerService(TimerService):
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Raise: the stream is not keyed."""
         self._refuse("Delete")
-
-
-class Stamped:
-    """A context with the timestamp of a record."""
-
-    __slots__ = ("_timestamp",)
-
-    _timestamp: int
-
-    def timestamp(self) -> int:
-        """Return the record's timestamp in ms, or Long.MIN_VALUE if it has none."""
-        return self._timestamp
-
-
-class KeyedStamped(Stamped):
-    """A context with the current key and a timer service."""
-
-    __slots__ = ("_service", "_state")
-
-    _state: Any
-    _service: TimerService
-    _thawed = staticmethod(thaw_key)
-
-    def get_current_key(self) -> Any:
-        """Return the record's key."""
-        return self._thawed(self._state.key)
-
-    def timer_service(self) -> TimerService:
-        """Return the timer service."""
-        return self._service
-
-
-if _compiled is not None and not TYPE_CHECKING:
-    # They have the attributes where compiled code finds them
-    Stamped, KeyedStamped = _compiled.Stamped, _compiled.KeyedStamped
 
 
 class ProcessContext(Stamped, ProcessFunction.Context, CoProcessFunction.Context):
@@ -305,7 +241,7 @@ class KeyedProcessContext(KeyedStamped, KeyedProcessFunction.Context, KeyedCoPro
 
     __slots__ = ()
 
-    _thawed = staticmethod(thaw_key)
+    thawed = staticmethod(thaw_key)
 
     def __init__(self, state: Any, timers: InternalTimerService) -> None:
         self._timestamp = MIN_TIMESTAMP

@@ -6,11 +6,13 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from flintstream.compiled import load
+from flintstream.compiled.keyed import call_each
 from flintstream.contracts.output_tag import OutputTag
 from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
 from flintstream.runtime.operators.contexts import ProcessContext
+from flintstream.runtime.selectors import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,16 +21,11 @@ if TYPE_CHECKING:
 
 
 _base = load("base")
-_compiled = load("keyed")
-compiled_call_each = None if _compiled is None else _compiled.call_each
-"""The compiled form of the loops of :meth:`CollectingOperator.call_each` and of keyed operators."""
-compiled_look_ahead: Any = None if _compiled is None else _compiled.look_ahead
-"""Brings what large dicts have for the keys of a block into the processor's caches."""
 
 
 def compiled_can_use(state: Any) -> bool:
     """Return whether there are compiled loops that can set the current key of a state backend."""
-    return _compiled is not None and _base is not None and _base.is_plain(state)
+    return _base is not None and _base.is_plain(state)
 
 
 MAP, FILTER, FLAT_MAP = "map", "filter", "flat_map"
@@ -160,35 +157,23 @@ class CollectingOperator(FunctionOperator):
 
     def call_each(self, call: Any, ctx: Any, values: list[Any], timestamps: list[int] | None) -> None:
         """Call a process method for each record of a block, and send the results with the record's timestamp."""
+        self.call_with_keys(call, ctx, None, None, values, timestamps)
+
+    def call_with_keys(
+        self, call: Any, ctx: Any, state: Any, key: Any, values: list[Any], timestamps: list[int] | None
+    ) -> None:
+        """Do the same, with the current key of ``state`` set to each record's ``key``, if there is one."""
         results: list[Any] = []
-        append, frozen = results.append, self.frozen
-        stamps: list[int] | None = None
+        stamps: list[int] = []
+        field = -1 if key is None else field_of(key)
         self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
             if timestamps is None:
                 ctx._timestamp = MIN_TIMESTAMP
-            if compiled_call_each is not None:
-                stamps = None if timestamps is None else []
-                compiled_call_each(call, ctx, None, None, -1, cursor, timestamps, frozen, copy_mutable, results, stamps)
-            elif timestamps is None:
-                for value in cursor:
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else copy_mutable(result))
-            else:
-                stamps = []
-                push = stamps.append
-                for value, timestamp in zip(cursor, timestamps, strict=False):
-                    ctx._timestamp = timestamp
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else copy_mutable(result))
-                            push(timestamp)
+            call_each(call, ctx, state, key, field, cursor, timestamps, self.frozen, copy_mutable, results, stamps)
         except BaseException as error:
             raise self.failure(error, values) from error
-        self.send(results, stamps)
+        self.send(results, None if timestamps is None else stamps)
 
     def gather(self, produced: Iterable[Any], into: list[Any]) -> int:
         """Append a copy of each produced object and return their number."""

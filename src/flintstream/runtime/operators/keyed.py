@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.runtime.copies import copy_mutable
+from flintstream.compiled.base import look_ahead
 from flintstream.runtime.keys import freeze_key, thaw_key
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
-from flintstream.runtime.operators.functions import (
-    CollectingOperator,
-    compiled_call_each,
-    compiled_can_use,
-    compiled_look_ahead,
-)
+from flintstream.runtime.operators.functions import CollectingOperator
 from flintstream.runtime.selectors import field_of
 
 if TYPE_CHECKING:
@@ -48,7 +43,6 @@ class KeyedOperator(CollectingOperator):
         self.state = context.state
         self.timers = context.timers
         self.key = self.selector
-        self.fast_call_each = compiled_call_each if compiled_can_use(self.state) else None
         self.large_dicts = getattr(self.state, "large_dicts", None)
 
     def freeze_keys(self) -> None:
@@ -121,43 +115,10 @@ class KeyedProcessOperator(TimerOperator):
         self, call: Any, key: Callable[[Any], Any], values: list[Any], timestamps: list[int] | None
     ) -> None:
         """Do the same as :meth:`call_each`, with the current key set to the record's ``key``."""
-        ctx, state = self.ctx, self.state
-        results: list[Any] = []
-        append, frozen = results.append, self.frozen
-        stamps: list[int] | None = None
-        self.cursor = self.interrupter.cursor = cursor = iter(values)
-        try:
-            if timestamps is None:
-                ctx._timestamp = MIN_TIMESTAMP
-            if self.fast_call_each is not None:
-                stamps = None if timestamps is None else []
-                field = field_of(key)
-                if field >= 0 and self.large_dicts is not None and (large := self.large_dicts()):
-                    compiled_look_ahead(large, values, field)
-                self.fast_call_each(
-                    call, ctx, state, key, field, cursor, timestamps, frozen, copy_mutable, results, stamps
-                )
-            elif timestamps is None:
-                for value in cursor:
-                    state.key = key(value)
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else copy_mutable(result))
-            else:
-                stamps = []
-                push = stamps.append
-                for value, timestamp in zip(cursor, timestamps, strict=False):
-                    state.key = key(value)
-                    ctx._timestamp = timestamp
-                    produced = call(value, ctx)
-                    if produced:
-                        for result in produced:
-                            append(result if type(result) in frozen else copy_mutable(result))
-                            push(timestamp)
-        except BaseException as error:
-            raise self.failure(error, values) from error
-        self.send(results, stamps)
+        field = field_of(key)
+        if field >= 0 and self.large_dicts is not None and (large := self.large_dicts()):
+            look_ahead(large, values, field)
+        self.call_with_keys(call, self.ctx, self.state, key, values, timestamps)
 
     def fire(self, due: Iterable[Timer], *, event: bool) -> None:
         """Call ``on_timer`` for each timer. Results get the timer's timestamp."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.base import OperatorContext, Output
 
 
-_compiled = load("keyed")
 _of_columns = load("windows")
 
 _VALUE = ValueStateDescriptor("_reduce_state", None)
@@ -77,8 +76,8 @@ class ReduceOperator(KeyedOperator):
         append, frozen = results.append, self.frozen
         self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
-            if compiled_can_use(state):
-                _compiled.reduce_each(
+            if _of_columns is not None and compiled_can_use(state):
+                _of_columns.reduce_each(
                     call, formula_of(call, 2), state, key, field_of(key), cursor, running, dirty, tracking,
                     frozen, copy_mutable, results,
                 )  # fmt: skip

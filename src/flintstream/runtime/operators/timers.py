@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 from contextlib import contextmanager
-from functools import partial
-from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.compiled import load
+from flintstream.compiled.keyed import TimerQueue
 from flintstream.runtime.operators.base import MIN_TIMESTAMP, whole_ms
 from flintstream.state.backend import PIECE, Change, TableInfo
 
@@ -22,135 +20,11 @@ Timer = tuple[int, Any, Any]
 EVENT_TIMERS = TableInfo("event-time timers", "timers")
 PROCESSING_TIMERS = TableInfo("processing-time timers", "timers")
 
-_FEW = 1000
-"""Number of deleted timers below which rebuilding the heap is not worthwhile."""
-
-
-class TimerQueue:
-    """The timers of one time domain: at most one per timestamp, key and namespace.
-
-    A deleted timer stays in the heap and is skipped when its time comes. A heap of mostly deleted timers is rebuilt.
-
-    Changes are those since the last :meth:`mark`: a timer that comes and goes in between is none. The numbers of
-    registered timers increase, so that the last :attr:`fresh` ones of them are new.
-    """
-
-    __slots__ = ("_heap", "_marked", "_next", "closing", "fresh", "registered", "removed")
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Timer]] = []
-        self._next = itertools.count(1).__next__
-        self._marked = 0
-        """The number of the last timer before the mark."""
-        self.registered: dict[Timer, int] = {}
-        self.fresh = 0
-        """How many of the registered timers are new."""
-        self.removed: set[Timer] = set()
-        """Timers of the mark that fired or were deleted."""
-        self.closing = False
-        """Whether new timers are ignored."""
-
-    def __len__(self) -> int:
-        """Return the size of the heap."""
-        return len(self._heap)
-
-    def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register a timer (ms) unless it exists.
-
-        Raises:
-            TypeError: The time is not a number.
-            OverflowError: The time does not fit in 64 bits.
-        """
-        timer = (timestamp, key, namespace)
-        registered = self.registered
-        if timer in registered or self.closing:
-            return
-        if timestamp.__class__ is not int or timestamp >> 63 not in {0, -1}:  # not a long of Java
-            timestamp = whole_time(timestamp, namespace)
-            timer = (timestamp, key, namespace)
-            if timer in registered:
-                return
-        registered[timer] = number = self._next()
-        self.fresh += 1
-        heappush(self._heap, (timestamp, number, timer))
-
-    def add(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Register a timer (ms) unless it exists, without a check of its time."""
-        timer = (timestamp, key, namespace)
-        registered = self.registered
-        if timer in registered or self.closing:
-            return
-        registered[timer] = number = self._next()
-        self.fresh += 1
-        heappush(self._heap, (timestamp, number, timer))
-
-    def delete(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Delete a timer (ms) if it exists."""
-        timer = (timestamp, key, namespace)
-        registered, heap = self.registered, self._heap
-        number = registered.pop(timer, None)
-        if number is None:
-            if type(timestamp) is not int:  # equal numbers of other types have been found
-                self.delete(whole_time(timestamp, namespace), key, namespace)
-            return
-        if number > self._marked:
-            self.fresh -= 1
-        else:
-            self.removed.add(timer)
-        if len(heap) > 2 * len(registered) + _FEW:
-            self._compact()
-
-    def _compact(self) -> None:
-        # In place, because running due() iterators hold this list
-        self._heap[:] = [(timer[0], count, timer) for timer, count in self.registered.items()]
-        heapify(self._heap)
-
-    def due(self, limit: int) -> Iterator[Timer]:
-        """Remove and yield the timers up to ``limit`` (ms) in time order, including timers added during the iteration.
-
-        Flink guarantees this order. In PyFlink's process mode, a timer added while others fire comes after all timers
-        that were already due, whatever its time: Java learns of it only after it has sent those to Python.
-        """
-        heap, registered = self._heap, self.registered
-        while heap and heap[0][0] <= limit:
-            _, number, timer = heappop(heap)
-            if registered.get(timer) == number:
-                del registered[timer]
-                if number > self._marked:
-                    self.fresh -= 1
-                else:
-                    self.removed.add(timer)
-                yield timer
-
-    def next_time(self) -> int | None:
-        """Return the time of the next timer (ms), or None if there is no timer."""
-        heap = self._heap
-        while heap and self.registered.get(heap[0][2]) != heap[0][1]:
-            heappop(heap)
-        return heap[0][0] if heap else None
-
-    def mark(self) -> None:
-        """Count changes from here."""
-        self._marked = self._next()
-        self.fresh = 0
-        self.removed.clear()
-
-    def clear(self) -> None:
-        """Delete all timers."""
-        self._heap.clear()
-        self.registered.clear()
-        self.fresh = 0
-        self.removed.clear()
-
 
 def whole_time(timestamp: Any, namespace: Any) -> int:
     """Return the time (ms) of a timer as a whole number."""
     what = "the time of a timer" if namespace is None else f"the time of a timer of the window {namespace!r}"
     return whole_ms(timestamp, what)
-
-
-_compiled = load("keyed")
-_queue: Callable[[], Any] = TimerQueue if _compiled is None else partial(_compiled.TimerQueue, whole_time)
 
 
 class InternalTimerService:
@@ -159,8 +33,8 @@ class InternalTimerService:
     def __init__(self, clock: Callable[[], int] = wall_clock) -> None:
         self.clock = clock
         self.current_watermark = MIN_TIMESTAMP
-        self.event: TimerQueue = _queue()
-        self.processing: TimerQueue = _queue()
+        self.event = TimerQueue(whole_time)
+        self.processing = TimerQueue(whole_time)
         # Bound methods of the queues save a call, because every record may add or delete timers
         self.register_event_time, self.add_event_time = self.event.register, self.event.add
         self.delete_event_time = self.event.delete
