@@ -39,6 +39,7 @@ NULL_KEY = ("x", 1, None, None, {None: 2})
 
 READS: dict[str, Any] = {
     "csv.allow-comments": ("true", "#x,1", 2),
+    "csv.allow-trailing-comma": ("false", "x,1,", 2, {"csv.ignore-parse-errors": "true"}),
     "csv.array-element-delimiter": ("|", "1|2", [("l", T.ARRAY(T.INT()))]),
     "csv.disable-quote-character": ("true", '"x",1', 2),
     "csv.empty-string-as-null": ("true", ",1", 2),
@@ -49,6 +50,7 @@ READS: dict[str, Any] = {
     "csv.ignore-trailing-unmappable": ("true", "x,1,2", 2),
     "csv.null-literal": ("NULL", "NULL,1", 2),
     "csv.quote-character": ("'", "'x',1", 2),
+    "csv.trim-spaces": ("true", " x ,1", 2),
     "json.fail-on-missing-field": ("true", '{"a": "x"}'),
     "json.ignore-parse-errors": ("true", '{"n": "x"}'),
     "json.timestamp-format.standard": ("ISO-8601", '{"t": "2020-01-01T00:00:00"}'),
@@ -177,15 +179,9 @@ ELSEWHERE = {
 }
 """Options that another test of this folder shows: its text has the last part."""
 
-REFUSED = {
-    "csv.trim-spaces",
-    "csv.allow-trailing-comma",
-    "avro.encoding",
-    "source.path.regex-pattern",
-    "sink.partition-commit.policy.kind",
-}
+REFUSED = {"avro.encoding", "sink.partition-commit.policy.kind"}
 """Options of which only the default is accepted."""
-HERE = {"avro.codec", "scan.parallelism", "scan.watermark.alignment.update-interval"}
+HERE = {"avro.codec", "source.path.regex-pattern", "scan.parallelism", "scan.watermark.alignment.update-interval"}
 """Options whose effect a test below shows."""
 
 
@@ -364,6 +360,9 @@ def test_raw_texts_have_a_charset(charset, message):
         ({"csv.empty-string-as-null": "true"}, '"",1,""', [(None, 1, None)]),
         ({}, '"",1,""', [("", 1, "")]),
         ({}, "x,1,y,", [("x", 1, "y")]),
+        ({"csv.allow-trailing-comma": "false", "csv.ignore-parse-errors": "true"}, "x,1,y,", []),
+        ({"csv.trim-spaces": "true"}, '  x y , 1,  " y, z " ', [("x y", 1, " y, z ")]),
+        ({}, " x ,1, y ", [(" x ", 1, " y ")]),
     ],
 )
 def test_csv_files_are_read_as_options_say(t_env, tmp_path, options, text, expected):
@@ -380,9 +379,7 @@ def test_csv_files_are_read_as_options_say(t_env, tmp_path, options, text, expec
 @pytest.mark.parametrize("key", sorted(REFUSED - {"sink.partition-commit.policy.kind"}))
 def test_another_value_than_the_default_is_refused(key):
     kind = key.partition(".")[0] if key.startswith(("csv", "avro")) else "csv"
-    name = "filesystem" if key.startswith("source") else "kafka"
-    value = {"csv.trim-spaces": "true", "csv.allow-trailing-comma": "false"}.get(key, "x")
-    options = Options("t", {"connector": name, **page._REQUIRED[name], "format": kind, key: value})
+    options = Options("t", {"connector": "kafka", **page._REQUIRED["kafka"], "format": kind, key: "x"})
     with pytest.raises(SqlError, match=f"the option '{re.escape(key)}' is not supported yet"):
         registry.source_of(ConnectorTable("t", [Column("k", T.STRING())], options))
 
@@ -424,3 +421,20 @@ def test_the_older_name_of_the_guarantee_is_read():
     table = ConnectorTable("t", [Column("k", T.STRING())], Options("t", values))
     with pytest.raises(SqlError, match=r"'sink.delivery-guarantee' does not accept 'at-least-twice'"):
         registry.sink_of(table)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [(r".*/a-\d+\.csv", {1, 2}), (r".*\.csv", {1, 2, 3, 4}), ("a-1", set()), (".*/sub/.*(?<=x|[ab])-2.csv", {2})],
+)
+def test_files_are_read_whose_whole_path_matches(t_env, tmp_path, pattern, expected):
+    for number, name in enumerate(["a-1.csv", "sub/a-2.csv", "b-1.csv", "sub/deep/c.csv"], 1):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{number}\n")
+    (tmp_path / "_a-3.csv").write_text("5\n")
+    t_env.execute_sql(
+        f"CREATE TABLE f (n INT) WITH ('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'csv', "
+        f"'source.path.regex-pattern' = '{pattern}')"
+    )
+    with t_env.execute_sql("SELECT * FROM f").collect() as rows:
+        assert {row[0] for row in rows} == expected

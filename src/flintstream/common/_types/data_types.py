@@ -313,6 +313,8 @@ _SIMPLE: dict[type[DataType], Callable[[], TypeInformation]] = {
     TimeType: lambda: LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_TIME),
     TimestampType: lambda: LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME),
     LocalZonedTimestampType: Types.INSTANT,
+    DayTimeIntervalType: Types.PICKLED_BYTE_ARRAY,
+    YearMonthIntervalType: Types.PICKLED_BYTE_ARRAY,
 }
 
 

@@ -43,6 +43,8 @@ class CsvLayout(NamedTuple):
     """Whether to ignore fields after the last column."""
     allow_missing: bool = False
     """Whether a record may end before the last column; the texts of the others are then None."""
+    trailing: bool = True
+    """Whether a record may end with a delimiter."""
 
 
 class CsvReader(FileReader):
@@ -122,7 +124,8 @@ class _CsvFile:
 
     def _read_on(self) -> None:
         self._texts = self._count_lines(self._source)
-        self._reader = None if self._layout.dialect.escape else fast_reader(self._texts, self._layout.dialect)
+        dialect = self._layout.dialect
+        self._reader = None if dialect.escape or dialect.trim_spaces else fast_reader(self._texts, dialect)
 
     def _count_lines(self, lines: Iterator[str]) -> Iterator[str]:
         comments = self._layout.dialect.allow_comments
@@ -255,7 +258,8 @@ class _CsvFile:
             row += [None] * (wanted - len(row))  # type: ignore[list-item]
             return
         surplus = row[wanted:]
-        if len(row) < wanted or (surplus != [""] and self._layout.any_property_name is None):
+        ends = surplus == [""] and self._layout.trailing
+        if len(row) < wanted or not (ends or self._layout.any_property_name is not None):
             raise Misfit(f"found {len(row)} fields, but the schema has {wanted} columns")
         del row[wanted:]
 

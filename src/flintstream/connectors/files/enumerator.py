@@ -15,7 +15,7 @@ from flintstream.storage.reading import find, is_local
 from flintstream.storage.regular import check_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SMALLEST_SPLIT = 4 << 20
 LARGEST_SPLIT = 64 << 20
@@ -30,10 +30,11 @@ def is_hidden(path: str) -> bool:
     return os.path.basename(path).startswith((".", "_"))  # noqa: PTH119 - called for every file
 
 
-def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+def list_files(paths: Iterable[str], keep: Callable[[str], bool] | None = None) -> Iterator[tuple[str, int]]:
     """Yield path and size of all files under the paths, sorted by name, without those that vanish during the listing.
 
-    A path that is itself hidden is skipped as well, as in Flink.
+    Only files are read whose paths ``keep`` accepts, if it is given. A path that is itself hidden is skipped as well,
+    as in Flink.
 
     Raises:
         OSError: One of them is a named pipe, a socket or a device.
@@ -43,13 +44,13 @@ def list_files(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
             continue
         if not is_local(path):
             for below, size in find(path):
-                if not any(map(is_hidden, below.split("/"))):
+                if not any(map(is_hidden, below.split("/"))) and (keep is None or keep(path + below)):
                     yield path + below, size
             continue
         try:
             if Path(path).is_dir():
-                yield from list_files(sorted(entry.path for entry in os.scandir(path)))
-            else:
+                yield from list_files(sorted(entry.path for entry in os.scandir(path)), keep)
+            elif keep is None or keep(path):
                 status = os.stat(path)  # noqa: PTH116 - called for every file
                 check_regular(path, status.st_mode)
                 yield path, status.st_size
@@ -83,8 +84,17 @@ def plan_splits(files: Sequence[tuple[str, int]], parallelism: int, *, splittabl
 class FileMonitor(SplitEnumerator):
     """Looks for new files at intervals. A file is identified by its path and read once."""
 
-    def __init__(self, paths: Sequence[str], parallelism: int, interval_ms: int, *, splittable: bool) -> None:
-        """Take the paths to search, and the interval between two searches (ms)."""
+    def __init__(
+        self,
+        paths: Sequence[str],
+        parallelism: int,
+        interval_ms: int,
+        *,
+        splittable: bool,
+        keep: Callable[[str], bool] | None = None,
+    ) -> None:
+        """Take the paths to search, the interval between two searches (ms), and which paths of files are read."""
+        self._keep = keep
         self._paths = paths
         self._parallelism = parallelism
         self._interval = interval_ms / 1000
@@ -98,7 +108,7 @@ class FileMonitor(SplitEnumerator):
         if now < self._next_look:
             return []
         self._next_look = now + self._interval
-        new = [(path, size) for path, size in list_files(self._paths) if path not in self._seen]
+        new = [(path, size) for path, size in list_files(self._paths, self._keep) if path not in self._seen]
         self._seen.update(path for path, _ in new)
         return plan_splits(new, self._parallelism, splittable=self._splittable)
 

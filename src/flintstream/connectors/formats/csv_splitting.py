@@ -34,6 +34,8 @@ class CsvDialect:
     """Written after each row. Reading accepts any line ending."""
     allow_comments: bool = False
     """Whether to skip lines that start with ``#``."""
+    trim_spaces: bool = False
+    """Whether blanks around values do not count, unless they are in quotes."""
 
 
 def one_character(value: object, what: str) -> str:
@@ -55,7 +57,7 @@ def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
     """
     delimiter, quote = dialect.delimiter, dialect.quote
     slow = _Splitter(dialect).split
-    if dialect.escape is not None or dialect.allow_comments:
+    if dialect.escape is not None or dialect.allow_comments or dialect.trim_spaces:
         return slow
     lines: list[str] = []
     try:
@@ -108,10 +110,15 @@ class _Splitter:
         if self._dialect.allow_comments:
             cursor.position = self._start(text)
         cells: list[str] = []
+        trims = self._dialect.trim_spaces
         while True:
-            cells.append(
-                self._quoted_cell(cursor) if self._starts_quoted(cursor) else self._collect(cursor, self._plain)
-            )
+            if trims:
+                self._skip_blanks(cursor)
+            if self._starts_quoted(cursor):
+                cells.append(self._quoted_cell(cursor))
+            else:
+                cell = self._collect(cursor, self._plain)
+                cells.append(cell.rstrip() if trims else cell)
             if cursor.at_end() or cursor.text[cursor.position] in "\r\n":
                 return cells
             cursor.position += len(self._dialect.delimiter)
@@ -125,6 +132,11 @@ class _Splitter:
                 return position
             position += len(line)
         raise Misfit("it is empty")
+
+    def _skip_blanks(self, cursor: _Cursor) -> None:
+        blank = self._blank.match(cursor.text, cursor.position)
+        if blank is not None and self._dialect.delimiter not in " \t":
+            cursor.position = blank.end()
 
     def _starts_quoted(self, cursor: _Cursor) -> bool:
         return self._dialect.quote is not None and cursor.text.startswith(self._dialect.quote, cursor.position)
@@ -145,9 +157,7 @@ class _Splitter:
             parts.append(quote)
             cursor.position += 2
         cursor.position += 1
-        after = self._blank.match(cursor.text, cursor.position)
-        if after is not None and self._dialect.delimiter not in " \t":
-            cursor.position = after.end()
+        self._skip_blanks(cursor)
         if not cursor.at_end() and (character := cursor.text[cursor.position]) not in self._dialect.delimiter + "\r\n":
             raise Misfit(f"{character!r} follows a closing quote, at character {cursor.before + cursor.position}")
         return "".join(parts)

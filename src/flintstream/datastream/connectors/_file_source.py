@@ -17,7 +17,7 @@ from flintstream.errors import PlanError
 from flintstream.storage.reading import exists, reachable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
 
@@ -45,8 +45,10 @@ class FileEnumeratorProvider:
     1 splits
     """
 
-    def __init__(self, *, splittable: bool) -> None:
+    def __init__(self, *, splittable: bool, keep: Callable[[str], bool] | None = None) -> None:
+        """Take whether large files may be cut, and which paths of files are read; by default all."""
         self.splittable = splittable
+        self.keep = keep
 
     @staticmethod
     def default_splittable_file_enumerator() -> FileEnumeratorProvider:
@@ -95,12 +97,19 @@ class FileSource(Source[T_co]):
     """
 
     def __init__(
-        self, file_format: StreamFormat[T_co], paths: Sequence[str], *, splittable: bool, interval_ms: int | None
+        self,
+        file_format: StreamFormat[T_co],
+        paths: Sequence[str],
+        *,
+        splittable: bool,
+        interval_ms: int | None,
+        keep: Callable[[str], bool] | None = None,
     ) -> None:
         self._format = file_format
         self._paths = paths
         self._splittable = splittable
         self._interval_ms = interval_ms
+        self._keep = keep
         self.boundedness = Boundedness.BOUNDED if interval_ms is None else Boundedness.CONTINUOUS_UNBOUNDED
 
     @staticmethod
@@ -146,8 +155,10 @@ class FileSource(Source[T_co]):
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return an enumerator of the files that exist now or, when monitoring, of future ones as well."""
         if self._interval_ms is not None:
-            return FileMonitor(self._paths, parallelism, self._interval_ms, splittable=self._splittable)
-        return StaticEnumerator(plan_splits(list(list_files(self._paths)), parallelism, splittable=self._splittable))
+            every = self._interval_ms
+            return FileMonitor(self._paths, parallelism, every, splittable=self._splittable, keep=self._keep)
+        files = list(list_files(self._paths, self._keep))
+        return StaticEnumerator(plan_splits(files, parallelism, splittable=self._splittable))
 
     def create_reader(self) -> SourceReader:
         """Return the format's reader."""
@@ -225,4 +236,5 @@ class FileSourceBuilder(Generic[T_co]):
                     stacklevel=2,
                 )
         splittable = self._format.splittable and self._enumerator.splittable
-        return FileSource(self._format, self._paths, splittable=splittable, interval_ms=self._interval_ms)
+        keep = self._enumerator.keep
+        return FileSource(self._format, self._paths, splittable=splittable, interval_ms=self._interval_ms, keep=keep)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import RowTypeInfo
+    from flintstream.connectors.formats.csv_splitting import CsvDialect
     from flintstream.connectors.source import SourceReader
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
@@ -42,6 +43,7 @@ _UNREADABLE = (ValueError, TypeError, ArithmeticError)
 _TIME = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
 OF_SOURCES = ("ignore-parse-errors", "fail-on-missing-columns", "ignore-trailing-unmappable", "empty-string-as-null")
 """Options that only reading has, in the order of :class:`Rules`."""
+_TRAILING, _TRIMS = "allow-trailing-comma", "trim-spaces"
 _PLAIN_DECIMALS = "write-bigdecimal-in-scientific-notation"
 
 
@@ -69,8 +71,6 @@ def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options
     if options.flag(f"{prefix}allow-comments"):
         builder.set_allow_comments()
     options.known(f"{prefix}{_PLAIN_DECIMALS}", "a decimal has its digits, and an exponent if it is tiny")
-    options.not_yet(f"{prefix}trim-spaces", "false")
-    options.not_yet(f"{prefix}allow-trailing-comma", "true")
     return builder.build()
 
 
@@ -83,11 +83,21 @@ class Rules(NamedTuple):
     extra: bool
     """Whether fields after the last column are ignored."""
     empty_is_null: bool
+    trailing: bool = True
+    """Whether a line may end with a delimiter."""
+    trims: bool = False
+    """Whether blanks around values do not count."""
 
     @classmethod
     def of(cls, options: Options, prefix: str) -> Rules:
         """Read the options of a source."""
-        return cls(*(options.flag(f"{prefix}{key}") for key in OF_SOURCES))
+        rules = cls(*(options.flag(f"{prefix}{key}") for key in OF_SOURCES))
+        trailing = options.flag(f"{prefix}{_TRAILING}", default=True)
+        return rules._replace(trailing=trailing, trims=options.flag(f"{prefix}{_TRIMS}"))
+
+    def dialect(self, schema: CsvSchema) -> CsvDialect:
+        """Return how lines are split."""
+        return replace(schema.dialect, trim_spaces=self.trims)
 
 
 class _Fields:
@@ -175,11 +185,12 @@ class CsvFiles(StreamFormat[object]):
         ]
         names = tuple(column.name for column in self.schema.columns)
         layout = CsvLayout(
-            self.schema.dialect,
+            rules.dialect(self.schema),
             names,
             tuple(columns),
             any_property_name="" if rules.extra else None,
             allow_missing=rules.lenient and not rules.must_be_there,
+            trailing=rules.trailing,
         )
         return CsvReader(layout, BadRecords.SKIP if rules.lenient else BadRecords.FAIL)
 
@@ -209,7 +220,7 @@ class CsvDecoder(Decoder):
         fields, rules = _Fields(self.schema, self.rules), self.rules
         readers = [fields.field(kind) for kind in self.types]
         lenient, comments, width = rules.lenient, self.schema.dialect.allow_comments, len(readers)
-        split = splitter(self.schema.dialect)
+        split = splitter(rules.dialect(self.schema))
 
         def decode(message: bytes) -> tuple[Any, ...] | None:
             try:
@@ -220,7 +231,8 @@ class CsvDecoder(Decoder):
                     raise Misfit("it is empty")
                 cells: list[Any] = split(text)
                 if len(cells) != width:
-                    if len(cells) > width and (rules.extra or (len(cells) == width + 1 and not cells[-1].strip())):
+                    ends = rules.trailing and len(cells) == width + 1 and not cells[-1].strip()
+                    if len(cells) > width and (rules.extra or ends):
                         del cells[width:]  # the line ends with a delimiter, or what follows is ignored
                     elif len(cells) > width or not lenient or rules.must_be_there:
                         raise Misfit(f"Row length mismatch. {width} fields expected but was {len(cells)}.")
@@ -240,7 +252,7 @@ class CsvEncoder(Encoder):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.schema = csv_schema(names, types, options, prefix)
-        options.of_sources(*(f"{prefix}{key}" for key in OF_SOURCES))
+        options.of_sources(*(f"{prefix}{key}" for key in (*OF_SOURCES, _TRAILING, _TRIMS)))
         check_columns(self._type, f"table '{options.table}'")
 
     @property

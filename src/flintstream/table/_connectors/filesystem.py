@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
+    FileEnumeratorProvider,
     FileSink,
     FileSource,
     RollingPolicy,
@@ -31,6 +33,7 @@ from flintstream.table._connectors.partitions import (
     check,
 )
 from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._expressions.pattern_helpers import checked_regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -152,7 +155,6 @@ class FileSystem(SourceConnector, SinkConnector):
         options.of_sinks(*_SINK_OPTIONS, *_ROLLING, "auto-compaction", "avro.codec", "sink.parallelism")
         options.of_sinks("sink.partition-commit.policy.kind")
         options.known("source.report-statistics", "plans do not depend on statistics")
-        options.not_yet("source.path.regex-pattern")
         with_columns = fewer if _format(options) == "csv" else None
         return TableSource(_file_source(table), _records(_format(options)), with_columns=with_columns)
 
@@ -210,9 +212,18 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
         default = options.text("partition.default-name", _DEFAULT) or ""
         made = WithKeys(made, table.names, table.types, keys, default)
     source = FileSource.for_record_stream_format(made, path)
+    pattern = options.text("source.path.regex-pattern")
+    if pattern is not None:
+        checked_regex(pattern)
+        source.set_file_enumerator(FileEnumeratorProvider(splittable=True, keep=partial(_is_named, pattern)))
     if interval is not None:
         source.monitor_continuously(Duration.of_millis(interval))
     return source.build()
+
+
+def _is_named(pattern: str, path: str) -> bool:
+    """Return whether the whole path of a file, without a scheme, is as a regular expression says."""
+    return checked_regex(pattern).fullmatch(urlsplit(path).path) is not None
 
 
 def _rolling(options: Options) -> RollingPolicy:
