@@ -48,7 +48,8 @@ test-versions: setup ## all conformance programs on each release of Spark, or on
 LANE_EXTRAS := avro,dataframes,elasticsearch,examples,faker,jdbc,kafka,metrics,mysql,orc,parquet,postgresql,rabbitmq,rocksdb,table,tls,ui,zstd$(JAVA_EXTRA)
 LANE_TOOLS := hypothesis ipykernel msgspec nbclient pexpect pyte pytest pytest-timeout pytest-xdist
 LANE_TESTS := tests/documentation tests/test_errors.py tests/notebook tests/common/test_by_value.py \
-  tests/engine/test_failures_of_user_code.py tests/engine/test_prints_of_functions.py tests/engine/test_worker_lines.py
+  tests/engine/test_failures_of_user_code.py tests/engine/test_prints_of_functions.py tests/engine/test_worker_lines.py \
+  tests/table/test_lookups.py tests/table/test_grouping.py tests/table/test_connectors.py tests/table/test_time_attributes.py
 
 test-newest: ## documentation, errors and notebooks with the newest of all packages, as `pip install` brings them
 	$(PYTHON) -m venv --clear .lanes/newest

@@ -141,6 +141,12 @@ def main(target):  # noqa: PLR0915 - one request after the other
         "GET /v1/jobs/:jobid/checkpoints/details/99999999 (unknown)",
         f"/v1/jobs/{job}/checkpoints/details/99999999",
     )
+    get("GET /v1/jars", "/v1/jars")
+    get("GET /v1/datasets", "/v1/datasets")
+    get("GET /v1/jobmanager/thread-dump", "/v1/jobmanager/thread-dump")
+    get("GET /v1/jobs/:jobid/execution-result", f"/v1/jobs/{job}/execution-result")
+    get("GET /v1/jobs/:jobid/jobmanager/log-url", f"/v1/jobs/{job}/jobmanager/log-url")
+    get("GET /v1/jobs/:jobid/vertices/:vertexid/flamegraph", f"/v1/jobs/{job}/vertices/{vertex}/flamegraph")
     get("GET /v1/applications", "/v1/applications")
     application = get("GET /v1/applications/overview", "/v1/applications/overview")["applications"][0]["id"]
     get("GET /v1/applications/:applicationid", f"/v1/applications/{application}")
@@ -159,6 +165,8 @@ def main(target):  # noqa: PLR0915 - one request after the other
     get("GET /v1/taskmanagers/:taskmanagerid (unknown)", "/v1/taskmanagers/x")
     get("GET /v1/taskmanagers/:taskmanagerid/metrics", f"/v1/taskmanagers/{manager}/metrics")
     get("GET /v1/taskmanagers/:taskmanagerid/logs", f"/v1/taskmanagers/{manager}/logs")
+    get("GET /v1/taskmanagers/:taskmanagerid/thread-dump", f"/v1/taskmanagers/{manager}/thread-dump")
+    get("GET /v1/jobs/:jobid/taskmanagers/:taskmanagerid/log-url", f"/v1/jobs/{job}/taskmanagers/{manager}/log-url")
     get("GET /v1/taskmanagers/metrics", "/v1/taskmanagers/metrics")
     trigger = get(
         "POST /v1/jobs/:jobid/savepoints",
@@ -173,6 +181,12 @@ def main(target):  # noqa: PLR0915 - one request after the other
         if get("GET /v1/jobs/:jobid/savepoints/:triggerid", place)["status"]["id"] == "COMPLETED":
             break
     get("GET /v1/jobs/:jobid/savepoints/:triggerid (unknown)", f"/v1/jobs/{job}/savepoints/{'0' * 32}")
+    trigger = get("POST /v1/jobs/:jobid/checkpoints", f"/v1/jobs/{job}/checkpoints", "POST", {"checkpointType": "FULL"})
+    place = f"/v1/jobs/{job}/checkpoints/{trigger['request-id']}"
+    for _ in range(30):
+        time.sleep(0.3)
+        if get("GET /v1/jobs/:jobid/checkpoints/:triggerid", place)["status"]["id"] == "COMPLETED":
+            break
     Path(directory, "fail").touch()
     for _ in range(60):
         time.sleep(0.5)

@@ -50,7 +50,8 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
                     _check_origin(request)
                 if request.method in {"POST", "PUT"}:
                     body = await _body(request)
-                asked = Request(dict(request.path_params), dict(request.query_params), body)
+                address = f"{request.url.scheme}://{request.headers.get('host', '')}"
+                asked = Request(dict(request.path_params), dict(request.query_params), body, address)
                 return reply(await run_in_threadpool(route.reply, asked), route.status)
             except RefusedError as error:
                 return refusal(error)

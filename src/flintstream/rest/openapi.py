@@ -39,6 +39,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "cancel-job": {"type": "boolean"},
         "triggerId": ID,
     },
+    "/jobs/:jobid/checkpoints": {"checkpointType": {"type": "string"}, "triggerId": ID},
     "/jobs/:jobid/stop": {"targetDirectory": {"type": "string"}, "drain": {"type": "boolean"}, "triggerId": ID},
     "/applications/:applicationid/cancel": {},
     "/flintstream/jobs/:jobid/rescale": {"parallelism": {"type": "integer", "minimum": 1}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.coordinator import registry
 from flintstream.coordinator.asking import JobGoneError, JobSilentError, ask, ask_all
@@ -13,6 +13,9 @@ from flintstream.coordinator.monitoring import history
 from flintstream.coordinator.monitoring.descriptions import PARTS
 from flintstream.coordinator.monitoring.record_shape import fault_of
 from flintstream.errors import FlintstreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Record = dict[str, Any]
 
@@ -176,6 +179,10 @@ class Triggers:
 
     def start(self, job: str, request: str, wanted: str | None = None, **arguments: Any) -> str:
         """Ask a job in a thread of its own, and return the id of the request, ``wanted`` if that is given."""
+        return self.begin(job, lambda entry: {"location": ask(entry, request, **arguments)}, wanted)
+
+    def begin(self, job: str, work: Callable[[registry.Entry], dict[str, Any]], wanted: str | None = None) -> str:
+        """Run ``work`` in a thread of its own, and return the id of the request, ``wanted`` if that is given."""
         entry = entry_of(job)
         if entry is None:
             raise RefusedError(404, f"Job {job} not found")
@@ -186,7 +193,7 @@ class Triggers:
 
         def run() -> None:
             try:
-                operation: dict[str, Any] = {"location": ask(entry, request, **arguments)}
+                operation = work(entry)
             except FlintstreamError as error:
                 operation = {"failure-cause": {"class": type(error).__name__, "stack-trace": str(error)}}
             told.update(status={"id": "COMPLETED"}, operation=operation)
@@ -197,5 +204,5 @@ class Triggers:
     def status(self, job: str, trigger: str) -> dict[str, Any]:
         """Return how far a request is."""
         if (job, trigger) not in self._known:
-            raise RefusedError(404, f"There is no savepoint operation with triggerId={trigger} for job {job}.")
+            raise RefusedError(404, f"There is no operation with triggerId={trigger} for job {job}.")
         return self._known[job, trigger]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
 from flintstream.coordinator.monitoring.descriptions import PARTS
-from flintstream.rest import checkpoints, cluster, jobs, metrics, replies, vertices
+from flintstream.rest import checkpoints, cluster, diagnostics, jobs, metrics, replies, vertices
 from flintstream.rest.records import (
     RefusedError,
     Triggers,
@@ -34,6 +34,8 @@ class Request:
     path: dict[str, str]
     query: dict[str, str]
     body: dict[str, Any]
+    address: str = ""
+    """Where the caller has reached the server, as ``http://127.0.0.1:8081``."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,14 @@ class Route:
 
 def routes() -> list[Route]:
     """Return all requests that the server answers."""
-    return [*_about_the_server(), *_about_jobs(), *_about_vertices(), *_actions(Triggers()), *_for_the_page()]
+    return [
+        *_about_the_server(),
+        *_about_jobs(),
+        *_about_vertices(),
+        *_actions(Triggers()),
+        *_diagnostics(),
+        *_for_the_page(),
+    ]
 
 
 def _record(request: Request, *parts: str) -> Record:
@@ -275,12 +284,18 @@ def _actions(triggers: Triggers) -> list[Route]:
         rescale(request.path["jobid"], vertices=_upper_bounds(request.body), wait=False)
         return {}
 
+    def checkpoint(request: Request) -> object:
+        wanted = _trigger(request.body)
+        return {"request-id": triggers.begin(request.path["jobid"], diagnostics.next_checkpoint, wanted)}
+
     def savepoint_status(request: Request) -> object:
         return triggers.status(request.path["jobid"], request.path["triggerid"])
 
     return [
         Route("POST", "/jobs/:jobid/savepoints", "Take a savepoint below 'target-directory'", savepoint, 202),
         Route("GET", "/jobs/:jobid/savepoints/:triggerid", "The status of that savepoint", savepoint_status),
+        Route("POST", "/jobs/:jobid/checkpoints", "Wait for its next checkpoint", checkpoint, 202),
+        Route("GET", "/jobs/:jobid/checkpoints/:triggerid", "The status of that checkpoint", savepoint_status),
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
         Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", require_job),
         Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply is sent when the job has ended", cancel_job, 202),
@@ -321,6 +336,34 @@ def _directory(request: Request, name: str) -> str | None:
     if not isinstance(given, str):
         raise RefusedError(400, f"'{name}' must be a string")
     return checked_target(request.path["jobid"], given)
+
+
+def _diagnostics() -> list[Route]:
+    def dump_of_manager(request: Request) -> object:
+        _require(cluster.task_manager(records("status", "plan"), request.path["taskmanagerid"]), "TaskManager")
+        return diagnostics.thread_dump()
+
+    def result(request: Request) -> object:
+        return diagnostics.execution_result(_record(request, "status"))
+
+    def log(request: Request) -> object:
+        return diagnostics.log_url(request.address, _record(request))
+
+    def flame_graph(request: Request) -> object:
+        _vertex(request)
+        return diagnostics.flame_graph()
+
+    job = "/jobs/:jobid"
+    return [
+        Route("GET", "/jars", "Uploaded programs (always empty)", lambda r: diagnostics.jars(r.address)),
+        Route("GET", "/datasets", "Data sets that are kept (always empty)", lambda _: diagnostics.datasets()),
+        Route("GET", "/jobmanager/thread-dump", "Threads of the server", lambda _: diagnostics.thread_dump()),
+        Route("GET", "/taskmanagers/:taskmanagerid/thread-dump", "Threads of the server", dump_of_manager),
+        Route("GET", f"{job}/execution-result", "Whether it has ended, and how", result),
+        Route("GET", f"{job}/jobmanager/log-url", "Where its log is", log),
+        Route("GET", f"{job}/taskmanagers/:taskmanagerid/log-url", "Where its log is", log),
+        Route("GET", f"{job}/vertices/:vertexid/flamegraph", "A flame graph (always disabled)", flame_graph),
+    ]
 
 
 def _for_the_page() -> list[Route]:

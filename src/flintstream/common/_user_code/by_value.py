@@ -8,6 +8,7 @@ them. Names in ``__main__`` stay names, because workers have that module (:mod:`
 
 from __future__ import annotations
 
+import copyreg
 import enum
 import functools
 import importlib
@@ -228,13 +229,23 @@ def _by_value(obj: Any) -> Any:
     elif type(obj).__module__ == "typing" and not hasattr(obj, "__supertype__"):  # ParamSpec, TypeVarTuple, ...
         make, parts = type(obj), (obj.__name__,)
     else:
-        make, parts = _remade, (type(obj), obj.__getstate__())
+        make, parts = _remade, (type(obj), _state_of(obj))
     try:
         name = _names.setdefault(obj, uuid.uuid4().hex)
         _objects.setdefault(name, obj)
     except TypeError:  # not weakly referenceable, or not hashable
         return make, parts
     return _once, (name, make, *parts)
+
+
+def _state_of(obj: object) -> object:
+    """Return what ``object.__getstate__`` returns, which Python 3.10 does not have."""
+    if hasattr(obj, "__getstate__"):
+        return obj.__getstate__()
+    slots = copyreg._slotnames(type(obj))  # type: ignore[attr-defined]  # undocumented; pickle itself uses it
+    set_ = {name: getattr(obj, name) for name in slots if hasattr(obj, name)}
+    attributes = getattr(obj, "__dict__", None)
+    return (attributes, set_) if set_ else attributes
 
 
 def _once(name: str, make: Callable[..., object], *parts: object) -> Any:
