@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.datastream.inline import collect, make_env
 
-from flintstream.common._user_code.formulas import formula_of, take_fields
+from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
 from flintstream.errors import notes
 from flintstream.runtime.copies import ATOMS, copy_mutable
@@ -107,24 +106,3 @@ def test_an_error_in_a_formula_is_that_of_the_function():
         collect(stream.reduce(lambda a, b: (a[0], a[1] + b[1])).name("sum"))
     assert "operator 'sum'" in "".join(notes(raised.value))
     assert "a[1] + b[1]" in "".join(traceback.format_exception(raised.value))
-
-
-def test_a_field_is_taken_from_tuples_only():
-    def last(value, _):
-        return value[-1]
-
-    cases: list[tuple[list[Any], Any]] = [
-        ([(1, 2), (3, 4)], [2, 4]),
-        ([[1, 2]], None),
-        ([(1, 2), [3]], None),
-        ([], None),
-    ]
-    for given_values, expected in cases:
-        assert take_fields(last, given_values, iter(given_values)) == expected
-    assert take_fields(lambda value, _: value[0] + 1, [(1,)], iter([(1,)])) is None
-    assert take_fields(lambda _, before: before, [(1,)], iter([(1,)])) is None
-    records: list[Any] = [(1, 2), ()]
-    with pytest.raises(IndexError) as raised:
-        take_fields(last, records, cursor := iter(records))
-    assert raised.traceback[-1].name == "last"
-    assert list(cursor) == []

@@ -53,7 +53,7 @@ def select(selector: Callable[[Any], Any], _field: int, value: object) -> Any:
     return selector(value)
 
 
-def look_ahead(tables: list[dict[Any, Any]], values: list[Any], field: int) -> None:
+def look_ahead(tables: list[dict[object, object]], values: list[object], field: int) -> None:
     """Do nothing; C looks up the keys of a block in large dicts, so that the processor's caches have the entries."""
 
 
@@ -61,10 +61,10 @@ class Settled(NamedTuple):
     """Tells which results need no copy."""
 
     frozen: frozenset[type]
-    copied: Callable[[Any], Any]
+    copied: Callable[[Any], object]
 
 
-def settle(settled: Settled, result: Any) -> Any:
+def settle(settled: Settled, result: object) -> object:
     """Return a result in a form that the function which returned it cannot change any more."""
     return result if type(result) in settled.frozen else settled.copied(result)
 
@@ -78,14 +78,14 @@ class Heap:
     """Timers with their numbers, the first of which can be taken out: the one with the lowest time, then number."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[int, int, tuple[int, Any, Any]]] = []
+        self._entries: list[tuple[int, int, tuple[int, object, object]]] = []
 
     @property
     def size(self) -> int:
         """How many timers there are."""
         return len(self._entries)
 
-    def push(self, number: int, timer: tuple[int, Any, Any]) -> None:
+    def push(self, number: int, timer: tuple[int, object, object]) -> None:
         """Add a timer."""
         heappush(self._entries, (timer[0], number, timer))
 
@@ -97,10 +97,10 @@ class Heap:
         """Return the number of the first one."""
         return self._entries[0][1]
 
-    def first(self) -> tuple[int, Any, Any]:
+    def first(self) -> tuple[int, object, object]:
         """Return the first one."""
         return self._entries[0][2]
 
-    def pop(self) -> tuple[int, Any, Any]:
+    def pop(self) -> tuple[int, object, object]:
         """Remove the first one, and return it."""
         return heappop(self._entries)[2]

@@ -10,7 +10,7 @@ from flintstream.compiled.base import Heap, Settled, is_long, key_of, plain_scop
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    Timer = tuple[int, Any, Any]
+    Timer = tuple[int, object, object]
     """Timestamp (ms), key, namespace."""
 
 FEW = 1000
@@ -203,7 +203,7 @@ def call_each(
     timestamps: list[int] | None,
     frozen: frozenset[type],
     copied: Callable[[Any], Any],
-    results: list[Any],
+    results: list[object],
     stamps: list[int],
 ) -> None:
     """Call a function with each record and its context, and gather copies of the results and their timestamps.

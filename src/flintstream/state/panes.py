@@ -101,40 +101,52 @@ class ListPanes(_Panes):
         return add
 
 
-class ReducingPanes(_Panes):
-    """The reduced value of a window."""
+class _FoldedPanes(_Panes):
+    """One value per window, which a function of a value so far and a record makes."""
 
-    __slots__ = ("_fold", "_reduce", "folds")
+    __slots__ = ("_call", "_create", "_fold", "folds")
+
+    _call: Callable[[Any, Any], Any]
+    _create: Callable[[], Any] | None
+    """Makes the first value, which is then the second argument of the function; None if records are values."""
 
     def _configure(self, descriptor: Any) -> None:
-        self._reduce = plain_reduce(descriptor)
-        self._fold = _compiled and _compiled.Fold(formula_of(self._reduce, 2), 0)
+        self._call, self._create = self._function_of(descriptor)
+        self._fold = _compiled and _compiled.Fold(formula_of(self._call, 2), 0 if self._create is None else 1)
         self.folds = bool(self._fold)
+
+    def _function_of(self, descriptor: Any) -> tuple[Callable[[Any, Any], Any], Callable[[], Any] | None]:
+        raise NotImplementedError
 
     def adder(
         self, opened: Callable[[Any, Any], None] | None = None, copied: Callable[[Any], Any] | None = None
     ) -> Add:
-        """Return a function that reduces records into panes."""
-        backend, values, dirty, reduce = self._backend, self._values, self._dirty, self._reduce
-        get, tracking = values.get, backend.tracking
+        """Return a function that adds records to the values of panes."""
+        backend, values, dirty, call, create = self._backend, self._values, self._dirty, self._call, self._create
+        tracking = backend.tracking
         if _compiled is not None:
             return _compiled.Adder(  # type: ignore[no-any-return]
-                self, backend, values, dirty, tracking, reduce, formula_of(reduce, 2), self._fold, None, opened, copied
+                self, backend, values, dirty, tracking, call, formula_of(call, 2), self._fold, create, opened, copied
             )
+
+        def extend(contents: Any, value: Any) -> Any:
+            if create is not None:
+                return call(value, create() if contents is None else contents)
+            if contents is not None:
+                return call(contents, value)
+            return value if copied is None else copied(value)
 
         def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
-                contents = known = get(pane)
+                contents = known = values.get(pane)
                 self.cursor = cursor = iter(records)
                 for value in cursor:
-                    if contents is not None and value is not None:
-                        contents = reduce(contents, value)
-                    elif value is None:
+                    if value is None:
                         contents = known = None
                     else:
-                        contents = value if copied is None else copied(value)
+                        contents = extend(contents, value)
                 if contents is not None:
                     values[pane] = contents
                 else:
@@ -147,65 +159,26 @@ class ReducingPanes(_Panes):
         return add
 
 
-class AggregatingPanes(_Panes):
+class ReducingPanes(_FoldedPanes):
+    """The reduced value of a window."""
+
+    __slots__ = ()
+
+    def _function_of(self, descriptor: Any) -> tuple[Callable[[Any, Any], Any], None]:
+        return plain_reduce(descriptor), None
+
+
+class AggregatingPanes(_FoldedPanes):
     """The accumulator of a window. Callers get its result."""
 
-    __slots__ = ("_fold", "_function", "folds")
+    __slots__ = ("_function",)
 
-    def _configure(self, descriptor: Any) -> None:
+    def _function_of(self, descriptor: Any) -> tuple[Callable[[Any, Any], Any], Callable[[], Any]]:
         self._function = descriptor.get_agg_function()
-        self._fold = _compiled and _compiled.Fold(formula_of(self._function.add, 2), 1)
-        self.folds = bool(self._fold)
+        return self._function.add, self._function.create_accumulator
 
     def _result(self, contents: Any) -> Any:
         return None if contents is None else self._function.get_result(contents)
-
-    def adder(
-        self,
-        opened: Callable[[Any, Any], None] | None = None,
-        copied: Callable[[Any], Any] | None = None,
-    ) -> Add:
-        """Return a function that adds records to the accumulators of panes."""
-        backend, values, dirty, function = self._backend, self._values, self._dirty, self._function
-        get, tracking, create, accumulate = values.get, backend.tracking, function.create_accumulator, function.add
-        if _compiled is not None:
-            return _compiled.Adder(  # type: ignore[no-any-return]
-                self,
-                backend,
-                values,
-                dirty,
-                tracking,
-                accumulate,
-                formula_of(accumulate, 2),
-                self._fold,
-                create,
-                opened,
-                None,
-            )
-
-        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
-            backend.key = key
-            for window in windows:
-                pane = (key, window)
-                contents = known = get(pane)
-                self.cursor = cursor = iter(records)
-                for value in cursor:
-                    if contents is not None and value is not None:
-                        contents = accumulate(value, contents)
-                    elif value is None:
-                        contents = known = None
-                    else:
-                        contents = accumulate(value, create())
-                if contents is not None:
-                    values[pane] = contents
-                else:
-                    values.pop(pane, None)
-                if tracking:
-                    dirty[pane] = 0
-                if known is None and opened is not None:
-                    opened(key, window)
-
-        return add
 
 
 def plain_reduce(descriptor: Any) -> Callable[[Any, Any], Any]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 import dis
 from functools import lru_cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, CO_VARKEYWORDS
-from operator import itemgetter, length_hint
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from types import CodeType
 
 _OTHER_KINDS = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
@@ -127,23 +125,6 @@ def field_taken(function: object, arguments: int) -> int | None:
         return None
     part = formula.terms[0][0]
     return None if part.argument else part.field
-
-
-def take_fields(function: Callable[[Any, Any], Any], values: list[object], cursor: Iterator[Any]) -> list[Any] | None:
-    """Return the field that a function takes from each value, or None if it does something else with its arguments.
-
-    >>> values = [("a", 1), ("b", 2)]
-    >>> take_fields(lambda value, timestamp: value[-1], values, iter(values))
-    [1, 2]
-    """
-    field = field_taken(function, 2)
-    if field is None or set(map(type, values)) != {tuple}:
-        return None
-    try:
-        return [*map(itemgetter(field), cursor)]
-    except IndexError:
-        function(values[len(values) - length_hint(cursor) - 1], None)  # the same error, with the user's line
-        raise
 
 
 def _term(found: object) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import steady_clock, wall_clock
-from flintstream.common._user_code.formulas import field_taken, take_fields
+from flintstream.common._user_code.formulas import field_taken
 from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermarks, NoWatermarksGenerator
 from flintstream.compiled import load
 from flintstream.errors import is_interrupt
@@ -229,9 +229,7 @@ class TimestampsAndWatermarksOperator(Operator):
                 return found  # type: ignore[no-any-return]
         cursor, assigned = iter(values), list[Any]()
         try:
-            if (fields := take_fields(assign, values, cursor)) is not None:
-                assigned = fields
-            elif timestamps is None:
+            if timestamps is None:
                 assigned = [assign(value, MIN_TIMESTAMP) for value in cursor]
             else:
                 assigned = [assign(value, known) for value, known in zip(cursor, timestamps, strict=True)]

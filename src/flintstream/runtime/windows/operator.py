@@ -7,6 +7,7 @@ those of the trigger, and one that drops the window ``allowed_lateness`` after i
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.state import ListStateDescriptor, ReducingStateDescriptor
@@ -150,11 +151,8 @@ class WindowOperator(TimerOperator):
         try:
             if self.fast_path is not None and (timestamps is not None or self.fast_path.timeless):
                 self.fast_path.add_all(key, cursor, timestamps)
-            elif timestamps is None:
-                for value in cursor:
-                    self.add(key(value), value, MIN_TIMESTAMP)
             else:
-                for value, timestamp in zip(cursor, timestamps, strict=False):
+                for value, timestamp in zip(cursor, timestamps or repeat(MIN_TIMESTAMP), strict=False):
                     self.add(key(value), value, timestamp)
         except BaseException as error:
             if self.fast_path is not None and self.fast_path.group:
