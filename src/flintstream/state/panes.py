@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import Add, Cells, KeyedStateBackend
 
+    Function = Callable[..., Any]
+
 
 _compiled = load("windows")
 
@@ -75,14 +77,14 @@ class ListPanes(_Panes):
 
     def adder(
         self,
-        opened: Callable[[Any, Any], None] | None = None,
+        opened: Callable[[object, object], None] | None = None,
         copied: Callable[[Any], Any] | None = None,
     ) -> Add:
         """Return a function that appends records to panes."""
         backend, values, dirty = self._backend, self._values, self._dirty
         get, tracking = values.get, backend.tracking
 
-        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
+        def add(key: object, windows: Iterable[object], records: Sequence[object]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
@@ -106,8 +108,8 @@ class _FoldedPanes(_Panes):
 
     __slots__ = ("_call", "_create", "_fold", "folds")
 
-    _call: Callable[[Any, Any], Any]
-    _create: Callable[[], Any] | None
+    _call: Function
+    _create: Function | None
     """Makes the first value, which is then the second argument of the function; None if records are values."""
 
     def _configure(self, descriptor: Any) -> None:
@@ -115,7 +117,7 @@ class _FoldedPanes(_Panes):
         self._fold = _compiled and _compiled.Fold(formula_of(self._call, 2), 0 if self._create is None else 1)
         self.folds = bool(self._fold)
 
-    def _function_of(self, descriptor: Any) -> tuple[Callable[[Any, Any], Any], Callable[[], Any] | None]:
+    def _function_of(self, descriptor: Any) -> tuple[Function, Function | None]:
         raise NotImplementedError
 
     def adder(
@@ -129,14 +131,14 @@ class _FoldedPanes(_Panes):
                 self, backend, values, dirty, tracking, call, formula_of(call, 2), self._fold, create, opened, copied
             )
 
-        def extend(contents: Any, value: Any) -> Any:
+        def extend(contents: object, value: object) -> object:
             if create is not None:
                 return call(value, create() if contents is None else contents)
             if contents is not None:
                 return call(contents, value)
             return value if copied is None else copied(value)
 
-        def add(key: Any, windows: Iterable[Any], records: Sequence[Any]) -> None:
+        def add(key: object, windows: Iterable[object], records: Sequence[object]) -> None:
             backend.key = key
             for window in windows:
                 pane = (key, window)
@@ -164,7 +166,7 @@ class ReducingPanes(_FoldedPanes):
 
     __slots__ = ()
 
-    def _function_of(self, descriptor: Any) -> tuple[Callable[[Any, Any], Any], None]:
+    def _function_of(self, descriptor: Any) -> tuple[Function, None]:
         return plain_reduce(descriptor), None
 
 
@@ -173,7 +175,7 @@ class AggregatingPanes(_FoldedPanes):
 
     __slots__ = ("_function",)
 
-    def _function_of(self, descriptor: Any) -> tuple[Callable[[Any, Any], Any], Callable[[], Any]]:
+    def _function_of(self, descriptor: Any) -> tuple[Function, Function]:
         self._function = descriptor.get_agg_function()
         return self._function.add, self._function.create_accumulator
 
