@@ -438,3 +438,13 @@ def test_files_are_read_whose_whole_path_matches(t_env, tmp_path, pattern, expec
     )
     with t_env.execute_sql("SELECT * FROM f").collect() as rows:
         assert {row[0] for row in rows} == expected
+
+
+def test_a_table_with_options_of_readers_is_written_too(t_env, tmp_path):
+    t_env.execute_sql(
+        "CREATE TABLE f (n INT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.ignore-parse-errors' = 'true', "
+        f"'csv.trim-spaces' = 'true', 'csv.ignore-trailing-unmappable' = 'true', 'path' = '{tmp_path}')"
+    )
+    t_env.execute_sql("INSERT INTO f VALUES (1)").wait()
+    with t_env.execute_sql("SELECT * FROM f").collect() as rows:
+        assert [tuple(row) for row in rows] == [(1,)]

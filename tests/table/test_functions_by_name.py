@@ -150,3 +150,24 @@ def test_of_two_python_files_with_one_name_the_newer_one_counts(tmp_path, monkey
         env.add_python_file(str(tmp_path / name / "chosen_by_age.py"))
     assert importlib.import_module("chosen_by_age").NAME == "newer"
     monkeypatch.delitem(sys.modules, "chosen_by_age")
+
+
+def test_a_function_of_the_program_replaces_an_operator_of_the_table_api(t_env, letters):
+    t_env.create_temporary_view("letters", letters)
+    t_env.create_temporary_system_function("plus", udf(lambda a, b: a + b - 1, result_type=DataTypes.BIGINT()))
+    assert last(letters.select(col("id") + col("id"))) == 3
+    assert last(t_env.sql_query("SELECT id + id FROM letters")) == 4
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("CAST(1.05 AS DECIMAL)", "1.05"),
+        ("CAST(1.005 AS DECIMAL(10, 2))", "1.005"),
+        ("CAST(id * 1.05 AS DECIMAL)", "2"),
+    ],
+)
+def test_literals_of_decimal_keep_their_digits_in_functions(t_env, letters, argument, expected):
+    t_env.create_temporary_view("letters", letters)
+    t_env.create_temporary_function("text", udf(lambda value: f"{value}", result_type=DataTypes.STRING()))
+    assert last(t_env.sql_query(f"SELECT text({argument}) FROM letters")) == expected

@@ -44,6 +44,7 @@ _TIME = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
 OF_SOURCES = ("ignore-parse-errors", "fail-on-missing-columns", "ignore-trailing-unmappable", "empty-string-as-null")
 """Options that only reading has, in the order of :class:`Rules`."""
 _TRAILING, _TRIMS = "allow-trailing-comma", "trim-spaces"
+OF_READERS = (*OF_SOURCES, _TRAILING, _TRIMS)
 _PLAIN_DECIMALS = "write-bigdecimal-in-scientific-notation"
 
 
@@ -252,7 +253,7 @@ class CsvEncoder(Encoder):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.schema = csv_schema(names, types, options, prefix)
-        options.of_sources(*(f"{prefix}{key}" for key in (*OF_SOURCES, _TRAILING, _TRIMS)))
+        options.of_sources(*(f"{prefix}{key}" for key in OF_READERS))
         check_columns(self._type, f"table '{options.table}'")
 
     @property

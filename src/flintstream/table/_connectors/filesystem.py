@@ -22,7 +22,7 @@ from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.options.types import SIZE
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
 from flintstream.table._connectors.contract import Records, SinkConnector, SourceConnector, TableSink, TableSource
-from flintstream.table._connectors.csv import CsvFiles, csv_schema
+from flintstream.table._connectors.csv import OF_READERS, CsvFiles, csv_schema
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.partitions import (
     Converted,
@@ -167,7 +167,7 @@ class FileSystem(SourceConnector, SinkConnector):
             options.known(key, because)
         options.known("sink.rolling-policy.check-interval", "files are looked at when a block has been written")
         options.of_sources("source.monitor-interval", "source.report-statistics", "source.path.regex-pattern")
-        options.of_sources("partition.default-name")
+        options.of_sources("partition.default-name", *(f"csv.{key}" for key in OF_READERS if kind == "csv"))
         policy = options.text("sink.partition-commit.policy.kind")
         if policy is not None:
             raise unsupported(

@@ -66,7 +66,7 @@ def current_options(table: str, options: Mapping[str, str]) -> dict[str, str]:
         SqlError: An option has no counterpart.
 
     >>> current_options("t", {"connector.type": "filesystem", "connector.path": "/in", "format.type": "csv"})
-    {'connector': 'filesystem', 'path': '/in', 'format': 'csv'}
+    {'connector': 'filesystem', 'path': '/in', 'format': 'csv', 'csv.ignore-trailing-unmappable': 'true'}
     """
     kind = options.get("connector.type")
     if kind is None:
@@ -83,4 +83,6 @@ def current_options(table: str, options: Mapping[str, str]) -> dict[str, str]:
                 f"table '{table}': the option '{key}' = '{value}' of Flink 1.10 has no counterpart for the connector "
                 f"'{kind}': declare the table with 'connector' = '{kind}' and the options of today"
             )
+    if found.get("format") == "csv" and kind == "filesystem":
+        found["csv.ignore-trailing-unmappable"] = "true"  # as those files were read
     return found

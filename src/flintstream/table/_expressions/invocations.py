@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
-from flintstream.table._expressions.expr import Call, Invocation
+from flintstream.table._expressions.expr import Call, Const, Invocation
 from flintstream.table._expressions.python_values import converter_of, zone_converter
 from flintstream.table._types.rules import implicit, sql_name
 
@@ -25,10 +27,20 @@ def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Pla
     Raises:
         SqlError: Their number or types do not fit.
     """
-    given = _in_declared_types(function, arguments, zone, place)
+    given = _in_declared_types(function, list(map(_keep_digits, arguments)), zone, place)
     if hasattr(function.implementation, "of_types"):
         return given  # of pandas, which has values of its own for points in time
     return tuple(_with_zone(argument, zone) for argument in given)
+
+
+def _keep_digits(argument: Expr) -> Expr:
+    """Return a literal that is cast to DECIMAL with all of its digits, as PyFlink hands it to functions."""
+    if not isinstance(argument, Call) or argument.name != "CAST" or not isinstance(argument.type, t.DecimalType):
+        return argument
+    (literal,) = argument.arguments
+    if isinstance(literal, Const) and isinstance(literal.value, Decimal):
+        return Const(argument.type, literal.value)
+    return argument
 
 
 def _with_zone(argument: Expr, zone: str) -> Expr:

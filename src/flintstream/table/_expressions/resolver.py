@@ -13,7 +13,7 @@ from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.invocations import invocation
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
-from flintstream.table._syntax.summary import function_named
+from flintstream.table._syntax.summary import function_named, name_in_flink
 from flintstream.table._types.rules import TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def _column_of(name: s.Name, scope: Scope) -> Expr:
 def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
     name = syntax.function.upper()
     own = scope.functions.get(syntax.function.lower())
+    if own is None and syntax.place is None and scope.functions:  # methods of the Table API call functions by name
+        own = scope.functions.get(name_in_flink(name).lower())
     if own is not None:
         return invocation(own, arguments, scope.zone, syntax.place)
     known = FUNCTIONS.get(name)

@@ -70,7 +70,8 @@ def summary(syntax: s.Syntax) -> str:
     return shown
 
 
-def _name(function: str) -> str:
+def name_in_flink(function: str) -> str:
+    """Return the name that Flink has for a function: ``plus`` for ``+``."""
     if function in _NAMES:
         return _NAMES[function]
     plain = function.replace(" ", "_")
@@ -120,7 +121,7 @@ def _apply(syntax: s.Apply) -> str:
     position = _WORDS.get(function, len(shown))
     if position < len(shown):
         shown[position] = shown[position].strip("'")
-    return _call(_name(function), shown)
+    return _call(name_in_flink(function), shown)
 
 
 def _aggregate(syntax: s.Aggregate) -> str:
@@ -129,7 +130,7 @@ def _aggregate(syntax: s.Aggregate) -> str:
     shown += map(_show, syntax.more)
     if syntax.option is not None:
         shown.append(_quote(syntax.option))
-    text = _call(_name(name), shown)
+    text = _call(name_in_flink(name), shown)
     return f"distinct({text})" if syntax.distinct else text
 
 
