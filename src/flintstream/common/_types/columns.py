@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -246,6 +247,20 @@ class DateType(AtomicType):
     >>> DateType() == DataTypes.DATE()
     True
     """
+
+    EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
+
+    def to_sql_type(self, d: dt.date | None) -> int | None:
+        """Return a date as days since 1970.
+
+        >>> DateType().to_sql_type(DateType().from_sql_type(-1))
+        -1
+        """
+        return None if d is None else d.toordinal() - self.EPOCH_ORDINAL
+
+    def from_sql_type(self, v: int | None) -> dt.date | None:
+        """Return the date of a number of days since 1970."""
+        return None if v is None else dt.date.fromordinal(v + self.EPOCH_ORDINAL)
 
 
 class _WithPrecision(AtomicType):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from enum import Enum
 
 from flintstream.common._types.columns import AtomicType, DataType
@@ -132,6 +133,21 @@ class DayTimeIntervalType(AtomicType):
     def resolution(self) -> DayTimeResolution:
         """The units."""
         return self._resolution
+
+    def to_sql_type(self, timedelta: dt.timedelta | None) -> int | None:
+        """Return an interval as microseconds.
+
+        >>> from datetime import timedelta
+        >>> from flintstream.table import DataTypes
+        >>> kind = DataTypes.INTERVAL(DataTypes.SECOND())
+        >>> kind.to_sql_type(timedelta(days=1, seconds=10)), kind.from_sql_type(1_500_000)
+        (86410000000, datetime.timedelta(seconds=1, microseconds=500000))
+        """
+        return None if timedelta is None else timedelta // dt.timedelta(microseconds=1)
+
+    def from_sql_type(self, ts: int | None) -> dt.timedelta | None:
+        """Return the interval of a number of microseconds."""
+        return None if ts is None else dt.timedelta(microseconds=ts)
 
     @property
     def day_precision(self) -> int:
