@@ -67,6 +67,13 @@ programs above that fail here for reasons of their own, it reports an error in {
 programs that run, it reports an error in {false}; in {unreached} more, the error is in functions that no record
 reaches. `python -m tests.corpus FOLDER --check` compares.
 
+## Libraries
+
+Libraries that people install beside PyFlink, each with its own tests, unchanged and on the inline engine. Their call
+`import pyflink` finds flintstream. `tests/corpus/libraries.json` has the list.
+
+{libraries}
+
 ## PyFlink's own tests
 
 {upstream} of PyFlink's own Table tests run unmodified on the inline engine, of {upstream_counted} that use no Java.
@@ -75,6 +82,7 @@ main branch of December 2025, which led to 2.3; their base classes, which start 
 `python -m tests.corpus.upstream CHECKOUT` runs them; `tests/corpus/upstream/results.json` has the error of each other
 test.
 """
+LIBRARIES = Path(__file__).parent / "libraries.json"
 UPSTREAM = Path(__file__).parent / "upstream" / "results.json"
 
 OLDER = (
@@ -104,6 +112,7 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     text = HEAD.format(
         **foreseen._asdict(),
         foreseen_share=100 * foreseen.foreseen // max(foreseen.failed, 1),
+        libraries=_libraries(),
         upstream=upstream["runs"],
         upstream_counted=sum(upstream.values()) - upstream["needs Java"],
         upstream_java=upstream["needs Java"],
@@ -137,6 +146,14 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     for kind, (title, sentence) in APART.items():
         sections.append(_section(title, sentence, [program for program in programs if program.counted == kind]))
     path.write_text("\n".join(sections), "utf-8")
+
+
+def _libraries() -> str:
+    lines = ["| library | tests | pass on PyFlink 2.3.0 | pass here | remark |", "|---|---|---|---|---|"]
+    for one in json.loads(LIBRARIES.read_text(encoding="utf-8")):
+        counted = f"{one['count']}: {one['tests']}"
+        lines.append(f"| {one['library']} | {counted} | {one['pyflink']} | {one['here']} | {one['remark']} |")
+    return "\n".join(lines)
 
 
 def _words(kind: str) -> str:

@@ -19,10 +19,12 @@ from flintstream.table import (
     ResultKind,
     Schema,
     TableDescriptor,
+    TableEnvironment,
     TableSchema,
 )
 from flintstream.table.catalog import Column, ObjectIdentifier, ObjectPath, ResolvedSchema, UniqueConstraint
 from flintstream.table.expressions import and_, array, call, call_sql, col, concat_ws, lit, log, null_of, range_, row
+from flintstream.table.types import _from_java_data_type, create_arrow_schema
 from flintstream.table.udf import AggregateFunction, ScalarFunction, TableFunction, udaf, udf, udtaf, udtf
 
 OF_Q = """CREATE TABLE q (a INT NOT NULL, b STRING COMMENT 'hi', c AS a + 1, e TIMESTAMP(3), f AS PROCTIME(),
@@ -226,3 +228,15 @@ def test_collected_rows_are_unnamed_and_survive_pickling(t_env):
         assert found == row
         assert (found.n, found["n"], found.as_dict()["n"]) == (1, 1, 1)
     assert not hasattr(row, "missing")
+
+
+def test_what_libraries_reach_behind_tables_has_javas_names():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.execute_sql("CREATE TABLE pairs (id INT NOT NULL, word STRING) WITH ('connector' = 'datagen')")
+    assert t_env._j_tenv.listTables() == ["pairs"]
+    assert t_env._j_tenv.listTables("default_catalog", "default_database") == ["pairs"]
+    schema = t_env.from_path("pairs").get_schema()
+    types = [_from_java_data_type(kind) for kind in schema._j_table_schema.getFieldDataTypes()]
+    assert types == [DataTypes.INT(False), DataTypes.STRING()]
+    arrow = create_arrow_schema(schema.get_field_names(), types)
+    assert [(str(field.type), field.nullable) for field in arrow] == [("int32", False), ("string", True)]

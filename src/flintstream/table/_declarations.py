@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._java_view import JavaView, behind
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._errors import unsupported
 from flintstream.table._executor import path_of
@@ -12,12 +13,24 @@ from flintstream.table.table import Table
 from flintstream.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._executor import Executor
     from flintstream.table._session.session import Session
     from flintstream.table.table_descriptor import TableDescriptor
+
+
+class _JavaTables(JavaView):
+    """A table environment with Java's names of the methods, one of which takes a database."""
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        return self._list_tables if name == "listTables" else super().__getattr__(name)
+
+    def _list_tables(self, *database: str) -> list[str]:
+        place = f" IN {'.'.join(f'`{part}`' for part in database)}" if database else ""
+        return [str(row[0]) for row in behind(self).execute_sql(f"SHOW TABLES{place}").collect()]
 
 
 class Declarations:
@@ -63,6 +76,11 @@ class Declarations:
     def list_tables(self) -> list[str]:
         """Return the names of tables and views."""
         return self._session.catalog.names()
+
+    @property
+    def _j_tenv(self) -> JavaView:
+        """A view with Java's names of the methods, which libraries call."""
+        return _JavaTables(self)
 
     def list_temporary_tables(self) -> list[str]:
         """Return the names of temporary tables and views."""

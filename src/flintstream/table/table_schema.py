@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.common._java_view import JavaView
 from flintstream.common._types.data_types import DataType as BaseType
 from flintstream.common._types.data_types import DataTypes
 from flintstream.table._types.rules import sql_name
@@ -52,6 +53,11 @@ class TableSchema:
         self._names = list(field_names)
         self._types = list(data_types)
         self._times = list(times) or [""] * len(self._names)
+
+    @property
+    def _j_table_schema(self) -> JavaView:
+        """A view with Java's names of the methods, which libraries call."""
+        return JavaView(self)
 
     def get_field_names(self) -> list[str]:
         """Return the names."""

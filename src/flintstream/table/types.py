@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from flintstream.common._types.data_types import (
     ArrayType,
     AtomicType,
@@ -43,6 +46,11 @@ from flintstream.common._types.data_types import (
 )
 from flintstream.common._types.user_defined import UserDefinedType
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyarrow import Schema
+
 __all__ = [
     "ArrayType",
     "AtomicType",
@@ -81,5 +89,24 @@ __all__ = [
     "VarBinaryType",
     "VarCharType",
     "YearMonthIntervalType",
+    "create_arrow_schema",
     "to_type_info",
 ]
+
+
+def create_arrow_schema(field_names: Sequence[str], field_types: Sequence[DataType]) -> Schema:
+    """Return the schema of Arrow for columns of these names and types.
+
+    >>> create_arrow_schema(["id"], [DataTypes.BIGINT()]).names
+    ['id']
+
+    Raises:
+        ValueError: Arrow has no such type.
+    """
+    found: Schema = import_module("flintstream.table._functions.series").arrow_schema(field_names, field_types)
+    return found
+
+
+def _from_java_data_type(j_data_type: DataType) -> DataType:
+    """Return the type itself, which replaces the one of Java: libraries call this."""
+    return j_data_type

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from pandas import DataFrame, Series
-    from pyarrow import DataType
+    from pyarrow import DataType, Schema
 
     Data: TypeAlias = Series | DataFrame
     Convert: TypeAlias = Callable[..., object]
@@ -76,6 +76,19 @@ def arrow_type(kind: t.DataType) -> DataType:
     if isinstance(kind, t.RowType):
         return pa.struct([(field.name, arrow_type(field.data_type)) for field in kind.fields])
     raise ValueError(f"field_type {kind} is not supported.")
+
+
+def arrow_schema(field_names: Sequence[str], field_types: Sequence[t.DataType]) -> Schema:
+    """Return the schema of Arrow for columns of these names and types.
+
+    >>> arrow_schema(["id", "day"], [t.DataTypes.BIGINT(), t.DataTypes.DATE()]).names
+    ['id', 'day']
+
+    Raises:
+        ValueError: Arrow has no such type.
+    """
+    columns = zip(field_names, field_types, strict=True)
+    return _arrow().schema([_arrow().field(name, arrow_type(kind), kind.nullable() == kind) for name, kind in columns])
 
 
 def to_pandas(values: Sequence[object], kind: t.DataType, name: str | None, zone: str) -> Data:
