@@ -50,7 +50,7 @@ def _record(job: str) -> dict[str, Any]:
 
 
 @click.command("logs", context_settings=SETTINGS)
-@click.option("-f", "--follow", is_flag=True, help="Go on until the job has ended, or until Ctrl-C.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing until the job has ended, or until Ctrl-C.")
 @click.argument("job", shell_complete=complete_job)
 def logs_command(follow: bool, job: str) -> None:
     """Show what the program of JOB (an id, its beginning, or a name) has written and logged.
