@@ -81,8 +81,16 @@ Libraries that people install beside PyFlink, each with its own tests, unchanged
 main branch of December 2025, which led to 2.3; their base classes, which start a cluster in Java, are replaced.
 `python -m tests.corpus.upstream CHECKOUT` runs them; `tests/corpus/upstream/results.json` has the error of each other
 test.
+
+## Public reports
+
+{reports} public reports of wrong results, from Flink, its connectors, libraries for it and other engines, became
+{report_cases} cases, whose results are recorded from PyFlink 2.3.0. {reports_wrong} of these reports
+({reports_share} %) showed a difference when they first ran here. `tests/corpus/reports.json` lists them; what still
+differs is in `tests/table/conformance/open.txt`, with the reason.
 """
 LIBRARIES = Path(__file__).parent / "libraries.json"
+REPORTS = Path(__file__).with_name("reports.json")
 UPSTREAM = Path(__file__).parent / "upstream" / "results.json"
 
 OLDER = (
@@ -109,10 +117,17 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     apart = Counter(program.counted for program in programs if program.counted in APART)
     upstream = Counter(json.loads(UPSTREAM.read_text(encoding="utf-8")).values())
     foreseen = shares(programs)
+    reports = json.loads(REPORTS.read_text(encoding="utf-8"))
+    wrong = {item["report"] for item in reports if item["at_first"] != "right"}
+    named = {item["report"] for item in reports}
     text = HEAD.format(
         **foreseen._asdict(),
         foreseen_share=100 * foreseen.foreseen // max(foreseen.failed, 1),
         libraries=_libraries(),
+        reports=len(named),
+        report_cases=len({item["case"] for item in reports}),
+        reports_wrong=len(wrong),
+        reports_share=100 * len(wrong) // len(named),
         upstream=upstream["runs"],
         upstream_counted=sum(upstream.values()) - upstream["needs Java"],
         upstream_java=upstream["needs Java"],

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from flintstream.table._expressions import helpers, pattern_helpers, time_helpers
+from flintstream.table._expressions import helpers, pattern_helpers, time_texts
 from flintstream.table._expressions.json_paths import JsonPath
 from flintstream.table._expressions.linear_patterns import Linear, linear
 
@@ -75,7 +75,7 @@ def test_linear_programs_match_as_re_does():
         (pattern_helpers.like, lambda number: pattern_helpers.like(f"%{number}")),
         (pattern_helpers.similar, lambda number: pattern_helpers.similar(f"%{number}")),
         (pattern_helpers.regex, lambda number: pattern_helpers.regex(f"a{number}")),
-        (time_helpers._reading, lambda number: time_helpers._reading(f"yyyy'{number}'")),
+        (time_texts._reading, lambda number: time_texts._reading(f"yyyy'{number}'")),
         (helpers.zone_of, lambda number: helpers.zone_of(f"+{number % 20:02}:{number // 20 % 60:02}")),
     ],
 )

@@ -15,7 +15,7 @@ from flintstream.table._connectors.datagen import Field as AnyValue
 from flintstream.table._connectors.datagen import generator_source
 from flintstream.table._connectors.fake.expressions import maker_of, text_of
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import helpers
+from flintstream.table._expressions import helpers, time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, TIMESTAMPS, sql_name
 
 if TYPE_CHECKING:
@@ -74,16 +74,18 @@ def _reader(kind: DataType) -> Callable[[Any], Any]:
     if isinstance(kind, BYTES):
         return lambda value: text_of(value).encode()
     if isinstance(kind, TIMESTAMPS):
-        return lambda value: value if isinstance(value, datetime) else helpers.parse_timestamp(text_of(value), 3)
+        return lambda value: (
+            value if isinstance(value, datetime) else time_texts.parse_short_timestamp(text_of(value), 3)
+        )
     if isinstance(kind, t.DateType):
         return _day
     if isinstance(kind, t.TimeType):
-        return lambda value: value.time() if isinstance(value, datetime) else helpers.parse_time(text_of(value))
+        return lambda value: value.time() if isinstance(value, datetime) else time_texts.parse_time(text_of(value))
     raise SqlError(f"the connector 'faker' cannot generate values of type {sql_name(kind)}")
 
 
 def _day(value: object) -> date:
-    return value.date() if isinstance(value, datetime) else helpers.parse_date(text_of(value))
+    return value.date() if isinstance(value, datetime) else time_texts.parse_date(text_of(value).strip())
 
 
 def _field(name: str, kind: DataType, options: Options) -> FakeField:

@@ -14,7 +14,7 @@ from flintstream.common._text.java import double_text
 from flintstream.common._text.leaving import whole_text
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import helpers
+from flintstream.table._expressions import helpers, time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Encoder(ABC):
 
 def _timestamp(text: str, *, iso: bool) -> datetime:
     plain = text.replace("T", " ", 1) if iso else text
-    return helpers.parse_timestamp(plain.removesuffix("Z"), 9)
+    return time_texts.parse_short_timestamp(plain.removesuffix("Z"), 9)
 
 
 def reader(kind: DataType, *, iso: bool = False) -> Reader:
@@ -73,9 +73,9 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
     if isinstance(kind, t.DecimalType):
         return partial(_decimal, kind.precision, kind.scale)
     if isinstance(kind, t.DateType):
-        return lambda value: helpers.parse_date(str(value))
+        return lambda value: time_texts.parse_date(str(value).strip())
     if isinstance(kind, t.TimeType):
-        return lambda value: helpers.parse_time(str(value))
+        return lambda value: time_texts.parse_time(str(value))
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
         return lambda value: _timestamp(str(value), iso=iso)
     if isinstance(kind, BYTES):
@@ -187,6 +187,8 @@ class JsonDecoder(Decoder):
                     missing = next(name for name in names if name not in found)
                     raise ValueError(f"Could not find field with name '{missing}'.")
                 if lenient:
+                    if type(found) is not dict:
+                        return None
                     return tuple([lenient_field(found, name, read) for name, read in parts])
                 get = found.get
                 return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])

@@ -25,7 +25,7 @@ from flintstream.table._connectors.contract import (
     TableSource,
 )
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._expressions import helpers
+from flintstream.table._expressions import helpers, time_texts
 from flintstream.table._expressions.time_helpers import to_instant
 from flintstream.table._operators.lookups import CachedLookup
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
@@ -180,18 +180,18 @@ def value_reader(kind: t.DataType) -> Callable[[Any], Any]:
 def _date(value: object) -> dt.date:
     if isinstance(value, dt.datetime):
         return value.date()
-    return value if isinstance(value, dt.date) else helpers.parse_date(str(value))
+    return value if isinstance(value, dt.date) else time_texts.parse_date(str(value).strip())
 
 
 def _time(value: object) -> dt.time:
     if isinstance(value, dt.timedelta):  # as MySQL's driver gives it
         return (dt.datetime(1970, 1, 1) + value).time()  # noqa: DTZ001 - values of SQL have no zone
-    return value if isinstance(value, dt.time) else helpers.parse_time(str(value).partition(".")[0])
+    return value if isinstance(value, dt.time) else time_texts.parse_time(str(value).partition(".")[0])
 
 
 def _timestamp(value: object) -> dt.datetime:
     if not isinstance(value, dt.datetime):
-        return helpers.parse_timestamp(str(value).replace("T", " ", 1).removesuffix("Z"), 6)
+        return time_texts.parse_short_timestamp(str(value).replace("T", " ", 1).removesuffix("Z"), 6)
     return value if value.tzinfo is None else value.astimezone(dt.timezone.utc).replace(tzinfo=None)
 
 

@@ -182,12 +182,12 @@ def compile_source(code: Source) -> Any:
         pattern_helpers,
         text_helpers,
         time_helpers,
-        time_parts,
         time_patterns,
+        time_texts,
     )
 
     rooms = (
-        *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_parts),
+        *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_texts),
         *(collection_helpers, time_patterns),
     )
     scope: dict[str, object] = {}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from calendar import monthrange
-from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -23,9 +22,6 @@ _LONG = 4000
 """Digits of a number that is out of range anyway; Python reads no more than 4300."""
 _CUT = re.compile(r"([+-]?[0-9]*\.?[0-9]*)[\x00-\x7f]")
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
-_DATE = re.compile(r"(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
-_DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
-_TIME = re.compile(r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?", re.ASCII)
 
 __all__ = [
     "Decimal",
@@ -184,40 +180,6 @@ def parse_boolean(text: str) -> bool:
     if lower in {"f", "false", "n", "no", "0"}:
         return False
     raise ValueError(f"Cannot parse '{text}' as BOOLEAN.")
-
-
-def parse_date(text: str) -> date:
-    """Read the date of ``2020-01-31``, perhaps followed by a time; the day and the month may be missing."""
-    found = _DATE.fullmatch(text.strip().partition(" ")[0])
-    year, month, day = map(int, found.groups("1")) if found is not None else (0, 0, 0)
-    if not MINYEAR <= year <= MAXYEAR or not 0 < month <= 12 or not 0 < day <= monthrange(year, month)[1]:
-        raise ValueError(f"For input string: '{text}'. Expected a date such as 2020-01-31")
-    return date(year, month, day)
-
-
-def parse_time(text: str) -> time:
-    """Read ``12:34:56``."""
-    found = _TIME.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"For input string: '{text}'. Expected a time such as 12:34:56")
-    hour, minute, second, fraction = found.groups()
-    return time(int(hour), int(minute or 0), int(second or 0), int((fraction or "0").ljust(6, "0")[:6]))
-
-
-def parse_timestamp(text: str, precision: int) -> datetime:
-    """Read ``2020-01-31 12:34:56.789``; the time may be missing."""
-    stripped = text.strip()
-    day, _, clock = stripped.partition(" ")
-    return cut(datetime.combine(lenient_date(day), parse_time(clock) if clock else time()), precision)
-
-
-def lenient_date(text: str) -> date:
-    """Read a date; a day after the end of its month, up to the 31st, is the last of the month."""
-    found = _DAY.fullmatch(text)
-    year, month, day = map(int, found.groups()) if found is not None else (0, 0, 0)
-    if found is None or not 0 < day <= 31 or not 0 < month <= 12:
-        raise ValueError(f"For input string: '{text}'. Expected a date such as 2020-01-31")
-    return date(year, month, min(day, monthrange(year, month)[1]))
 
 
 def cut(value: datetime, precision: int) -> datetime:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import struct
+from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expressions.helpers import divide_doubles
+from flintstream.table._expressions.helpers import EPOCH, divide_doubles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import date, datetime, time
+
+_WORD = 0xFFFFFFFF
 
 
 def _of_java(function: Callable[[float], float], huge: Callable[[float], float]) -> Callable[[float], float]:
@@ -168,3 +173,66 @@ def sign_number(value: Any) -> Any:
         return value
     sign = (value > 0) - (value < 0)
     return Decimal(sign).quantize(value) if isinstance(value, Decimal) else type(value)(sign)
+
+
+# -- hash codes of Java ------------------------------------------------------------------------------------------------
+
+
+def hash_text(value: str) -> int:
+    """Return the absolute hash code of a text."""
+    code = 0
+    units = value.encode("utf-16-be", "surrogatepass")
+    for i in range(0, len(units), 2):
+        code = (31 * code + (units[i] << 8 | units[i + 1])) & _WORD
+    return _word(abs(_word(code)))
+
+
+def hash_long(value: int) -> int:
+    """Return the hash code of an integer of 64 bits."""
+    return _word(value ^ (value & (1 << 64) - 1) >> 32)
+
+
+def hash_boolean(value: bool) -> int:
+    """Return the hash code of a boolean."""
+    return 1231 if value else 1237
+
+
+def hash_float(value: float) -> int:
+    """Return the hash code of a FLOAT."""
+    return _word(int.from_bytes(struct.pack(">f", value), "big"))
+
+
+def hash_double(value: float) -> int:
+    """Return the hash code of a DOUBLE."""
+    return hash_long(int.from_bytes(struct.pack(">d", value), "big"))
+
+
+def hash_decimal(value: Decimal) -> int:
+    """Return the hash code of a decimal number, which depends on its scale."""
+    scale = -int(value.as_tuple().exponent)
+    number = int(value.scaleb(scale))
+    code, size = 0, abs(number)
+    for shift in range((max(size.bit_length(), 1) - 1) // 32 * 32, -1, -32):
+        code = (31 * code + (size >> shift & _WORD)) & _WORD
+    return _word(31 * (-code if number < 0 else code) + scale)
+
+
+def hash_date(value: date) -> int:
+    """Return the hash code of a date: its days since the epoch."""
+    return (value - EPOCH.date()).days
+
+
+def hash_time(value: time) -> int:
+    """Return the hash code of a time of day: its milliseconds."""
+    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
+
+
+def hash_timestamp(value: datetime) -> int:
+    """Return the hash code of a timestamp, from its milliseconds and the rest in nanoseconds."""
+    ms, rest = divmod((value - EPOCH) // timedelta(microseconds=1), 1000)
+    return _word(31 * hash_long(ms) + rest * 1000)
+
+
+def _word(value: int) -> int:
+    value &= _WORD
+    return value - (_WORD + 1) if value >> 31 else value

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, datetime, time, timedelta, timezone
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
@@ -18,15 +16,14 @@ from flintstream.table._expressions.helpers import (
     edge,
     is_zone,
     known_zone,
-    parse_date,
-    parse_timestamp,
     unzoned,
     whole,
     wrap,
     zoned,
     zoned_clock,
 )
-from flintstream.table._expressions.time_patterns import DATE_PATTERN, PATTERNS, format_unix, lenient_timestamp
+from flintstream.table._expressions.time_patterns import format_unix, lenient_timestamp
+from flintstream.table._expressions.time_texts import read_timestamp
 
 if TYPE_CHECKING:
     from datetime import date
@@ -153,71 +150,6 @@ def convert_zone(text: str, source: str, target: str) -> str | None:
     return f"{moved.year:04d}-{moved:%m-%d %H:%M:%S}"
 
 
-_NOTHING = re.compile("(?!)")
-
-
-@lru_cache(PATTERNS)
-def _reading(pattern: str) -> re.Pattern[str]:
-    """Return what reads a pattern of DateTimeFormatter: a letter has any number of digits, several have as many."""
-    names = {"y": "year", "u": "year", "M": "month", "d": "day", "H": "hour", "h": "hour", "m": "minute", "s": "second"}
-    parts: list[str] = []
-    read: set[str] = set()
-    for found in DATE_PATTERN.finditer(pattern):
-        text, letter = found.group(), found.group(2)
-        if letter is None:
-            parts.append(re.escape((found.group(1) or "'") if text.startswith("'") else text))
-        elif names.get(letter) in read:
-            parts.append(f"(?P={names[letter]})")
-        elif letter in names:
-            read.add(names[letter])
-            digits = f"{{{len(text)}}}" if len(text) > 1 else "{1,9}"
-            short = "(?P<short>)" if letter in "yu" and len(text) == 2 else ""  # of the years 2000 to 2099
-            parts.append(rf"(?P<{names[letter]}>\d{digits}){short}")
-        elif letter == "S" and "fraction" not in read:
-            read.add("fraction")
-            parts.append(rf"(?P<fraction>\d{{{len(text)}}})")
-        else:
-            return _NOTHING
-    return re.compile("".join(parts))
-
-
-def read_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime | None:
-    """Read a timestamp with a pattern of Java's; None if the text is none."""
-    if pattern == "yyyy-MM-dd HH:mm:ss":
-        try:
-            return parse_timestamp(text, 3)
-        except ValueError:
-            return None
-    found = _reading(pattern).fullmatch(text)
-    if found is None:
-        return None
-    fraction = (found.groupdict().get("fraction") or "").ljust(6, "0")[:6]
-    try:
-        parts = {name: int(value) for name, value in found.groupdict().items() if value and name != "fraction"}
-        return datetime(  # noqa: DTZ001 - values of SQL have no zone
-            parts.get("year", 1970) + (2000 if "short" in found.groupdict() else 0),
-            parts.get("month", 1),
-            parts.get("day", 1),
-            parts.get("hour", 0),
-            parts.get("minute", 0),
-            parts.get("second", 0),
-            int(fraction),
-        )
-    except (ValueError, OverflowError):
-        return None
-
-
-def read_date(text: str, pattern: str = "yyyy-MM-dd") -> date | None:
-    """Read a date; None if the text is none. Patterns are those of SimpleDateFormat, which is lenient."""
-    found = lenient_timestamp(text, pattern) if pattern != "yyyy-MM-dd" else None
-    if found is not None or pattern != "yyyy-MM-dd":
-        return None if found is None else found.date()
-    try:
-        return parse_date(text)
-    except ValueError:
-        return None
-
-
 _UNITS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
 
 
@@ -318,7 +250,7 @@ def now() -> datetime:
 def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
     """Return the point in time of seconds (0 digits) or ms (3 digits) since the epoch, or of a text and its pattern."""
     if isinstance(given, str):
-        found = read_timestamp(given, more if isinstance(more, str) else "yyyy-MM-dd HH:mm:ss")
+        found = read_timestamp(given, more if isinstance(more, str) else None)
         named = "UTC" if named == "Z" else named
         return None if found is None or not is_zone(named) else unzoned(found, named)
     if not 0 <= more <= _DIGITS:
@@ -371,3 +303,61 @@ def instant_to_text(value: datetime) -> str:
     """Return the text of a point in time, as Java's ``Instant.toString`` gives it."""
     made = to_instant(value)
     return "null" if made is None else instant_text(made)
+
+
+# -- parts of dates, times and intervals -------------------------------------------------------------------------------
+
+
+def extract(unit: str, value: datetime) -> int:
+    """Return a part of a timestamp."""
+    if unit == "EPOCH":
+        return divide(millis(value), 1000)
+    day, ms = _split(value)
+    if unit in {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"}:
+        return _clock_part(unit, ms)
+    year = day.year
+    if unit in {"YEAR", "MONTH", "DAY"}:
+        return int(getattr(day, unit.lower()))
+    if unit == "QUARTER":
+        return (day.month + 2) // 3
+    if unit == "WEEK":
+        return day.isocalendar()[1]
+    if unit == "ISOYEAR":
+        return day.isocalendar()[0]
+    if unit == "DOY":
+        return day.timetuple().tm_yday
+    if unit == "DOW":
+        return day.isoweekday() % 7 + 1
+    if unit == "ISODOW":
+        return day.isoweekday()
+    if unit in {"DECADE", "CENTURY", "MILLENNIUM"}:
+        return year // 10 if unit == "DECADE" else (year + 99) // 100 if unit == "CENTURY" else (year + 999) // 1000
+    raise ValueError(f"EXTRACT has no unit {unit}")
+
+
+def _clock_part(unit: str, ms: int) -> int:
+    if unit in {"MILLISECOND", "MICROSECOND", "NANOSECOND"}:
+        scale = {"MILLISECOND": 1, "MICROSECOND": 1000, "NANOSECOND": 1_000_000}[unit]
+        return (ms - divide(ms, 60_000) * 60_000 - divide(ms - divide(ms, 60_000) * 60_000, 1000) * 1000) * scale
+    if unit == "HOUR":
+        return divide(ms, 3_600_000)
+    in_hour = ms - divide(ms, 3_600_000) * 3_600_000
+    if unit == "MINUTE":
+        return divide(in_hour, 60_000)
+    return divide(in_hour - divide(in_hour, 60_000) * 60_000, 1000)
+
+
+def extract_clock(unit: str, value: time) -> int:
+    """Return a part of a time of day."""
+    return extract(unit, datetime.combine(EPOCH, value))
+
+
+def extract_interval(unit: str, ms: int) -> int:
+    """Return a part of a duration in ms."""
+    return divide(ms, _DAY_MS) if unit == "DAY" else _clock_part(unit, ms - divide(ms, _DAY_MS) * _DAY_MS)
+
+
+def extract_months(unit: str, months: int) -> int:
+    """Return a part of a duration in months."""
+    years = divide(months, 12)
+    return years if unit == "YEAR" else months - years * 12

@@ -33,6 +33,10 @@ Write = Callable[[datetime], str]
 """Writes a part of a time."""
 
 
+class ZoneNeededError(ValueError):
+    """A pattern has a letter that a timestamp without time zone cannot write."""
+
+
 def format_date(value: datetime, pattern: str) -> str:
     """Format with a pattern of Java's DateTimeFormatter, such as ``yyyy-MM-dd HH:mm``.
 
@@ -138,7 +142,7 @@ def date_writers(pattern: str) -> tuple[Write, ...]:
         elif letter is not None:
             write = _date_letter(letter, len(text), pattern)
             if write is None and len(sections) == 1:
-                raise ValueError(
+                raise ZoneNeededError(
                     f"DATE_FORMAT: TIMESTAMP has no time zone, which the letter {letter} of '{pattern}' needs"
                 )
             lacking[-1] |= write is None

@@ -127,6 +127,36 @@ class Ranked(KeyedProcessFunction):
         self.state.clear()
 
 
+class FirstByRowtime(KeyedProcessFunction):
+    """Emits the first row of each key by event time, when the watermark has reached it. Later rows change nothing."""
+
+    def __init__(self, time: int, *, number: bool, ttl_ms: int = 0) -> None:
+        """Take the position of the time, whether results end with the number, and how long state stays (0: forever)."""
+        self.time, self.rank, self.ttl_ms = time, 1 if number else None, ttl_ms
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Declare the first row so far, and whether it has been emitted."""
+        self.first: ValueState[Row] = runtime_context.get_state(value_state("first", self.ttl_ms))
+        self.done: ValueState[int] = runtime_context.get_state(value_state("done", self.ttl_ms))
+
+    def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
+        """Keep a row if it is earlier than the first one."""
+        if self.done.value() is None:
+            first, moment = self.first.value(), millis(value[self.time])
+            if first is None or moment < millis(first[self.time]):
+                self.first.update(value)
+                ctx.timer_service().register_event_time_timer(moment)
+        return iter(())
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
+        """Emit the first row."""
+        row = self.first.value()
+        if row is not None:
+            yield (*row, self.rank)
+            self.first.clear()
+            self.done.update(True)
+
+
 class RankedInWindow(KeyedProcessFunction):
     """Emits the rows from number ``first`` to ``last`` of each key when its window has ended. A key has one window."""
 

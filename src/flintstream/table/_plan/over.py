@@ -13,7 +13,7 @@ from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
-from flintstream.table._operators.ranks import Ranked, RankedInWindow
+from flintstream.table._operators.ranks import FirstByRowtime, Ranked, RankedInWindow
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
@@ -22,6 +22,7 @@ from flintstream.table._plan.translate import translate, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:
+    from flintstream.contracts.functions import KeyedProcessFunction
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._errors import Place
     from flintstream.table._expressions.aggregates import AggregateCall
@@ -97,9 +98,9 @@ class Rank(Node):
 
     @property
     def keeps_first(self) -> bool:
-        """Whether the first row of a key stays forever: the order is that of processing."""
+        """Whether the first row of a key stays forever: the order is that of time."""
         times = [self.input.columns[item.index].time for item in self.order]
-        ascending = times == ["PROCTIME"] and not self.order[0].descending
+        ascending = times in (["PROCTIME"], ["ROWTIME"]) and not self.order[0].descending
         return self.last == 1 and ascending and not self.input.changelog
 
     def title(self) -> str:
@@ -262,7 +263,9 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     if node.window is not None:
         end, event_time, zone = node.window
         window: dict[str, Any] = {"end": end, "event_time": event_time, "zone": Zone(zone) if zone else None}
-        function: RankedInWindow | Ranked = RankedInWindow(order, node.first, node.last, newest=newest, **window)
+        function: KeyedProcessFunction = RankedInWindow(order, node.first, node.last, newest=newest, **window)
+    elif node.keeps_first and times == ["ROWTIME"] and not node.batch:
+        function = FirstByRowtime(node.order[0].index, number=node.number, ttl_ms=node.ttl_ms)
     else:
         function = Ranked(
             order,

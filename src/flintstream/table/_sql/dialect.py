@@ -12,7 +12,7 @@ from flintstream.table._errors import SqlError, place_at
 from flintstream.table._sql import json_clauses
 from flintstream.table._sql.clauses import refuse_unread
 from flintstream.table._sql.hints import hints_after, is_hinted
-from flintstream.table._sql.nesting import refuse_deep_nesting
+from flintstream.table._sql.nesting import refuse_deep_nesting, refuse_stray_commas
 from flintstream.table._sql.short_forms import written_out
 from flintstream.table._sql.texts import read_texts
 from flintstream.table._types.reader import read_type
@@ -300,6 +300,7 @@ class Parsed:
             if token.comments and (token.token_type.name == "HINT" or is_hinted(sql, token)):
                 self.hints[token.end] = hints_after(token, Tokens, place_at(sql, token.start))
         tokens = [token for token in tokens if token.token_type.name != "HINT"]
+        refuse_stray_commas(tokens, lambda token: place_at(sql, token.start))
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
         replaced = written_out(self._without_types(_prepare(tokens)), dialect.tokenize)

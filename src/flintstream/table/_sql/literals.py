@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions import helpers
+from flintstream.table._expressions import time_texts
 from flintstream.table._expressions.time_helpers import cut_time
 from flintstream.table._sql import exp
 from flintstream.table._syntax import scalar as s
@@ -38,12 +38,12 @@ def typed_literal(node: exp.Expr, place: Place | None) -> s.Syntax:
     text, word = node.this.name, node.args["to"].this.name
     try:
         if word == "DATE":
-            return s.Value(place, helpers.parse_date(text), t.DateType(False))
+            return s.Value(place, time_texts.parse_date(text.strip()), t.DateType(False))
         if word == "TIME":
             digits = min(len(text.partition(".")[2]), 3)
-            return s.Value(place, cut_time(helpers.parse_time(text), digits), t.TimeType(digits, False))
+            return s.Value(place, cut_time(time_texts.parse_time(text), digits), t.TimeType(digits, False))
         digits = len(text.partition(".")[2])
-        return s.Value(place, helpers.parse_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
+        return s.Value(place, time_texts.parse_short_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
     except ValueError as error:
         raise SqlError(f"{error}{at(place)}") from error
 

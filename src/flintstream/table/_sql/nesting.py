@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.table._errors import SqlError
 
@@ -23,7 +23,7 @@ _CONTAINERS = {"ROW", "ARRAY", "MAP"}
 _OPENS, _CLOSES, _PREFIXES = {"(", "[", "CASE"}, {")", "]", "END"}, {"NOT", "-", "+"}
 
 
-def refuse_deep_nesting(tokens: Iterable[Token], place: Callable[[Any], Place]) -> None:
+def refuse_deep_nesting(tokens: Iterable[Token], place: Callable[[Token], Place]) -> None:
     """Check that the stack of the parser and planner has room for a statement.
 
     Raises:
@@ -48,3 +48,26 @@ def refuse_deep_nesting(tokens: Iterable[Token], place: Callable[[Any], Place]) 
                 f"'{token.text}' at {place(token)} is nested in more than {LEVELS:,} parentheses, functions, CASE and "
                 "queries: split the statement with views, or write AND, OR and + without parentheses"
             )
+
+
+_BEFORE_ITEMS = frozenset({"SELECT", "DISTINCT", "ALL", "(", "[", ","})
+_AFTER_ITEMS = frozenset({"FROM", "WHERE", ")", "]"})
+
+
+def refuse_stray_commas(tokens: Iterable[Token], place: Callable[[Token], Place]) -> None:
+    """Check that a comma stands between two items; sqlglot passes over others.
+
+    Raises:
+        SqlError: One does not; the message names its place.
+    """
+    before, comma = "", None
+    for token in tokens:
+        word = "item" if token.token_type.name in {"STRING", "IDENTIFIER"} else str(token.text).upper()
+        if comma is not None and word in _AFTER_ITEMS:
+            break
+        if word == "," and before in _BEFORE_ITEMS:
+            raise SqlError(f"',' at {place(token)} has nothing before it")
+        comma = token if word == "," else None
+        before = word
+    if comma is not None:
+        raise SqlError(f"',' at {place(comma)} has nothing after it")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._connectors.fake.patterns import matching
 from flintstream.table._errors import SqlError, nearest
-from flintstream.table._expressions import helpers, time_helpers, time_patterns
+from flintstream.table._expressions import helpers, time_helpers, time_patterns, time_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +139,7 @@ def _birthday(given: list[str], _: object) -> Make:
 
 
 def _moments(given: list[str], _: object) -> Make:
-    first, last = (helpers.parse_timestamp(item.replace("T", " ", 1), 3) for item in given[:2])
+    first, last = (time_texts.parse_short_timestamp(item.replace("T", " ", 1), 3) for item in given[:2])
     width = round((last - first) / timedelta(milliseconds=1))
     return lambda: first + timedelta(milliseconds=random.randint(0, width))  # noqa: S311
 

@@ -8,7 +8,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import DOUBLE, INT, STRING, add, define, first_type
 from flintstream.table._expressions.number_helpers import SeededRandom
-from flintstream.table._types.rules import INTEGERS, decimal_of, is_nullable, with_null
+from flintstream.table._types.rules import INTEGERS, TEXTS, TIMESTAMPS, decimal_of, is_nullable, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,3 +105,28 @@ add("RAND", ("", "I"), _random)
 add("RAND_INTEGER", ("I", "II"), _random)
 define("HEX", "I S", STRING, "hex_text({0})")
 define("BIN", "I", STRING, "format({0} & (1 << 64) - 1, 'b')")
+
+
+_HASHED: dict[type[DataType], str] = {
+    **dict.fromkeys(TEXTS, "hash_text({0})"),
+    **dict.fromkeys((t.TinyIntType, t.SmallIntType, t.IntType), "{0}"),
+    t.BigIntType: "hash_long({0})",
+    t.FloatType: "hash_float({0})",
+    t.DoubleType: "hash_double({0})",
+    t.DecimalType: "hash_decimal({0})",
+    t.BooleanType: "hash_boolean({0})",
+    t.DateType: "hash_date({0})",
+    t.TimeType: "hash_time({0})",
+    **dict.fromkeys(TIMESTAMPS, "hash_timestamp({0})"),
+}
+
+
+def _hash_code(name: str, arguments: Sequence[Expr], _zone: str) -> Expr | None:
+    code = _HASHED.get(type(arguments[0].type)) if len(arguments) == 1 else None
+    if code is None:
+        return None
+    nullable = is_nullable(arguments[0].type)
+    return Call(with_null(INT, nullable), name, tuple(arguments), template(code))
+
+
+add("HASH_CODE", ("A",), _hash_code)
