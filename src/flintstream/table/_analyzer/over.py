@@ -134,7 +134,7 @@ def _with_window(
             call = own_call(item.function, scope, settings.zone, place_of)
             aggregates.append((_fitting(call, item), item))
         elif isinstance(item.function, s.Aggregate):
-            aggregates.append((_aggregate(item.function, scope, position), item))
+            aggregates.append((_aggregate(item.function, scope, position, framed=item.frame is not None), item))
         else:
             positions.append((*_position(item, scope, position, batch=settings.batch), item))
     results = [(call.type, item) for call, item in aggregates] + [(kind, item) for _, kind, item in positions]
@@ -146,7 +146,7 @@ def _with_window(
         settings,
         widen(node, extra, "$") if extra else node,
         len(extra),
-        (partition, order, _frame(first, bool(order))),
+        (partition, order, _frame(first, bool(order), batch=settings.batch)),
         tuple(call for call, _ in aggregates),
         tuple(place for place, _, _ in positions),
         tuple(columns),
@@ -205,7 +205,7 @@ def _fitting(made: AggregateCall, item: s.Over) -> AggregateCall:
     return made
 
 
-def _aggregate(call: s.Aggregate, scope: Scope, position: Callable[[s.Syntax], int]) -> AggregateCall:
+def _aggregate(call: s.Aggregate, scope: Scope, position: Callable[[s.Syntax], int], *, framed: bool) -> AggregateCall:
     argument = None if call.argument is None else resolve(call.argument, scope)
     kind = t.BigIntType(False) if argument is None else argument.type
     name = FULL_NAMES.get(call.function, call.function)
@@ -213,7 +213,7 @@ def _aggregate(call: s.Aggregate, scope: Scope, position: Callable[[s.Syntax], i
         raise unsupported("PERCENTILE() OVER", call.place, "use it with GROUP BY")
     returned = result_type(name, kind, call.place, grouped=True)
     where = None if call.condition is None else position(call.condition)
-    if where is not None and name != "COUNT":
+    if (where is not None and name != "COUNT") or (framed and name in {"SUM", "AVG"}):
         returned = returned.nullable()
     place = None if call.argument is None else position(call.argument)
     return AggregateCall(name, place, kind, returned, call.distinct, where, call.option)
@@ -244,20 +244,25 @@ def _position(
     return Position(name, position(argument), int(offset), default), with_null(kind, nullable or is_nullable(kind))
 
 
-def _frame(call: s.Over, ordered: bool) -> Frame:
+def _frame(call: s.Over, ordered: bool, *, batch: bool) -> Frame:
     """Return the rows that count: by default those up to the current one, or all if there is no order."""
     if call.frame is None:
         return Frame(rows=False, before=None, after=0 if ordered else None)
     rows, low, high = call.frame
-    return Frame(rows, _distance(low, call, rows=rows, sign=1), _distance(high, call, rows=rows, sign=-1))
+    numeric = rows or batch  # without a time attribute, a frame by RANGE may be of numbers
+    return Frame(rows, _distance(low, call, numeric=numeric, sign=1), _distance(high, call, numeric=numeric, sign=-1))
 
 
-def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, rows: bool, sign: int) -> int | None:
+def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, numeric: bool, sign: int) -> int | None:
     value, side = end
+    while isinstance(value, s.Convert):
+        value = value.argument
     if value is None:
         return 0 if side == "CURRENT ROW" else None
+    counted = call.frame is None or call.frame[0]
     if not isinstance(value, s.Value) or not isinstance(value.value, int):
         raise SqlError(f"the frame of OVER{at(call.place)} needs a literal or INTERVAL")
-    if rows == isinstance(value.type, IntervalType):
+    interval = isinstance(value.type, IntervalType)
+    if interval if counted else not (interval or numeric):
         raise SqlError(f"the frame of OVER{at(call.place)}: ROWS takes a number, RANGE an INTERVAL")
     return value.value * (sign if side == "PRECEDING" else -sign)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.table._expressions.aggregates import Aggregation
-    from flintstream.table._operators.ordering import RowOrder
+    from flintstream.table._operators.ordering import RowOrder, Sorted
 
 
 @dataclass(frozen=True)
@@ -194,10 +194,11 @@ class OverStream(Over):
 class OverBatch(Over):
     """Sorts all rows of a key, and emits each with the aggregates of its frame."""
 
-    def __init__(self, *, order: RowOrder, distance: int, descending: bool, **settings: Unpack[_Settings]) -> None:
-        """Take the order, and the position of the column whose distances a frame by RANGE means."""
+    def __init__(self, *, order: RowOrder, first: Sorted, **settings: Unpack[_Settings]) -> None:
+        """Take the order, and its first column, whose distances a frame by RANGE means."""
         super().__init__(**settings)
-        self.order, self.distance, self.descending = order, distance, descending
+        self.order, self.distance, self.descending = order, first.index, first.descending
+        self.none = float("-inf") if first.none_first else float("inf")
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows by the order in which they came."""
@@ -249,7 +250,7 @@ class OverBatch(Over):
         for row in rows:
             value = row[self.distance]
             number = value if isinstance(value, (int, float)) or value is None else _number(value)
-            found.append(float("-inf") if number is None else -number if self.descending else number)
+            found.append(self.none if number is None else -number if self.descending else number)
         return found
 
     def bounds(self, i: int, keys: list[Row], distances: list[float] | None) -> tuple[int, int]:
@@ -278,8 +279,7 @@ def _number(value: Any) -> Any:
 
 class _BatchSettings(_Settings):
     order: RowOrder
-    distance: int
-    descending: bool
+    first: Sorted
 
 
 class OverChanges(OverBatch):

@@ -298,8 +298,7 @@ def _(node: OverWindow, env: StreamExecutionEnvironment) -> DataStream:
         "ttl_ms": node.ttl_ms,
     }
     if node.batch or not node.timely:
-        first = node.order[0] if node.order else Sorted(0)
-        settings |= {"order": RowOrder(node.order), "distance": first.index, "descending": first.descending}
+        settings |= {"order": RowOrder(node.order), "first": node.order[0] if node.order else Sorted(0)}
         function: Over = OverBatch(**settings) if node.batch else OverChanges(node.input.changelog, **settings)
     else:
         time = node.order[0].index

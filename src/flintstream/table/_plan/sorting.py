@@ -144,7 +144,7 @@ def _(node: Sort, env: StreamExecutionEnvironment) -> DataStream:
         function: Any = OverStream(time=node.order[0].index, event_time=True, order=equal, **over)
         return keyed.process(function).name("Sort").force_non_parallel()
     if node.limit is None and not node.skipped and not node.input.changelog:
-        function = OverBatch(order=order, distance=0, descending=False, **over)
+        function = OverBatch(order=order, first=Sorted(0), **over)
         return keyed.process(function).name("Sort").force_non_parallel()
     last = 1 << 62 if node.limit is None else node.skipped + node.limit
     ranked = Ranked(

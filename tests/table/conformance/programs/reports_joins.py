@@ -96,3 +96,12 @@ script("report_unnested_maps_and_rows", """
     SELECT id, u.b + 1 AS b FROM t CROSS JOIN UNNEST(r) AS u (a, b) WHERE u.a > 'G';
     SELECT id, MAP_KEYS(m) AS k, m['x'] AS x, CARDINALITY(m) AS n FROM t;
 """, modes=BOTH, order="multiset")  # fmt: skip
+script("report_frames_of_numbers", """
+    CREATE VIEW t AS SELECT * FROM (VALUES (1, 'a', 1.0), (2, 'a', 2.5), (3, 'a', 3.0), (7, 'a', 9.5), (9, 'b', CAST(NULL AS DECIMAL(3, 1))), (8, 'b', 1.0)) AS v (id, k, d);
+    SELECT id, SUM(id) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN CAST(2 AS TINYINT) PRECEDING AND CURRENT ROW) AS s FROM t;
+    SELECT id, SUM(id) OVER (PARTITION BY k ORDER BY id RANGE BETWEEN 2 PRECEDING AND 0 FOLLOWING) AS s FROM t;
+    SELECT id, COUNT(*) OVER (ORDER BY d RANGE BETWEEN CURRENT ROW AND 2 FOLLOWING) AS c FROM t;
+    SELECT id, SUM(id) OVER (PARTITION BY k ORDER BY d DESC RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s FROM t;
+    SELECT id, COUNT(d) OVER (ORDER BY id RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING) AS c FROM t;
+    SELECT id, AVG(id) OVER (ORDER BY id RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS a FROM t;
+""", modes=("BATCH",), level=3, order="multiset")  # fmt: skip
