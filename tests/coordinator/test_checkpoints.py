@@ -86,6 +86,41 @@ def test_whatever_a_storage_raises_fails_the_checkpoint_only(checkpoints):
         checkpoints.last(NOTHING, 1)
 
 
+class Failing(MemoryFileStore):
+    """Lose the connection before the deletion of a given number, as a driver does that is killed."""
+
+    left = 0
+
+    def _count(self):
+        if Failing.left == 0:
+            raise ConnectionError("the driver was killed")
+        Failing.left -= 1
+
+    def delete(self, path):
+        self._count()
+        super().delete(path)
+
+    def delete_tree(self, path):
+        for name in sorted(self.list(path)):
+            self.delete(name)
+
+    def child(self, path):
+        return Failing(self.name, self._key(path))
+
+
+@pytest.mark.parametrize("deletions", range(6))
+def test_metadata_never_outlives_the_files_it_refers_to(checkpoints, deletions):
+    checkpoints.store = Failing("checkpoints", checkpoints.store.root)
+    for names in (("a", "b"), ("c",)):
+        assert checkpoints.complete(checkpoints.request(0), [report(checkpoints, *names)], NOTHING, 1)
+    checkpoints.store.write("chk-1/piece", b"x")
+    Failing.left = deletions
+    checkpoints.subsume()
+    left = files(checkpoints)
+    assert "chk-1/_metadata" not in left or {"chk-1/piece", "shared/a", "shared/b"} <= set(left)
+    assert {"chk-2/_metadata", "shared/c"} <= set(left)
+
+
 def test_a_job_that_ends_keeps_its_checkpoints_and_nothing_else(checkpoints):
     assert checkpoints.complete(checkpoints.request(0), [report(checkpoints, "a")], NOTHING, 1)
     checkpoints.store.write("chk-2/half of a checkpoint", b"x")

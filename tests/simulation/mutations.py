@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -14,7 +14,7 @@ from tests.simulation.world import the_world
 from flintstream.checkpoint import metadata as metadata_module
 from flintstream.coordinator.attempt import Attempt
 from flintstream.coordinator.checkpointing import recovery
-from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Completed
+from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
 from flintstream.coordinator.checkpointing.commits import Commits
 from flintstream.coordinator.checkpointing.materializer import Materializer
 from flintstream.coordinator.sources import Sources
@@ -234,22 +234,6 @@ def _ended_for_good() -> list[Replacement]:
     return [(RestoredOperator, "_mark", mutated)]
 
 
-def _files_first() -> list[Replacement]:
-    def discard(request: Any) -> bool:
-        with suppress(OSError):
-            request.store.delete_tree(request.directory)
-        return False
-
-    def every(store: Any, damaged: Any = None) -> Any:
-        for path in store.list(""):
-            if path.endswith("/_metadata"):
-                metadata = metadata_module.read(store, path.removesuffix("/_metadata"))
-                parent, _, last = path.removesuffix("/_metadata").rpartition("/")
-                yield Completed(metadata, store.child(parent), last, own=False)
-
-    return [(Checkpoints, "_discard", staticmethod(discard)), (recovery, "all_checkpoints", every)]
-
-
 def _writers_of_one() -> list[Replacement]:
     recover = SinkOperator.recover
 
@@ -333,7 +317,6 @@ MUTATIONS: dict[str, Callable[[], list[Replacement]]] = {
     "a watermark follows the end": _more_after_the_end,
     "the last changes of a subtask are not logged": _last_changes_unlogged,
     "what had ended gets no more work": _ended_for_good,
-    "the files of a checkpoint are deleted before its metadata": _files_first,
 }
 
 
