@@ -83,6 +83,29 @@ def test_a_missing_package_is_an_error_with_the_command(check, monkeypatch):
     assert "pip install 'flintstream[kafka]'" in lines[0]
 
 
+WINDOWS = """
+from pyflink.common import Time, Types, WatermarkStrategy
+from pyflink.datastream import ProcessWindowFunction, StreamExecutionEnvironment
+from pyflink.datastream.connectors.kafka import KafkaSource
+from pyflink.datastream.window import TumblingEventTimeWindows
+
+class Summed(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield missing(elements)
+
+env = StreamExecutionEnvironment.get_execution_environment()
+words = env.from_source(KafkaSource.builder().build(), WatermarkStrategy.%s(), "words")
+words.key_by(lambda word: word).window(TumblingEventTimeWindows.of(Time.seconds(5))).process(Summed())
+env.execute()
+"""
+
+
+@pytest.mark.parametrize(("watermarks", "kind"), [("no_watermarks", "note"), ("for_monotonous_timestamps", "error")])
+def test_an_error_in_windows_that_never_fire_is_a_note(check, watermarks, kind):
+    _, lines = check(WINDOWS % watermarks)
+    assert lines[0].startswith(f"9: {kind}: the name 'missing' is not defined")
+
+
 def test_jars_and_values_kept_in_functions_are_notes(check):
     code, lines = check(
         """

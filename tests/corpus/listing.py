@@ -71,9 +71,6 @@ class Program:
     checked: str = ""
     """The verdict of ``flintstream check``: ``error``, ``note``, ``fine``, or empty if it was not checked."""
 
-    unreached: str = ""
-    """Why a run succeeds although the check finds an error."""
-
     reason: str = ""
     """The reason why the program is listed separately or as older, or fails."""
 

@@ -64,8 +64,7 @@ Programs name the servers of their authors; the runner redirects them to its own
 
 [`flintstream check`](../reference/command-line.md#checking-a-program) reads programs without running them. Of {failed}
 programs above that fail here for reasons of their own, it reports an error in {foreseen} ({foreseen_share} %). Of {ran}
-programs that run, it reports an error in {false}; in {unreached} more, the error is in functions that no record
-reaches. `python -m tests.corpus FOLDER --check` compares.
+programs that run, it reports an error in {false}. `python -m tests.corpus FOLDER --check` compares.
 
 ## Libraries
 

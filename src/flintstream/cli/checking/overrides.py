@@ -35,7 +35,7 @@ def check_overrides(tree: ast.Module, names: Names) -> Iterator[Found]:
                 ):
                     text = _misfit(method, inspect.getattr_static(known.value, method.name, None))
                     if text:
-                        yield node, Finding(method.lineno, ERROR, f"{node.name}.{method.name}() {text}")
+                        yield method, Finding(method.lineno, ERROR, f"{node.name}.{method.name}() {text}")
 
 
 def _misfit(method: ast.FunctionDef, theirs: object) -> str | None:

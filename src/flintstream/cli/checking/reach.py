@@ -14,6 +14,11 @@ __all__ = ["Reach"]
 MAIN = "__name__ == '__main__'"
 JOB = re.compile(r"\.wait\(|\bexecute\([^()]*\)\.print\(|\benv\w*\.execute\(")
 """What waits for the end of a job."""
+WATERMARKS = {
+    "assign_timestamps_and_watermarks", "for_bounded_out_of_orderness", "for_generator", "for_monotonous_timestamps",
+    "trigger",
+}  # fmt: skip
+"""What lets windows of event time fire before a job ends: watermarks, or an own trigger."""
 
 
 class Reach:
@@ -22,10 +27,11 @@ class Reach:
     def __init__(self, tree: ast.Module) -> None:
         """Follow the names of functions and classes from the top of the program on."""
         self._nodes: set[int] = set()
+        idle = set() if _windows_fire(tree) else {id(inner) for node in tree.body for inner in _of_windows(node)}
         self._owners = {
             node.name: node
             for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and id(node) not in idle
         }
         self._follow(tree.body)
 
@@ -45,6 +51,21 @@ class Reach:
                     waiting.append(owner.body)
                     if isinstance(owner, ast.ClassDef):  # the engine calls its methods, and data takes each branch
                         self._nodes |= {id(inner) for inner in ast.walk(owner)}
+
+
+def _windows_fire(tree: ast.Module) -> bool:
+    """Tell whether windows may fire: without watermarks, those of event time wait for an end that topics lack."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    endless = any(name.startswith(("FlinkKafkaConsumer", "KafkaSource")) for name in names)
+    return not endless or bool(names & WATERMARKS) or any("ProcessingTime" in name for name in names)
+
+
+def _of_windows(node: ast.stmt) -> Iterator[ast.AST]:
+    """Yield a class of functions for windows, and what it contains."""
+    bases = node.bases if isinstance(node, ast.ClassDef) else []
+    if any(ast.unparse(base).partition("[")[0].endswith("WindowFunction") for base in bases):
+        yield from ast.walk(node)
 
 
 def _walk_certain(body: list[ast.stmt]) -> Iterator[ast.AST]:
