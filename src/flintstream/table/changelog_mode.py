@@ -46,6 +46,11 @@ class ChangelogMode:
         """Whether updates come without the old row."""
         return RowKind.UPDATE_AFTER in self._kinds and RowKind.UPDATE_BEFORE not in self._kinds
 
+    @property
+    def _inserts_only(self) -> bool:
+        """Whether rows are only added."""
+        return self._kinds == {RowKind.INSERT}
+
     def __eq__(self, other: object) -> bool:
         """Return whether the kinds are the same."""
         return isinstance(other, ChangelogMode) and self._kinds == other._kinds

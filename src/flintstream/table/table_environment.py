@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common.configuration import Configuration
 from flintstream.common.typeinfo import RowTypeInfo, TupleTypeInfo, Types
-from flintstream.common.types import RowKind, _make_row
+from flintstream.common.types import _make_row
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream._streams.steps import rows_with_keys, transformation_of
 from flintstream.table._catalog.catalog import CatalogManager
@@ -24,6 +24,7 @@ from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._session.elements import row_of_element, table_of_elements
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert
+from flintstream.table._session.targets import as_declared, first, in_mode, rename, retraction
 from flintstream.table._sql.answers import DONE, Answer
 from flintstream.table._sql.statements import InsertSet, planned_query
 from flintstream.table.environment_settings import EnvironmentSettings
@@ -38,7 +39,6 @@ from flintstream.table.table_result import TableResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.common.types import Row
     from flintstream.datastream import DataStream
     from flintstream.table._logical.nodes import Node
     from flintstream.table.changelog_mode import ChangelogMode
@@ -283,7 +283,7 @@ class StreamTableEnvironment(TableEnvironment):
 
     Tables of streams, and streams of tables:
 
-    >>> from flintstream.common import Row
+    >>> from flintstream.common import Row, RowKind
     >>> words = env.from_collection([("to", 1), ("be", 2)], Types.TUPLE([Types.STRING(), Types.INT()]))
     >>> table = t_env.from_data_stream(words).alias("word", "n")
     >>> rows = t_env.to_append_stream(table, Types.ROW([Types.STRING(), Types.INT()]))
@@ -356,38 +356,34 @@ class StreamTableEnvironment(TableEnvironment):
         if isinstance(type_info, TupleTypeInfo):
             return stream.map(tuple, type_info)
         if isinstance(type_info, RowTypeInfo):
-            return stream.map(partial(_rename, tuple(type_info.get_field_names())), type_info)
-        return stream.map(_first, type_info)
+            return stream.map(partial(rename, tuple(type_info.get_field_names())), type_info)
+        return stream.map(first, type_info)
 
-    def to_changelog_stream(self, table: Table) -> DataStream:
-        """Return the rows of a table with their kinds of changes."""
-        return self._type(table._node)
+    def to_changelog_stream(
+        self, table: Table, target_schema: Schema | None = None, changelog_mode: ChangelogMode | None = None
+    ) -> DataStream:
+        """Return the rows of a table with their kinds of changes, in the columns of a schema, by position.
+
+        The mode says which kinds there are, and counts together with a schema, as in PyFlink.
+
+        Raises:
+            SqlError: The table does not fit the schema, or has changes that the mode does not have.
+        """
+        if target_schema is None:
+            return self._type(table._node)
+        node, kept = as_declared(table._node, target_schema._declare(), self._session.zone, changelog_mode)
+        return in_mode(self._type(node), node, kept, changelog_mode)
 
     def to_retract_stream(self, table: Table, type_info: Any) -> DataStream:
         """Return pairs: whether a row is added, and the row."""
         names = tuple(type_info.get_field_names()) if isinstance(type_info, RowTypeInfo) else ()
         pairs = Types.TUPLE([Types.BOOLEAN(), type_info])
-        return self._type(table._node).map(partial(_retraction, names), pairs)
+        return self._type(table._node).map(partial(retraction, names), pairs)
 
     def _type(self, node: Node) -> DataStream:
         stream = self._executor.stream_of(node, timed=True)
         transformation_of(stream).output_type = t.to_type_info(row_type(node.columns))
         return stream
-
-
-def _first(row: Row) -> object:
-    return row[0]
-
-
-def _rename(names: tuple[str, ...], row: Row) -> Row:
-    renamed = _make_row(names, list(row))
-    renamed.set_row_kind(row.get_row_kind())
-    return renamed
-
-
-def _retraction(names: tuple[str, ...], row: Row) -> tuple[bool, Row]:
-    added = row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}
-    return added, _rename(names, row) if names else row
 
 
 def _in_mode(env: StreamExecutionEnvironment, settings: EnvironmentSettings) -> StreamExecutionEnvironment:

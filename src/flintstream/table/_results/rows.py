@@ -91,8 +91,8 @@ def _converter(kind: t.DataType, zone: str) -> Converter | None:
         inner = _converter(kind.element_type, zone)
         return None if inner is None else partial(_of_array, inner)
     if isinstance(kind, t.MapType):
-        inner = _converter(kind.value_type, zone)
-        return None if inner is None else partial(_of_map, inner)
+        of_key, of_value = _converter(kind.key_type, zone), _converter(kind.value_type, zone)
+        return partial(_of_map, of_key or _same, of_value or _same) if of_key or of_value else None
     return None
 
 
@@ -109,8 +109,14 @@ def _of_array(inner: Converter, values: list[object] | None) -> list[object] | N
     return None if values is None else list(map(inner, values))
 
 
-def _of_map(inner: Converter, pairs: Mapping[object, object] | None) -> dict[object, object] | None:
-    return None if pairs is None else {key: inner(value) for key, value in pairs.items()}
+def _same(value: object) -> object:
+    return value
+
+
+def _of_map(
+    of_key: Converter, of_value: Converter, pairs: Mapping[object, object] | None
+) -> dict[object, object] | None:
+    return None if pairs is None else {of_key(key): of_value(value) for key, value in pairs.items()}
 
 
 def _of_row(fields: Sequence[tuple[str, t.DataType]], zone: str) -> Converter:

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 from pyflink.common import Row, RowKind, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
-from pyflink.table import DataTypes, Schema, TableDescriptor
+from pyflink.datastream import ProcessFunction
+from pyflink.table import ChangelogMode, DataTypes, Schema, TableDescriptor
 from pyflink.table.expressions import call, col, concat, if_then_else, lit, row
 from pyflink.table.udf import udaf, udf, udtf
 from tests.table.conformance.registry import BOTH, program
@@ -588,8 +589,6 @@ def a_tumbling_group_window_of_the_table_api(env, t_env):
 
 @program(2)
 def rowtime_survives_the_way_through_a_table(env, t_env):
-    from pyflink.datastream import ProcessFunction
-
     class Timestamps(ProcessFunction):
         def process_element(self, value, ctx):
             yield f"{value[0]} {ctx.timestamp()}"
@@ -634,3 +633,133 @@ def inserting_what_has_no_type(env, t_env):
     statements.attach_as_datastream()
     env.execute()
     return ["done"]
+
+
+def grouped(env, t_env):
+    t_env.create_temporary_view("input", rows(env))
+    return t_env.sql_query("SELECT name, SUM(score) AS total FROM input GROUP BY name")
+
+
+def target(*columns, key=None):
+    builder = Schema.new_builder()
+    for name, kind in columns:
+        builder = builder.column(name, kind)
+    return (builder.primary_key(key) if key else builder).build()
+
+
+@program(3, modes=BOTH, order="folded")
+def to_changelog_stream_of_all_kinds(env, t_env):
+    schema = target(("name", "STRING"), ("total", "BIGINT"))
+    return t_env.to_changelog_stream(grouped(env, t_env), schema, ChangelogMode.all())
+
+
+@program(3)
+def to_changelog_stream_with_another_type(env, t_env):
+    schema = target(("name", "STRING"), ("score", "BIGINT"))
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), schema)
+
+
+@program(3)
+def to_changelog_stream_with_columns_in_another_order(env, t_env):
+    schema = target(("score", "DOUBLE"), ("name", "STRING"))
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), schema)
+
+
+@program(3)
+def to_changelog_stream_with_other_names(env, t_env):
+    schema = target(("a", "STRING"), ("b", "DECIMAL(10, 2)"))
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), schema, ChangelogMode.insert_only())
+
+
+@program(3)
+def to_changelog_stream_of_a_schema_without_columns(env, t_env):
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), Schema.new_builder().build())
+
+
+@program(3)
+def to_changelog_stream_with_a_mode_alone(env, t_env):
+    return t_env.to_changelog_stream(grouped(env, t_env), changelog_mode=ChangelogMode.insert_only())
+
+
+@program(3)
+def to_changelog_stream_with_a_computed_column(env, t_env):
+    schema = Schema.new_builder().column("name", "STRING").column("score", "INT").column_by_expression("x", "score")
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), schema.build())
+
+
+@program(3, modes=BOTH, order="folded")
+def to_changelog_stream_of_upserts(env, t_env):
+    schema = target(("name", DataTypes.STRING().not_null()), ("total", "INT"), key="name")
+    return t_env.to_changelog_stream(grouped(env, t_env), schema, ChangelogMode.upsert())
+
+
+@program(3)
+def to_changelog_stream_of_upserts_without_a_key(env, t_env):
+    schema = target(("name", "STRING"), ("total", "INT"))
+    return t_env.to_changelog_stream(grouped(env, t_env), schema, ChangelogMode.upsert())
+
+
+@program(3)
+def to_changelog_stream_of_updates_as_insertions(env, t_env):
+    schema = target(("name", "STRING"), ("total", "INT"))
+    return t_env.to_changelog_stream(grouped(env, t_env), schema, ChangelogMode.insert_only())
+
+
+@program(3)
+def to_changelog_stream_of_too_few_columns(env, t_env):
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), target(("name", "STRING")))
+
+
+@program(3)
+def to_changelog_stream_of_types_that_do_not_fit(env, t_env):
+    return t_env.to_changelog_stream(t_env.from_data_stream(rows(env)), target(("name", "INT"), ("score", "INT")))
+
+
+@program(3)
+def to_changelog_stream_with_rowtime_as_metadata(env, t_env):
+    class Timestamps(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield f"{list(value)[:2]} {len(value)} {ctx.timestamp()}"
+
+    timed_schema = (
+        Schema.new_builder()
+        .column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)")
+        .watermark("rowtime", "SOURCE_WATERMARK()")
+        .build()
+    )
+    table = t_env.from_data_stream(timed(env), timed_schema)
+    derived = Schema.new_builder().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").build()
+    declared = (
+        Schema.new_builder()
+        .column("f0", "STRING")
+        .column("f1", "BIGINT")
+        .column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)")
+        .build()
+    )
+    return [
+        t_env.to_changelog_stream(table, schema).process(Timestamps(), Types.STRING()) for schema in (derived, declared)
+    ]
+
+
+@program(3)
+def rows_within_arrays_and_maps(env, t_env):
+    values = "SELECT ARRAY[ROW(1)] AS a, MAP['k', ROW(1, 'x')] AS m, ARRAY[ARRAY[ROW(1)]] AS aa, ROW(ROW(1), ARRAY[ROW(2)]) AS r"
+    return t_env.sql_query(values)
+
+
+@program(3)
+def named_rows_within_arrays_and_maps(env, t_env):
+    inner = "ROW<x INT>"
+    query = (
+        f"SELECT CAST(ARRAY[ROW(1)] AS ARRAY<{inner}>) AS a, CAST(MAP['k', ROW(1)] AS MAP<STRING, {inner}>) AS m, "
+        f"CAST(ARRAY[ARRAY[ROW(1)]] AS ARRAY<ARRAY<{inner}>>) AS aa, CAST(ROW(ARRAY[ROW(2)]) AS ROW<y ARRAY<{inner}>>) AS r"
+    )
+    texts = [repr(list(row)) for row in t_env.sql_query(query).execute().collect()]
+    return [t_env.sql_query(query), *texts]
+
+
+@program(3)
+def rows_as_keys_of_maps(env, t_env):
+    query = "SELECT CAST(MAP[ROW(1), 2] AS MAP<ROW<x INT>, INT>) AS m"
+    texts = [repr(list(row)) for row in t_env.sql_query(query).execute().collect()]
+    return [t_env.sql_query(query), *texts]
