@@ -57,8 +57,8 @@ def _windows_fire(tree: ast.Module) -> bool:
     """Tell whether windows may fire: without watermarks, those of event time wait for an end that topics lack."""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    endless = any(name.startswith(("FlinkKafkaConsumer", "KafkaSource")) for name in names)
-    return not endless or bool(names & WATERMARKS) or any("ProcessingTime" in name for name in names)
+    unbounded = any(name.startswith(("FlinkKafkaConsumer", "KafkaSource")) for name in names)
+    return not unbounded or bool(names & WATERMARKS) or any("ProcessingTime" in name for name in names)
 
 
 def _of_windows(node: ast.stmt) -> Iterator[ast.AST]:
