@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+PARTS = ("CUME_DIST", "NTILE", "PERCENT_RANK")
+"""Functions of the position of a row among all rows of its partition."""
 MOVED = ("LAG", "LEAD")
 FULL_NAMES = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}
 
@@ -223,14 +225,16 @@ def _position(
     call: s.Over, scope: Scope, position: Callable[[s.Syntax], int], *, batch: bool
 ) -> tuple[Position, t.DataType]:
     function = call.function
-    if not isinstance(function, s.Apply) or function.function.upper() not in (*NUMBERS, *MOVED):
-        known = ", ".join((*NUMBERS, *MOVED, *AGGREGATES))
+    if not isinstance(function, s.Apply) or function.function.upper() not in (*NUMBERS, *PARTS, *MOVED):
+        known = ", ".join((*NUMBERS, *PARTS, *MOVED, *AGGREGATES))
         raise SqlError(f"OVER{at(call.place)} needs one of {known}")
     name = function.function.upper()
     if name in NUMBERS:
         if name != "ROW_NUMBER" and not batch:
             raise unsupported(f"{name}() on a stream", call.place, "use ROW_NUMBER()")
         return Position(name), t.BigIntType(False)
+    if name in PARTS:
+        return _part(call, function, scope, batch=batch)
     if name == "LEAD" and not batch:
         raise unsupported("LEAD() on a stream", call.place, "use LAG() in the opposite order")
     argument, *more = function.arguments
@@ -242,6 +246,23 @@ def _position(
     offset, default = [*literals, *[1, None][len(literals) :]][:2]
     nullable = default is None or any(value.nullable for value in values[1:])
     return Position(name, position(argument), int(offset), default), with_null(kind, nullable or is_nullable(kind))
+
+
+def _part(call: s.Over, function: s.Apply, scope: Scope, *, batch: bool) -> tuple[Position, t.DataType]:
+    """Return a function of the position among all rows of a partition, which only a bounded table has."""
+    name, place = function.function.upper(), call.place
+    if not batch:
+        raise unsupported(f"{name}() on a stream", place, "run it in BATCH mode")
+    if len(function.arguments) != (name == "NTILE"):
+        raise SqlError(f"{name}{at(place)} takes {'one argument' if name == 'NTILE' else 'no arguments'}")
+    if name != "NTILE":
+        if not call.order:
+            raise SqlError(f"{name}{at(place)} needs ORDER BY")
+        return Position(name), t.DoubleType(False)
+    count = resolve(function.arguments[0], scope)
+    if not isinstance(count, Const) or not isinstance(count.value, int) or count.value < 1:
+        raise SqlError(f"NTILE{at(place)} needs a positive whole number as a literal")
+    return Position(name, offset=count.value), t.BigIntType(False)
 
 
 def _frame(call: s.Over, ordered: bool, *, batch: bool) -> Frame:

@@ -43,7 +43,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Position:
-    """A function of the position of a row: ROW_NUMBER, RANK, DENSE_RANK, LAG or LEAD."""
+    """A function of the position of a row, such as ROW_NUMBER, NTILE or LAG."""
 
     name: str
     argument: int = 0
@@ -237,7 +237,8 @@ class OverBatch(Over):
                 self.remove(rows[low], aggregates)
                 low += 1
             positions = [
-                self.position(position, rows, i, bisect_left(keys, keys[i]) + 1, dense) for position in self.positions
+                self.position(position, rows, i, (bisect_left(keys, keys[i]) + 1, bisect_right(keys, keys[i])), dense)
+                for position in self.positions
             ]
             yield self.append_results(row, self.result(aggregates), positions)
 
@@ -265,12 +266,19 @@ class OverBatch(Over):
         first = 0 if before is None else bisect_left(distances, distances[i] - before)
         return first, count if after is None else bisect_right(distances, distances[i] + after)
 
-    def position(self, function: Position, rows: list[Row], i: int, rank: int, dense: int) -> object:
-        """Return the value of a function of the position."""
+    def position(self, function: Position, rows: list[Row], i: int, peers: tuple[int, int], dense: int) -> object:
+        """Return the value of a function of the position; rows with the same order are peers, first and last from 1."""
         if function.name in {"LAG", "LEAD"}:
             other = i - function.offset if function.name == "LAG" else i + function.offset
             return rows[other][function.argument] if 0 <= other < len(rows) else function.default
-        return {"ROW_NUMBER": i + 1, "RANK": rank, "DENSE_RANK": dense}[function.name]
+        (rank, last), count = peers, len(rows)
+        if function.name == "NTILE":
+            size, larger = divmod(count, function.offset)
+            end = larger * (size + 1)
+            return i // (size + 1) + 1 if i < end else larger + (i - end) // size + 1
+        if function.name == "PERCENT_RANK":
+            return (rank - 1) / (count - 1) if count > 1 else 0.0
+        return {"ROW_NUMBER": i + 1, "RANK": rank, "DENSE_RANK": dense, "CUME_DIST": last / count}[function.name]
 
 
 def _number(value: Any) -> Any:

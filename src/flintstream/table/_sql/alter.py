@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from flintstream.table._sql.dialect import Tokens
 
 
-def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable] | None:
-    """Read what follows ``ALTER``. Return a table's path and what it becomes; None if only a name has changed.
+def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], DeclaredTable | View] | None:
+    """Read what follows ``ALTER``. Return a path and what it becomes; None if only a name has changed.
+
+    A view gets the query at the cursor.
 
     Raises:
         SqlError: There is no such table or column, or the change is not possible.
@@ -26,7 +28,8 @@ def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], Dec
     kind = tokens.peek()
     if not tokens.take("TABLE") and not tokens.take("VIEW"):
         raise unsupported(f"ALTER {kind}", tokens.place(), "drop it, and create it again")
-    lenient, place, name = tokens.take("IF", "EXISTS"), tokens.place(), tokens.path()
+    lenient = kind == "TABLE" and tokens.take("IF", "EXISTS")
+    place, name = tokens.place(), tokens.path()
     path = catalog.path(name)
     if lenient and catalog.get(path) is None:
         tokens.rest()
@@ -34,13 +37,16 @@ def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], Dec
     found = catalog.find(name, place)
     if isinstance(found, View) != (kind == "VIEW"):
         raise SqlError(f"ALTER {kind} at {place}: '{'.'.join(name)}' is a {'view' if kind == 'TABLE' else 'table'}")
+    if isinstance(found, View) and path in catalog.temporary:
+        raise SqlError(f"ALTER VIEW at {place}: view '{'.'.join(path)}' is a temporary view, which cannot change")
     if tokens.take("RENAME", "TO"):
         new = catalog.path(tokens.path())
         expect_end(tokens)
         catalog.rename(path, new)
         return None
     if isinstance(found, View):
-        raise unsupported(f"ALTER VIEW ... {tokens.peek()}", tokens.place(), "drop the view, and create it again")
+        tokens.expect("AS")
+        return path, found
     made = _change_table(found, tokens)
     expect_end(tokens)
     return path, made

@@ -9,7 +9,8 @@ from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.table._catalog.catalog import CatalogError
 from flintstream.table._catalog.columns import quote_name, quote_text
-from flintstream.table._catalog.declared import View
+from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.store import Store
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.expr import Column
@@ -139,6 +140,31 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
     found = _like(names(), tokens)
     expect_end(tokens)
     return texts(head, found)
+
+
+def show_partitions(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    """Return the partitions that the program has added to a table in its catalog.
+
+    Raises:
+        SqlError: It is a view, or has no partitions.
+    """
+    place, name = tokens.place(), tokens.path()
+    table, path = catalog.find(name, place), catalog.path(name)
+    wanted: dict[str, str] = {}
+    if tokens.take("PARTITION"):
+        tokens.expect("(")
+        while not wanted or tokens.take(","):
+            key = tokens.name()
+            tokens.expect("=")
+            wanted[key] = tokens.next()
+        tokens.expect(")")
+    expect_end(tokens)
+    if not isinstance(table, DeclaredTable) or not table.partitions:
+        raise SqlError(f"SHOW PARTITIONS{at(place)}: Table {'.'.join(path)} is not partitioned")
+    own = ObjectPath(*path[1:])
+    added = [spec.get_partition_spec() for of, spec in catalog.find_catalog(path[0]).partitions if of == own]
+    found = [spec for spec in added if wanted.items() <= spec.items()]
+    return texts("partition name", ["/".join(f"{key}={spec[key]}" for key in table.partitions) for spec in found])
 
 
 def _like(names: list[str], tokens: Tokens) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flintstream.table._catalog.declared import Declared, DeclaredTable
@@ -10,32 +11,55 @@ from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import parsed_expression
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._types.reader import read_type
+from flintstream.table._types.rules import implicit, is_nullable, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from flintstream.table._catalog.declared import View
     from flintstream.table._errors import Place
+    from flintstream.table._expressions.expr import Column
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._sql.dialect import Tokens
     from flintstream.table._syntax.scalar import Syntax
 
 
+@dataclass(frozen=True)
+class Created:
+    """What ``CREATE TABLE`` declares."""
+
+    name: tuple[str, ...]
+    table: DeclaredTable
+    lenient: bool
+    """Whether the table may exist already."""
+    rows: Node | None = None
+    """Those of the query after AS."""
+    by_name: bool = False
+    """Whether the columns of the query are found by their names, because the statement declares some."""
+
+
 def create_table(
-    tokens: Tokens, find: Callable[[tuple[str, ...], Place], DeclaredTable | View]
-) -> tuple[tuple[str, ...], DeclaredTable, bool]:
-    """Read what follows ``CREATE TABLE``: the name, the table, and whether it may exist.
+    tokens: Tokens,
+    find: Callable[[tuple[str, ...], Place], DeclaredTable | View],
+    query: Callable[[Tokens], Node],
+) -> Created:
+    """Read what follows ``CREATE TABLE``.
 
     Args:
         tokens: The statement.
         find: Returns the table of a name, for ``LIKE``.
+        query: Plans the query at the cursor, for ``AS``.
 
     Raises:
         SqlError: It is not a table.
     """
     lenient = tokens.take("IF", "NOT", "EXISTS")
     name = tokens.path()
+    order: tuple[str, ...] = ()
     body = Body(tokens)
-    if tokens.take("("):
+    if tokens.peek() == "(" and tokens.peek(2) in {",", ")"}:
+        order = names_in_parentheses(tokens)
+    elif tokens.take("("):
         body.read()
     comment = tokens.text() if tokens.take("COMMENT") else None
     if tokens.peek() == "DISTRIBUTED":
@@ -44,13 +68,17 @@ def create_table(
     if tokens.take("PARTITIONED", "BY"):
         partitions = names_in_parentheses(tokens)
     options = options_of(tokens) if tokens.take("WITH") else {}
-    if tokens.peek() == "AS":
-        raise unsupported("CREATE TABLE ... AS", tokens.place(), "create the table, then INSERT INTO it")
     table = DeclaredTable(
         tuple(body.columns), options, body.watermark, body.key, partitions, comment, body.watermark_text
     )
+    rows = None
     if tokens.take("LIKE"):
         table = _like(tokens, table, find)
+    elif tokens.take("AS"):
+        rows = query(tokens)
+        table = replace(table, columns=_with_columns(table, order, rows.columns))
+    elif order:
+        raise SqlError(f"columns of '{name[-1]}' without types need a query: CREATE TABLE ... AS SELECT ...")
     expect_end(tokens)
     if not table.columns:
         raise SqlError(f"table '{name[-1]}' has no columns")
@@ -58,7 +86,30 @@ def create_table(
     for item in names:
         if names.count(item) > 1:
             raise SqlError(f"A column named '{item}' already exists in the table '{name[-1]}'")
-    return name, table, lenient
+    return Created(name, table, lenient, rows, bool(order or body.columns))
+
+
+def _with_columns(table: DeclaredTable, order: Sequence[str], rows: Sequence[Column]) -> tuple[Declared, ...]:
+    """Return the columns that only a table has, then those of a query, in an order or with declared types.
+
+    Raises:
+        SqlError: A declared column cannot take the values of the query, or needs values that it does not have.
+    """
+    types, own = {column.name: column.type for column in rows}, {column.name: column for column in table.columns}
+    if order:
+        if sorted(order) != sorted(types):
+            raise SqlError(f"the columns ({', '.join(order)}) are not those of the query: ({', '.join(types)})")
+        return tuple(Declared(name, types[name]) for name in order)
+    for column in table.columns:
+        kind, given = column.type, types.get(column.name)
+        if given is not None and (kind is None or column.virtual):
+            raise SqlError(f"A column named '{column.name}' already exists in the query: it cannot be computed")
+        if given is not None and kind is not None and not implicit(given, kind):
+            raise SqlError(f"column '{column.name}' is {sql_name(kind)}, but the query has {sql_name(given)}")
+        if given is None and kind is not None and not column.virtual and not is_nullable(kind):
+            raise SqlError(f"Column '{column.name}' has no default value and does not allow NULLs")
+    first = tuple(column for column in table.columns if column.name not in types)
+    return first + tuple(own.get(column.name) or Declared(column.name, column.type) for column in rows)
 
 
 _FEATURES = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._catalog.declared import Declared, DeclaredTable
+    from flintstream.table._catalog.declared import Declared, DeclaredTable, View
     from flintstream.table._expressions.expr import Column
 
 _LONG = (
@@ -45,6 +45,21 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
     options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
     return "\n".join([*lines, "WITH (", _indent(options), ")", ""])
+
+
+def show_create_view(path: Sequence[str], view: View, columns: Sequence[Column], *, temporary: bool) -> str:
+    """Return the text of ``CREATE VIEW``, with the query as it was written.
+
+    Args:
+        path: The full name.
+        view: The declaration.
+        columns: Its columns.
+        temporary: Whether it is not in a catalog.
+    """
+    kind = "TEMPORARY VIEW" if temporary else "VIEW"
+    comment = f"COMMENT {_text(view.comment)}\n" if view.comment else ""
+    names = _indent(f"`{column.name}`" for column in columns)
+    return f"CREATE {kind} {'.'.join(f'`{item}`' for item in path)} (\n{names}\n)\n{comment}AS {view.text}\n"
 
 
 def _column(declared: Declared, kind: DataType) -> str:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.options.tables import DIALECT
-from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, at, nearest, unsupported
-from flintstream.table._expressions.casts import cast
-from flintstream.table._expressions.expr import Column, Const, Ref
+from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.pattern_helpers import like
-from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.nodes import explain_lines
-from flintstream.table._logical.planned import PlannedQuery
-from flintstream.table._plan.build import calc, rename
-from flintstream.table._session.inserts import CONFLICTS, Insert
+from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.alter import alter
 from flintstream.table._sql.answers import DONE, Answer
 from flintstream.table._sql.catalogs import (
@@ -30,25 +25,22 @@ from flintstream.table._sql.catalogs import (
     describe_catalog,
     load_module,
     show,
+    show_partitions,
     unload_module,
     use_modules,
 )
-from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
-from flintstream.table._sql.dialect import Parsed, Tokens
-from flintstream.table._sql.queries import read_query
-from flintstream.table._sql.show_create import show_create
-from flintstream.table._types.rules import is_nullable, sql_name, text_type
+from flintstream.table._sql.dialect import Tokens
+from flintstream.table._sql.inserts import QUERIES, plan_query, read_insert
+from flintstream.table._sql.show_create import show_create, show_create_view
+from flintstream.table._types.rules import is_nullable, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._session.inserts import ConflictStrategy
+    from flintstream.table._logical.planned import PlannedQuery
     from flintstream.table._session.session import Session
-
-_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 
 _PLANNED = {
     "ANALYZE": "plans do not depend on statistics",
@@ -77,59 +69,9 @@ def planned_query(session: Session, sql: str) -> PlannedQuery:
         SqlError: It is not a query, or a wrong one.
     """
     tokens = Tokens(sql)
-    if tokens.peek() not in _QUERIES:
+    if tokens.peek() not in QUERIES:
         raise SqlError(f"sql_query() needs a query, but got {tokens.peek()}: use execute_sql() for other statements")
-    return _plan_query(session, tokens)
-
-
-def _planner(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> Callable[[], Node]:
-    """Return what plans the query at the cursor, perhaps with other names for its columns.
-
-    Names of tables mean what they mean now, whatever the current database is later.
-    """
-    refuse_words(tokens)
-    syntax = read_query(Parsed(tokens.sql, tokens.rest()), session.catalog.functions)
-
-    catalog = session.catalog
-    place = catalog.catalog, catalog.database
-
-    def plan() -> Node:
-        here = catalog.catalog, catalog.database
-        catalog.catalog, catalog.database = place
-        try:
-            node = QueryPlanner(session.settings, session.scope(()), session.table).plan(syntax)
-        finally:
-            catalog.catalog, catalog.database = here
-        return rename(node, list(columns)) if columns else node
-
-    return plan
-
-
-def _plan_query(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> PlannedQuery:
-    plan = _planner(session, tokens, columns)
-    return PlannedQuery(plan(), session.settings, lambda: session.settings, plan)
-
-
-def _query(session: Session, tokens: Tokens) -> Node:
-    return _planner(session, tokens)()
-
-
-def _conflict(tokens: Tokens) -> ConflictStrategy | None:
-    """Cut ``ON CONFLICT DO ...`` off the end of a statement, and return what it does."""
-    words = [str(token.text).upper() for token in tokens.all]
-    start = next((i for i in range(tokens.position, len(words)) if words[i : i + 2] == ["ON", "CONFLICT"]), -1)
-    if start < 0:
-        return None
-    clause = copy(tokens)
-    clause.position = start + 2
-    clause.expect("DO")
-    place, word = clause.place(), clause.next().upper()
-    known = CONFLICTS.get(word)
-    if known is None:
-        raise SqlError(f"ON CONFLICT DO {word}{at(place)}: use DO {', DO '.join(CONFLICTS)}")
-    expect_end(clause)
-    tokens.all = tokens.all[:start]
-    return known
+    return plan_query(session, tokens)
 
 
 class Statements:
@@ -149,8 +91,8 @@ class Statements:
         word = tokens.peek()
         if self.session.settings.value(DIALECT) == "hive":
             raise unsupported("the dialect of Hive", None, "set table.sql-dialect to default")
-        if word in _QUERIES:
-            return _query(self.session, tokens)
+        if word in QUERIES:
+            return plan_query(self.session, tokens).node()
         method = getattr(self, f"_{word.lower()}", None)
         if method is None and word in _PLANNED:
             raise unsupported(word, tokens.place(), _PLANNED[word])
@@ -168,7 +110,7 @@ class Statements:
         while not tokens.take("END"):
             one = tokens.statement()
             one.expect("INSERT")
-            inserts.append(self._insert(one))
+            inserts.append(read_insert(self.session, one))
         expect_end(tokens)
         if not inserts:
             raise SqlError("a statement set needs an INSERT")
@@ -179,29 +121,36 @@ class Statements:
             alter_database(self.session.catalog, tokens)
             return DONE
         made = alter(self.session.catalog, tokens)
-        if made is not None:
-            path, table = made
-            self.session.columns_of(path[-1], table)
-            self.session.catalog.put(path, table)
+        if made is None:
+            return DONE
+        path, changed = made
+        if isinstance(changed, View):
+            node, text = self._view_of(tokens)
+            changed = replace(changed, node=node, text=text)
+        else:
+            self.session.columns_of(path[-1], changed)
+        self.session.catalog.put(path, changed)
         return DONE
 
-    def _create(self, tokens: Tokens) -> Answer:
-        replace = tokens.take("OR", "REPLACE")
+    def _view_of(self, tokens: Tokens, columns: Sequence[str] = ()) -> tuple[PlannedQuery, str]:
+        """Return the plan of the query at the cursor, and its text."""
+        text = tokens.sql[tokens.all[tokens.position].start :] if not tokens.ended else ""
+        return plan_query(self.session, tokens, columns), text.rstrip().rstrip(";")
+
+    def _create(self, tokens: Tokens) -> Answer | Insert:
+        replaces = tokens.take("OR", "REPLACE")
         temporary = tokens.take("TEMPORARY")
         catalog = self.session.catalog
         if tokens.take("TABLE"):
-            name, table, lenient = create_table(tokens, catalog.find)
-            self.session.columns_of(name[-1], table)
-            catalog.add(name, table, replace=replace, lenient=lenient, temporary=temporary)
-        elif tokens.take("VIEW"):
+            return self._create_table(tokens, replaces=replaces, temporary=temporary)
+        if tokens.take("VIEW"):
             lenient = tokens.take("IF", "NOT", "EXISTS")
             name = tokens.path()
             columns = names_in_parentheses(tokens) if tokens.peek() == "(" else ()
             comment = tokens.text() if tokens.take("COMMENT") else None
             tokens.expect("AS")
-            planned = _plan_query(self.session, tokens, columns)
-            view = View(planned, tokens.sql, comment)
-            catalog.add(name, view, replace=replace, lenient=lenient, temporary=temporary)
+            view = View(*self._view_of(tokens, columns), comment)
+            catalog.add(name, view, replace=replaces, lenient=lenient, temporary=temporary)
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
             tokens.take("SYSTEM")
             self._create_function(tokens)
@@ -213,6 +162,33 @@ class Statements:
             what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
             raise unsupported(what, tokens.place(), "use CREATE TABLE, VIEW, FUNCTION, DATABASE or CATALOG")
         return DONE
+
+    def _create_table(self, tokens: Tokens, *, replaces: bool, temporary: bool = False) -> Answer | Insert:
+        """Create a table. What ``AS`` inserts is a job of its own: if it fails, the table stays."""
+        catalog = self.session.catalog
+        made = create_table(tokens, catalog.find, lambda rest: plan_query(self.session, rest).node())
+        if temporary and made.rows is not None:
+            raise SqlError("CREATE TABLE AS SELECT syntax does not support to create temporary table yet")
+        self.session.columns_of(made.name[-1], made.table)
+        replaces = replaces and made.rows is not None  # without a query, Flink keeps what is there
+        catalog.add(made.name, made.table, replace=replaces, lenient=made.lenient, temporary=temporary)
+        if made.rows is None:
+            return DONE
+        names = tuple(column.name for column in made.rows.columns) if made.by_name else ()
+        return Insert(made.rows, made.name, names)
+
+    def _replace(self, tokens: Tokens) -> Answer | Insert:
+        tokens.expect("TABLE")
+        name = copy(tokens).path()
+        if not any(str(token.text).upper() == "AS" for token in tokens.all):
+            raise SqlError(f"REPLACE TABLE {'.'.join(name)} needs a query: REPLACE TABLE ... AS SELECT ...")
+        path = self.session.catalog.path(name)
+        if self.session.catalog.get(path) is None:
+            raise SqlError(
+                f"The table '{'.'.join(path)}' to be replaced doesn't exist: use CREATE TABLE ... AS, or CREATE OR "
+                "REPLACE TABLE ... AS"
+            )
+        return self._create_table(tokens, replaces=True)
 
     def _create_function(self, tokens: Tokens) -> None:
         from flintstream.table.udf import function_at
@@ -253,52 +229,7 @@ class Statements:
         return DONE
 
     def _insert(self, tokens: Tokens) -> Insert:
-        if tokens.peek() == "OVERWRITE":
-            raise unsupported("INSERT OVERWRITE", tokens.place(), "remove the files first")
-        tokens.expect("INTO")
-        place, name = tokens.place(), tokens.path()
-        self.session.catalog.find(name, place)
-        if any(hint.options for hint in tokens.hints()):
-            raise unsupported("the hint OPTIONS of INSERT", place, "write the options into CREATE TABLE")
-        fixed = self._partition(tokens, name) if tokens.take("PARTITION") else {}
-        columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in _QUERIES else ()
-        twice = next((column for column in columns if columns.count(column) > 1), None)
-        if twice is not None:
-            raise SqlError(f"INSERT INTO {'.'.join(name)}{at(place)} names column '{twice}' twice")
-        conflict = _conflict(tokens)
-        node = _query(self.session, tokens)
-        if not fixed:
-            return Insert(node, name, columns, conflict)
-        table = self.session.catalog.find(name, place)
-        kept = (
-            [sink_column.name for sink_column in self.session.sink_columns(table)]
-            if isinstance(table, DeclaredTable)
-            else []
-        )
-        others = columns or tuple(item for item in kept if item not in fixed)
-        items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)]
-        items += [Item(key, value) for key, value in fixed.items()]
-        return Insert(calc(node, items), name, (*others, *fixed), conflict)
-
-    def _partition(self, tokens: Tokens, name: tuple[str, ...]) -> dict[str, Expr]:
-        """Read ``(day = '2020-01-31', hour = 7)``: the columns that have one value for all rows."""
-        table = self.session.catalog.find(name)
-        types = {column.name: column.type for column in table.columns} if isinstance(table, DeclaredTable) else {}
-        found: dict[str, Expr] = {}
-        tokens.expect("(")
-        while not found or tokens.take(","):
-            place, key = tokens.place(), tokens.name()
-            kind = types.get(key)
-            if kind is None or not isinstance(table, DeclaredTable) or key not in table.partitions:
-                raise SqlError(f"PARTITION{at(place)}: '{'.'.join(name)}' is not partitioned by '{key}'")
-            tokens.expect("=")
-            text = tokens.text() if tokens.peek()[:1] == "'" else tokens.next()
-            made = cast(Const(text_type(text), text), kind, self.session.zone)
-            if made is None:
-                raise SqlError(f"PARTITION{at(place)}: '{text}' is not a {sql_name(kind)}")
-            found[key] = made
-        tokens.expect(")")
-        return found
+        return read_insert(self.session, tokens)
 
     def _explain(self, tokens: Tokens) -> Answer:
         tokens.take("PLAN", "FOR")
@@ -312,20 +243,23 @@ class Statements:
     def run_rest(self, tokens: Tokens) -> Node | Insert | Answer:
         """Run the statement that begins at the cursor."""
         if tokens.take("INSERT"):
-            return self._insert(tokens)
-        return _query(self.session, tokens)
+            return read_insert(self.session, tokens)
+        return plan_query(self.session, tokens).node()
 
     def _describe(self, tokens: Tokens) -> Answer:
         if tokens.take("CATALOG"):
             return describe_catalog(self.session.catalog, tokens)
+        if tokens.peek(1):
+            tokens.take("EXTENDED")  # which adds nothing to what Flink says of a table
         place, name = tokens.place(), tokens.path()
         found = self.session.catalog.find(name, place)
         columns = self.session.describe(name, place)
         declared = {item.name: item for item in found.columns} if isinstance(found, DeclaredTable) else {}
         key = found.primary_key if isinstance(found, DeclaredTable) else ()
         rows: list[tuple[Any, ...]] = []
+        batch = self.session.settings.batch
         for column in columns:
-            kind = sql_name(column.type.nullable()) + (f" *{column.time}*" if column.time else "")
+            kind = sql_name(column.type.nullable()) + (f" *{column.time}*" if column.time and not batch else "")
             in_key = f"PRI({', '.join(key)})" if column.name in key else None
             extras = declared[column.name].extras if column.name in declared else None
             watermark = found.watermark_text if isinstance(found, DeclaredTable) and column.time == "ROWTIME" else None
@@ -341,8 +275,11 @@ class Statements:
     _desc = _describe
 
     def _show(self, tokens: Tokens) -> Answer:
-        if tokens.take("CREATE", "TABLE") or tokens.take("CREATE", "VIEW"):
-            return self._show_create(tokens)
+        for what in ("TABLE", "VIEW"):
+            if tokens.take("CREATE", what):
+                return self._show_create(tokens, what)
+        if tokens.take("PARTITIONS"):
+            return show_partitions(self.session.catalog, tokens)
         if tokens.take("COLUMNS"):
             return self._show_columns(tokens)
         return show(self.session.catalog, tokens)
@@ -358,12 +295,22 @@ class Statements:
         expect_end(tokens)
         return found
 
-    def _show_create(self, tokens: Tokens) -> Answer:
+    def _show_create(self, tokens: Tokens, what: str) -> Answer:
         place, name = tokens.place(), tokens.path()
-        found = self.session.catalog.find(name, place)
-        if not isinstance(found, DeclaredTable):
-            raise SqlError(f"SHOW CREATE TABLE{at(place)}: '{'.'.join(name)}' is a view")
-        text = show_create(self.session.catalog.path(name), found, self.session.describe(name, place))
+        expect_end(tokens)
+        catalog = self.session.catalog
+        found, path = catalog.find(name, place), catalog.path(name)
+        kind = "VIEW" if isinstance(found, View) else "TABLE"
+        if kind != what:
+            raise SqlError(
+                f"SHOW CREATE {what}{at(place)}: '{'.'.join(name)}' is a {kind.lower()}, use SHOW CREATE {kind}"
+            )
+        columns, temporary = self.session.describe(name, place), path in catalog.temporary
+        text = (
+            show_create_view(path, found, columns, temporary=temporary)
+            if isinstance(found, View)
+            else show_create(path, found, columns)
+        )
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
     def _load(self, tokens: Tokens) -> Answer:
