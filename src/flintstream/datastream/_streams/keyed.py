@@ -239,10 +239,10 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
         """Window the records of each key by count: every ``size``, or the last ``size`` after every ``slide``.
 
-        As in PyFlink, each record is a window if ``size`` is not positive, and there is no ``slide``.
+        As in PyFlink, each record is a window if ``size`` is negative, and there is no ``slide``.
         """
-        if slide == 0:
-            size = max(size, 1)
+        if slide == 0 and size < 0:
+            size = 1
         if size < 1 or slide < 0:
             raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")
         assigner: WindowAssigner[T_co, CountWindow] = (
