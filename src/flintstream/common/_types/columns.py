@@ -85,7 +85,11 @@ class NullType(AtomicType):
 
 
 class RawType(AtomicType):
-    """Any Python object: the type of a stream without a declared type."""
+    """Any Python object: the type of a stream without a declared type.
+
+    >>> RawType()
+    RawType(true)
+    """
 
 
 class NumericType(AtomicType):
@@ -244,8 +248,8 @@ class DateType(AtomicType):
     """Dates.
 
     >>> from flintstream.table import DataTypes
-    >>> DateType() == DataTypes.DATE()
-    True
+    >>> DateType() == DataTypes.DATE(), DateType().from_sql_type(1)
+    (True, datetime.date(1970, 1, 2))
     """
 
     EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()

@@ -116,6 +116,15 @@ class DataTypes:
     (TinyIntType(true), SmallIntType(true), FloatType(true), DoubleType(true), BooleanType(true))
     >>> DataTypes.BINARY(4), DataTypes.VARBINARY(8), DataTypes.BYTES() == DataTypes.VARBINARY(2147483647)
     (BinaryType(4, true), VarBinaryType(8, true), True)
+    >>> (
+    ...     DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3)),
+    ...     DataTypes.INTERVAL(DataTypes.YEAR(), DataTypes.MONTH()),
+    ... )
+    (DayTimeIntervalType(true), YearMonthIntervalType(true))
+    >>> DataTypes.INTERVAL(DataTypes.HOUR(), DataTypes.MINUTE()).resolution.name
+    'HOUR_TO_MINUTE'
+    >>> DataTypes.LIST_VIEW(DataTypes.INT()), DataTypes.MAP_VIEW(DataTypes.CHAR(2), DataTypes.INT())
+    (ListViewType(IntType(true)), MapViewType(CharType(2, true), IntType(true)))
     >>> DataTypes.DATE(), DataTypes.TIME(), DataTypes.TIMESTAMP(3), DataTypes.NULL()
     (DateType(true), TimeType(0, true), TimestampType(3, true), NullType(true))
     >>> DataTypes.TIMESTAMP_LTZ(3) == DataTypes.TIMESTAMP_WITH_LOCAL_TIME_ZONE(3)

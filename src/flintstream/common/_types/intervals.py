@@ -51,8 +51,8 @@ class YearMonthIntervalType(AtomicType):
     """Numbers of months.
 
     >>> from flintstream.table import DataTypes
-    >>> DataTypes.INTERVAL(DataTypes.YEAR(4)).precision
-    4
+    >>> DataTypes.INTERVAL(DataTypes.YEAR(4)).precision, DataTypes.INTERVAL(DataTypes.MONTH()).resolution.name
+    (4, 'MONTH')
     """
 
     class YearMonthResolution(Enum):
@@ -92,6 +92,8 @@ class DayTimeIntervalType(AtomicType):
     >>> kind = DataTypes.INTERVAL(DataTypes.DAY(3), DataTypes.SECOND(0))
     >>> kind.resolution.name, kind.day_precision, kind.fractional_precision
     ('DAY_TO_SECOND', 3, 0)
+    >>> kind.from_sql_type(1_500_000)
+    datetime.timedelta(seconds=1, microseconds=500000)
     """
 
     class DayTimeResolution(Enum):

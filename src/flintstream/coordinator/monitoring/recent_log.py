@@ -48,7 +48,7 @@ def _add(record: logging.LogRecord) -> None:
         {
             "at_ms": int(record.created * 1000),
             "level": record.levelname,
-            "logger": record.name,
+            "logger": record.name or "root",  # a record that was not made by a logger has no name
             "text": without_secrets(text)[:LONGEST_LINE],
         }
     )

@@ -180,7 +180,7 @@ class CsvSchemaBuilder:
     ... )
     >>> schema.dialect
     CsvDialect(delimiter=';', quote="'", escape='/', null_literal='-', array_delimiter=';', line_delimiter='|',
-    allow_comments=True)
+    allow_comments=True, trim_spaces=False)
     >>> schema.use_header, schema.strict_headers, schema.skip_first_data_row, schema.any_property_name
     (True, True, True, 'more')
     >>> CsvSchema.builder().add_string_column("city").disable_quote_char().disable_escape_char().build().dialect.quote

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
@@ -124,7 +125,8 @@ class SourceOperator(InputOperator):
         self.fetch = Fetch(size=1)
         self.pending: list[tuple[str, list[Any], list[int] | None]] = []
         """Batches read but not emitted before the epoch ended: split, values, timestamps."""
-        self.drained = False
+        self.readings: list[tuple[Any, Generator[Any, None, bool]]] = []
+        self.drained = self.closed = False
         self.reading = ""
         """The split whose records are being emitted."""
         self.watermarks: dict[str, int] = {}
@@ -159,10 +161,19 @@ class SourceOperator(InputOperator):
 
     def close(self) -> None:
         """Close the reader."""
+        self.closed = True
         try:
             self.reader.close()
         except BaseException as error:
             raise self._failure(error) from error
+
+    def release(self) -> None:
+        """Close the reader after a failure, whose error that of closing must not hide."""
+        with contextlib.suppress(Exception):
+            for _, reading in self.readings:
+                reading.close()
+            if not self.closed:
+                self.reader.close()
 
     def _failure(self, error: BaseException, record: str | None = None) -> OperatorFailure:
         return OperatorFailure(self.context.name, self.context.subtask, error, record)
@@ -197,7 +208,7 @@ class SourceOperator(InputOperator):
     def _read_splits(self, over: Callable[[], bool], most: int | None) -> Iterator[int]:
         started, idle_ms = time.monotonic(), self.epoch.idle_epoch_ms
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
-        readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
+        readings = self.readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
         turn = 0
         idle_round = True
         caught_up: set[str] = set()
@@ -307,12 +318,7 @@ class SourceOperator(InputOperator):
         return whole
 
     def _emit(
-        self,
-        name: str,
-        values: list[Any],
-        timestamps: list[int] | None,
-        over: Callable[[], bool],
-        most: int | None,
+        self, name: str, values: list[Any], timestamps: list[int] | None, over: Callable[[], bool], most: int | None
     ) -> Iterator[int]:
         """Emit a batch in blocks of the size that suits the downstream operators."""
         self.reading = name

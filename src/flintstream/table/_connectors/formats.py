@@ -182,13 +182,15 @@ class JsonDecoder(Decoder):
 
         def decode(message: bytes) -> tuple[Any, ...] | None:
             try:
-                found = loads(message)
+                found = loads(message) if message else None
+                if type(found) is not dict:
+                    found = _only_object(found, lenient=lenient or not message)
+                    if found is None:
+                        return None
                 if strict and not all(name in found for name in names):
                     missing = next(name for name in names if name not in found)
                     raise ValueError(f"Could not find field with name '{missing}'.")
                 if lenient:
-                    if type(found) is not dict:
-                        return None
                     return tuple([lenient_field(found, name, read) for name, read in parts])
                 get = found.get
                 return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
@@ -200,6 +202,17 @@ class JsonDecoder(Decoder):
                 ) from error
 
         return decode
+
+
+def _only_object(found: object, *, lenient: bool) -> dict[str, Any] | None:
+    """Return the object of an array that has one; None for an empty array, and for other values if ``lenient``."""
+    if isinstance(found, list) and len(found) < 2 and all(isinstance(item, dict) for item in found):
+        return found[0] if found else None
+    if isinstance(found, list) and found and all(isinstance(item, dict) for item in found):
+        raise NotImplementedError("a message of JSON with an array of several rows: write one object for each message")
+    if lenient:
+        return None
+    raise ValueError("it is not an object")
 
 
 def iso_times(options: Options, prefix: str) -> bool:

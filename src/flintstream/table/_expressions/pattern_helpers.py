@@ -154,7 +154,13 @@ def _compile(pattern: str) -> re.Pattern[str]:
     except re.error as error:
         if "look-behind" not in str(error):
             raise
+    try:
         return re.compile(with_fixed_length(pattern))
+    except re.error:
+        return _NEVER
+
+
+_NEVER = re.compile("(?!).")  # not the same object as any translated pattern
 
 
 @lru_cache(_KEPT)
@@ -165,7 +171,8 @@ def checked_regex(pattern: str) -> re.Pattern[str] | Linear:
         ValueError: It cannot be read.
     """
     try:
-        return linear(_compile(translate_pattern(pattern)))
+        compiled = _compile(translate_pattern(pattern))
+        return compiled if compiled is _NEVER else linear(compiled)
     except re.error as error:
         raise ValueError(f"the regular expression {pattern[:100]!r} cannot be read: {error}") from error
     except (OverflowError, RecursionError) as error:
@@ -210,11 +217,12 @@ def str_to_map(text: str, pairs: str = ",", between: str = "=") -> dict[str, str
 
 @lru_cache(_KEPT)
 def regex(pattern: str) -> re.Pattern[str] | Linear | None:
-    """Return a compiled pattern of Java's; None if it is none."""
+    """Return a compiled pattern of Java's; None if it is none, or looks behind in a way that Python cannot."""
     try:
-        return checked_regex(pattern)
+        found = checked_regex(pattern)
     except ValueError:
         return None
+    return None if found is _NEVER else found
 
 
 def regexp(text: str, pattern: str) -> bool:

@@ -259,7 +259,8 @@ class Statements:
         rows: list[tuple[Any, ...]] = []
         batch = self.session.settings.batch
         for column in columns:
-            kind = sql_name(column.type.nullable()) + (f" *{column.time}*" if column.time and not batch else "")
+            shown = column.time if column.time == "PROCTIME" or not batch else ""  # a batch has no watermarks
+            kind = sql_name(column.type.nullable()) + (f" *{shown}*" if shown else "")
             in_key = f"PRI({', '.join(key)})" if column.name in key else None
             extras = declared[column.name].extras if column.name in declared else None
             watermark = found.watermark_text if isinstance(found, DeclaredTable) and column.time == "ROWTIME" else None
