@@ -125,7 +125,7 @@ class SourceOperator(InputOperator):
         self.fetch = Fetch(size=1)
         self.pending: list[tuple[str, list[Any], list[int] | None]] = []
         """Batches read but not emitted before the epoch ended: split, values, timestamps."""
-        self.readings: list[tuple[Any, Generator[Any, None, bool]]] = []
+        self.readings: Sequence[tuple[object, Generator[object, None, bool]]] = ()
         self.drained = self.closed = False
         self.reading = ""
         """The split whose records are being emitted."""
@@ -208,7 +208,8 @@ class SourceOperator(InputOperator):
     def _read_splits(self, over: Callable[[], bool], most: int | None) -> Iterator[int]:
         started, idle_ms = time.monotonic(), self.epoch.idle_epoch_ms
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
-        readings = self.readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
+        readings = [(split, self.reader.read(split, self.fetch)) for split in self.splits]
+        self.readings = readings
         turn = 0
         idle_round = True
         caught_up: set[str] = set()

@@ -204,7 +204,7 @@ class JsonDecoder(Decoder):
         return decode
 
 
-def _only_object(found: object, *, lenient: bool) -> dict[str, Any] | None:
+def _only_object(found: object, *, lenient: bool) -> dict[str, object] | None:
     """Return the object of an array that has one; None for an empty array, and for other values if ``lenient``."""
     if isinstance(found, list) and len(found) < 2 and all(isinstance(item, dict) for item in found):
         return found[0] if found else None
