@@ -270,20 +270,22 @@ def _frame(call: s.Over, ordered: bool, *, batch: bool) -> Frame:
     if call.frame is None:
         return Frame(rows=False, before=None, after=0 if ordered else None)
     rows, low, high = call.frame
-    numeric = rows or batch  # without a time attribute, a frame by RANGE may be of numbers
-    return Frame(rows, _distance(low, call, numeric=numeric, sign=1), _distance(high, call, numeric=numeric, sign=-1))
+    return Frame(
+        rows,
+        _distance(low, call, rows=rows, batch=batch, sign=1),
+        _distance(high, call, rows=rows, batch=batch, sign=-1),
+    )
 
 
-def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, numeric: bool, sign: int) -> int | None:
+def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, rows: bool, batch: bool, sign: int) -> int | None:
     value, side = end
     while isinstance(value, s.Convert):
         value = value.argument
     if value is None:
         return 0 if side == "CURRENT ROW" else None
-    counted = call.frame is None or call.frame[0]
     if not isinstance(value, s.Value) or not isinstance(value.value, int):
         raise SqlError(f"the frame of OVER{at(call.place)} needs a literal or INTERVAL")
     interval = isinstance(value.type, IntervalType)
-    if interval if counted else not (interval or numeric):
+    if (interval and rows) or not (interval or rows or batch):  # in a batch, RANGE takes numbers as well
         raise SqlError(f"the frame of OVER{at(call.place)}: ROWS takes a number, RANGE an INTERVAL")
     return value.value * (sign if side == "PRECEDING" else -sign)

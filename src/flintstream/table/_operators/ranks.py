@@ -154,7 +154,7 @@ class FirstByRowtime(KeyedProcessFunction):
         if row is not None:
             yield (*row, self.rank)
             self.first.clear()
-            self.done.update(True)
+            self.done.update(1)
 
 
 class RankedInWindow(KeyedProcessFunction):
