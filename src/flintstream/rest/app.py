@@ -50,7 +50,9 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
                     _check_origin(request)
                 if request.method in {"POST", "PUT"}:
                     body = await _body(request)
-                address = f"{request.url.scheme}://{request.headers.get('host', '')}"
+                if not request.scope["query_string"].isascii():
+                    raise RefusedError(400, "the query of the address must be ASCII: percent-encode other characters")
+                address = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
                 asked = Request(dict(request.path_params), dict(request.query_params), body, address)
                 return reply(await run_in_threadpool(route.reply, asked), route.status)
             except RefusedError as error:
