@@ -31,6 +31,10 @@ TABLES = (
     "CREATE VIEW lists AS SELECT 1 AS id, ARRAY[1, 2] AS xs, MAP['a', 1] AS m",
 )
 _TVF = "SELECT window_start, COUNT(*) FROM TABLE({}) GROUP BY window_start, window_end"
+_MATCH = (
+    "SELECT * FROM orders MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.n AS n {} PATTERN ({}) "
+    "DEFINE B AS B.n > A.n)"
+)
 EXAMPLES: dict[str, dict[str, str]] = {
     "statements": {
         "CREATE TABLE": "CREATE TABLE t (a INT) WITH ('connector' = 'blackhole')",
@@ -89,7 +93,9 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "TABLESAMPLE": "SELECT id FROM orders TABLESAMPLE BERNOULLI (10)",
         "PIVOT": "SELECT * FROM orders PIVOT (SUM(n) FOR k IN ('a'))",
         "DISTINCT ON": "SELECT DISTINCT ON (k) id FROM orders",
-        "MATCH_RECOGNIZE": "SELECT * FROM orders MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts PATTERN (A B) DEFINE A AS A.n > 1)",
+        "MATCH_RECOGNIZE": _MATCH.format("ONE ROW PER MATCH", "A B+ C"),
+        "MATCH_RECOGNIZE with groups": _MATCH.format("ONE ROW PER MATCH", "(A B)+ C"),
+        "ALL ROWS PER MATCH": _MATCH.format("ALL ROWS PER MATCH", "A B+ C"),
     },
     "groups": {
         "GROUP BY, HAVING": "SELECT k, SUM(n) FROM orders GROUP BY k HAVING COUNT(*) > 1",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.table._analyzer.correlated import Rows
 from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._analyzer.joins import joined_table
+from flintstream.table._analyzer.matching.plan import match_rows
 from flintstream.table._analyzer.over import select_items, with_names
 from flintstream.table._analyzer.subqueries import filter_rows, with_values
 from flintstream.table._analyzer.unnest import unnest
@@ -67,6 +68,9 @@ class QueryPlanner:
             return self._order(query)
         if isinstance(query, q.With):
             return self._with(query)
+        if isinstance(query, q.MatchRecognize):
+            below = self.plan(query.table)
+            return match_rows(below, self.base.of(below.columns, (query.name,) * len(below.columns)), query)
         if isinstance(query, q.Window):
             return add_windows(self.plan(query.table), query, self.settings.zone)
         if isinstance(query, q.Values):

@@ -40,7 +40,6 @@ def _read() -> dict[type[exp.Expr], tuple[str, ...]]:
 
 
 REFUSED: dict[tuple[str, str], tuple[str, str]] = {
-    ("Select", "match"): ("MATCH_RECOGNIZE", "use key_by() and state on the stream"),
     ("Select", "laterals"): ("LATERAL VIEW", "write CROSS JOIN UNNEST(...), or LATERAL TABLE(...)"),
     ("Select", "into"): ("SELECT INTO", "write INSERT INTO"),
     ("Select", "sort"): ("SORT BY", "write ORDER BY"),
@@ -59,7 +58,7 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {
 }
 """Clauses by kind and sqlglot's name: how SQL calls each, and what to do instead."""
 
-WORDS = {"MATCH_RECOGNIZE": "use key_by() and state on the stream", "MODEL": "call the model in a Python function"}
+WORDS = {"MODEL": "call the model in a Python function"}
 """Words of clauses that sqlglot cannot read."""
 
 
@@ -72,10 +71,9 @@ def refuse_words(tokens: Tokens) -> None:
     for i, token in enumerate(tokens.all):
         word = str(token.text).upper()
         before = str(tokens.all[i - 1].text).upper() if i else ""
-        after = str(tokens.all[i + 1].text) if i + 1 < len(tokens.all) else ""
         if token.token_type.name in {"STRING", "IDENTIFIER"} or word not in WORDS:
             continue
-        if (word == "MATCH_RECOGNIZE" and after == "(") or (word == "MODEL" and before == "("):
+        if before == "(":
             raise unsupported(word, tokens.place(i - tokens.position), WORDS[word])
 
 

@@ -12,7 +12,8 @@ from flintstream.table._errors import SqlError, place_at
 from flintstream.table._sql import json_clauses
 from flintstream.table._sql.clauses import refuse_unread
 from flintstream.table._sql.hints import hints_after, is_hinted
-from flintstream.table._sql.nesting import refuse_deep_nesting, refuse_stray_commas
+from flintstream.table._sql.matching.clause import Clauses
+from flintstream.table._sql.nesting import arguments, refuse_deep_nesting, refuse_stray_commas
 from flintstream.table._sql.short_forms import written_out
 from flintstream.table._sql.texts import read_texts
 from flintstream.table._types.reader import read_type
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from flintstream.table._errors import Place
     from flintstream.table._sql import exp
     from flintstream.table._sql.hints import Hint
+    from flintstream.table._sql.matching.clause import MatchClause
     from flintstream.table._syntax.queries import WindowKind
 
 WINDOWS: dict[str, WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "CUMULATE": "CUMULATE", "SESSION": "SESSION"}
@@ -227,23 +229,6 @@ def _name_token(token: Token, name: str) -> Any:
     return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
 
 
-def _arguments(tokens: Sequence[Token], start: int) -> tuple[list[list[Any]], int]:
-    """Return the tokens between commas, up to the closing parenthesis, and the position after it."""
-    parts: list[list[Any]] = [[]]
-    depth, position = 0, start
-    while position < len(tokens):
-        text = tokens[position].text
-        if text == ")" and depth == 0:
-            return parts, position + 1
-        depth += (text in {"(", "["}) - (text in {")", "]"})
-        if text == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(tokens[position])
-        position += 1
-    raise SqlError("a parenthesis is not closed")
-
-
 def _follows(token: Token, text: Any) -> bool:
     """Return whether a text begins where a name ends."""
     return bool(text.token_type.name == "STRING" and text.start == token.end + 1)
@@ -276,6 +261,15 @@ def _prepare(tokens: Sequence[Token]) -> list[Any]:
     return found
 
 
+def _pop_name(tokens: list[Token]) -> str:
+    """Remove ``AS name`` from the end, and return the name; empty if there is none."""
+    if [token.text.upper() for token in tokens[-2:-1]] != ["AS"]:
+        return ""
+    name = tokens.pop().text
+    tokens.pop()
+    return str(name)
+
+
 def _without_name(part: list[Any]) -> tuple[str, list[Any]]:
     """Return the name of ``NAME => value`` and the value."""
     named = len(part) > 2 and part[1].text == "=>"
@@ -294,6 +288,7 @@ class Parsed:
         self.sql = sql
         self.types: list[DataType] = []
         self.windows: list[WindowCall] = []
+        self.matches: list[MatchClause] = []
         self.hints: dict[int, list[Hint]] = {}
         """The hints for tables, by the end of the token before them."""
         for token in tokens:
@@ -325,6 +320,12 @@ class Parsed:
                 i = self._window(tokens, i)
                 found.append(_name_token(token, f"$window{len(self.windows) - 1}"))
                 continue
+            if words[:2] == ["MATCH_RECOGNIZE", "("]:
+                clauses = Clauses(self.sql, tokens, i)
+                self.matches.append(clauses.read(_pop_name(found)))
+                found.append(_name_token(token, f"$match{len(self.matches) - 1}"))
+                i = clauses.position
+                continue
             word = token.text.upper() if token.token_type.name != "STRING" else ""
             if word == "(":
                 depth += 1
@@ -349,7 +350,7 @@ class Parsed:
         """Read ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))``, and return the position after it."""
         place = place_at(self.sql, tokens[start + 2].start)
         kind = WINDOWS[str(tokens[start + 2].text).upper()]
-        parts, end = _arguments(tokens, start + 4)
+        parts, end = arguments(tokens, start + 4)
         given: dict[str, Any] = {"partition": (), "sizes": []}
         for part in parts:
             name, part = _without_name(part)  # noqa: PLW2901 - the rest of it
@@ -388,7 +389,6 @@ class Parsed:
         return None
 
 
-def parsed_expression(sql: str, tokens: Sequence[Token]) -> Parsed:
-    """Parse the tokens of an expression."""
-    head = _dialect().tokenize("SELECT")
-    return Parsed(sql, [*head, *tokens])
+def parsed_expression(sql: str, tokens: Sequence[Token], before: str = "SELECT") -> Parsed:
+    """Parse the tokens of an expression, or of a clause after what it needs ``before`` it."""
+    return Parsed(sql, [*_dialect().tokenize(before), *tokens])

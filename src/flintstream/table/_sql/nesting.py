@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.table._errors import SqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlglot.tokenizer_core import Token
 
@@ -71,3 +71,20 @@ def refuse_stray_commas(tokens: Iterable[Token], place: Callable[[Token], Place]
         before = word
     if comma is not None:
         raise SqlError(f"',' at {place(comma)} has nothing after it")
+
+
+def arguments(tokens: Sequence[Token], start: int) -> tuple[list[list[Token]], int]:
+    """Return the tokens between commas, up to the closing parenthesis, and the position after it."""
+    parts: list[list[Token]] = [[]]
+    depth, position = 0, start
+    while position < len(tokens):
+        text = tokens[position].text
+        if text == ")" and depth == 0:
+            return parts, position + 1
+        depth += (text in {"(", "["}) - (text in {")", "]"})
+        if text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(tokens[position])
+        position += 1
+    raise SqlError("a parenthesis is not closed")

@@ -12,6 +12,7 @@ from flintstream.table._sql import exp
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.hints import table_options
+from flintstream.table._sql.matching.reader import read_match
 from flintstream.table._sql.ordering import sorted_by
 from flintstream.table._syntax import queries as q
 from flintstream.table._syntax import scalar as s
@@ -141,7 +142,11 @@ class QueryReader(ExpressionReader):
         """Return a table in FROM."""
         place = self.parsed.place(tree)
         alias, sample = tree.args.get("alias"), tree.args.get("sample")
-        if isinstance(tree, exp.Table):
+        if alias is not None and alias.name.startswith("$match"):
+            match = self.parsed.matches[int(alias.name.removeprefix("$match"))]
+            tree.set("alias", None)
+            found = read_match(self.parsed.sql, self.functions, match, self._source(tree))
+        elif isinstance(tree, exp.Table):
             found = self._table(tree)
         elif isinstance(tree, (exp.Subquery, exp.Values)):
             found = self._name_source(alias, self.query(tree), tree.alias)

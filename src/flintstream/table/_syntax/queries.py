@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 JoinKind = Literal["INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"]
 WindowKind = Literal["TUMBLE", "HOP", "CUMULATE", "SESSION"]
+Skip = Literal["PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST"]
 SetOperator = Literal["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"]
 
 
@@ -44,6 +45,37 @@ class Window(s.Query):
     sizes: tuple[tuple[str, s.Syntax], ...]
     """The names of arguments, empty if they have none, and their values."""
     partition: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PatternVariable:
+    """A variable of a pattern, and how many rows it takes."""
+
+    place: Place | None
+    name: str
+    least: int = 1
+    most: int | None = 1
+    """None if there is no limit."""
+    greedy: bool = True
+
+
+@dataclass(frozen=True)
+class MatchRecognize(s.Query):
+    """MATCH_RECOGNIZE: a row for each match of a pattern."""
+
+    table: s.Query
+    name: str
+    """That of the table."""
+    partition: tuple[s.Syntax, ...]
+    order: tuple[tuple[s.Syntax, bool, bool], ...]
+    """Expressions, whether they are descending, and whether None comes first."""
+    measures: tuple[s.Alias, ...]
+    skip: tuple[Skip, str]
+    """Where the next match may begin, perhaps at a variable."""
+    pattern: tuple[PatternVariable, ...]
+    within: s.Syntax | None
+    define: tuple[s.Alias, ...]
+    """The conditions of variables, by their names."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""MATCH_RECOGNIZE: patterns, and what finds them in rows."""

@@ -1,0 +1,1 @@
+"""Plans of MATCH_RECOGNIZE."""
