@@ -28,8 +28,15 @@ async def replied(app, method, path, query):
 
     headers = {"host": "localhost", "authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
     scope = {
-        **{"type": "http", "http_version": "1.1", "scheme": "http", "root_path": "", "server": ("127.0.0.1", 8081)},
-        **{"method": method, "path": path, "raw_path": path.encode(), "query_string": query},
+        "type": "http",
+        "http_version": "1.1",
+        "scheme": "http",
+        "root_path": "",
+        "server": ("127.0.0.1", 8081),
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query,
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
     await app(scope, receive, send)
