@@ -211,14 +211,15 @@ class Attempt:
         if savepoint is not None:
             return self.context.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
         if rescales:
-            return self.context.checkpoints.request(now), SHORTEST_MS
+            return self.context.checkpoints.request(now, self.subtasks.handles()), SHORTEST_MS
         due = self.context.checkpoints.due_in(now)
         limit = pace.limit_ms
         if due is None or self.subtasks.left:
             return None, limit
         until_due = max(due if limit is None else min(due, limit), pace.least_ms)
-        # Take the checkpoint at the end of an epoch that is likely to last until then; a shorter one ends too early.
-        return self.context.checkpoints.request(now) if due <= pace.last_ms else None, until_due
+        if due > pace.last_ms:  # only an epoch that is likely to last until then ends with it
+            return None, until_due
+        return self.context.checkpoints.request(now, self.subtasks.handles()), until_due
 
     def _reports(
         self,
@@ -240,10 +241,10 @@ class Attempt:
             slowest=self.subtasks.slowest(),
             no_more_splits=self.sources.exhausted_sources(),
             keep_state=not self.plan.batch,
-            new_log=self.context.checkpoints.log_is_lost,
+            new_log=self.context.checkpoints.losses.log,
         )
         reports = self.subtasks.run_epoch(instruct, self.sources.deal(splits))
-        self.context.checkpoints.log_is_lost = False
+        self.context.checkpoints.losses.log = False
         return reports
 
     def _take_over(self, reports: list[Report], began_ms: int) -> None:

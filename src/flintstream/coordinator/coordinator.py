@@ -190,7 +190,7 @@ class Coordinator:
             if self.materializer is not None:
                 self.materializer.drop()
             self.checkpoints.sweep()
-            self.checkpoints.log_is_lost = False  # the next attempt starts new logs
+            self.checkpoints.losses.log = False  # the next attempt starts new logs
 
     def _attempt(self, plan: JobPlan) -> Attempt:
         return Attempt(self.context, plan, self.statistics.progress.restarts)

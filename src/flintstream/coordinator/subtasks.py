@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.exchange.receiving import Item
     from flintstream.runtime.failure import FailureReport
     from flintstream.runtime.plan import JobPlan
-    from flintstream.runtime.protocol import Instruction, Restore
+    from flintstream.runtime.protocol import Instruction, Restore, StateHandle
 
 Splits = dict[tuple[int, int], dict[int, list[Any]]]
 """(Chain, subtask) -> node id of the source -> the new splits that the subtask reads."""
@@ -92,6 +92,10 @@ class Subtasks:
                     group, watermark = node.aligned
                     slowest[group] = min(watermark, slowest.get(group, watermark))
         return slowest
+
+    def handles(self) -> Iterator[StateHandle]:
+        """Return the pieces of the state logs that the next epoch starts from."""
+        return (handle for report in self._last_reports() for handle in report.handles)
 
     def _last_reports(self) -> Iterator[Report]:
         """Return the last reports of the subtasks that have not finished."""

@@ -13,6 +13,7 @@ from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, Oper
 from flintstream.checkpoint.pickles import refusing
 from flintstream.common._clock import wall_clock
 from flintstream.coordinator.checkpointing.history import SAVEPOINT, CheckpointHistory
+from flintstream.coordinator.checkpointing.losses import Losses
 from flintstream.errors import CheckpointError, PickleRefusedError
 from flintstream.options.checkpointing import MAX_STATE_SIZE
 from flintstream.runtime.protocol import SHARED, SnapshotRequest
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
-
-
-SAMPLE = 2
-"""About how many files of the latest checkpoint to look for before the next one refers to its files."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +80,7 @@ class Checkpoints:
         self.number = 0
         self.stopped = False
         """Whether the job has ended with a savepoint, which is then the latest one here."""
-        self.reused: list[str] = []
-        """Some files of the latest checkpoint that an earlier one wrote, and its metadata."""
-        self.lost = 0
-        """The number of the newest checkpoint whose files are known to be gone."""
-        self.log_is_lost = False
-        """Whether files of the changelogs are gone, so that the next epoch starts new ones."""
+        self.losses = Losses(logged=self.logged)
         self.history = CheckpointHistory()
         self.failures = 0
         self.failed = 0
@@ -120,17 +112,16 @@ class Checkpoints:
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    def request(self, now_ms: int) -> SnapshotRequest:
-        """Start a checkpoint, at the end of an epoch that starts at ``now_ms``."""
+    def request(self, now_ms: int, handles: Iterable[StateHandle] = ()) -> SnapshotRequest:
+        """Start a checkpoint, at the end of an epoch that starts at ``now_ms`` from the changelogs of ``handles``."""
         # The interval counts from when it is due, which may be during that epoch: otherwise checkpoints come too often.
         self.due_ms = now_ms + max(self.due_in(now_ms) or 0, 0)
         self.number += 1
         settings = self.settings
         form = "full"
-        if self.max_state_size is None:
-            self._look_for_latest()
-        if self.max_state_size is None:
-            form = "log" if self.logged else "native" if self.native else "full"
+        if self.max_state_size is None and (self.logged or self.native):
+            form = "log" if self.logged else "native"
+            self.losses.look(self.store, self.latest, handles)
         directory = f"chk-{self.number}"
         return SnapshotRequest(
             number=self.number,
@@ -145,43 +136,13 @@ class Checkpoints:
             transfer_threads=settings.transfer_threads,
         )
 
-    def _look_for_latest(self) -> None:
-        """Notice if someone has deleted the checkpoints: later ones must not refer to their files."""
-        latest = self.latest
-        relies_on_it = (self.logged or self.native) and latest is not None and latest.own
-        if not relies_on_it or latest is None or self.store is None or latest.metadata.number <= self.lost:
-            return
-        try:
-            if all(map(self.store.exists, self.reused)):
-                return
-        except Exception:  # noqa: BLE001 - whatever a storage raises; writing the checkpoint will show why
-            return
-        _log.warning("files of %s have been deleted: the next checkpoint contains all state again", latest.where)
-        self.lost, self.log_is_lost = latest.metadata.number, self.logged
-
     def notice_loss_of(self, handles: Iterable[StateHandle]) -> bool:
         """Return whether files of a changelog have been deleted. If so, the next epoch writes all state again."""
-        paths = [f"{SHARED}/{handle.name}" for handle in handles if handle.inline is None]
-        if self.store is None:
-            return False
-        try:
-            gone = [path for path in paths if not self.store.exists(path)]
-        except Exception:  # noqa: BLE001 - whatever a storage raises; it cannot be reached
-            return False
-        if not gone:
-            return False
-        if not self.log_is_lost:
-            _log.warning(
-                "files of the changelog have been deleted, such as %s: the next epoch writes all state again",
-                self.store.uri(gone[0]),
-            )
-            self.log_is_lost = True
-            self.lost = max([self.lost, *(item.metadata.number for item in self.completed if item.own)])
-        return True
+        return self.losses.look_for_log(self.store, self.latest, handles)
 
     def _present(self) -> Iterator[Completed]:
         """Return the checkpoints of this job whose files can be referred to."""
-        return (item for item in self.completed if item.own and item.metadata.number > self.lost)
+        return (item for item in self.completed if item.own and item.metadata.number > self.losses.checkpoint)
 
     def request_savepoint(self, store: FileStore) -> SnapshotRequest:
         """Start a savepoint in a new directory of ``store``."""
@@ -225,8 +186,6 @@ class Checkpoints:
         self.duration_ms = max((report.state_ms for report in reports), default=0)
         known = {path for item in self.completed for path in item.metadata.paths()}
         self.new_bytes = done.metadata.size_without(known)
-        old = sorted(done.metadata.paths() & known)
-        self.reused = [f"{done.directory}/{METADATA}", *old[:: max(1, len(old) // SAMPLE)]]
         self.completed.append(done)
         self.history.add_completed(done.metadata, done.where, reports, self.new_bytes)
         return done
@@ -345,12 +304,11 @@ class Checkpoints:
 
     def subsume(self) -> None:
         """Delete the checkpoints that are no longer kept, and the shared files that only they needed."""
-        kept = self.completed[-self.settings.retained :]
         dropped = self.completed[: -self.settings.retained]
-        self.completed = kept
+        self.completed = self.completed[-self.settings.retained :]
         if self.store is None:
             return
-        needed = {path for item in kept if item.own for path in item.metadata.paths()}
+        needed = self.needed_files()
         for item in dropped:
             if item.own:
                 self._delete(item, needed)
