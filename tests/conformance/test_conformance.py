@@ -10,6 +10,8 @@ from tests.conformance import harness, ours
 from tests.conformance.deviations import DEVIATING_ERRORS, DEVIATIONS, JAVA_ERRORS, UNCHECKED_BY_PYFLINK
 from tests.conformance.harness import Run
 
+from flintstream.runtime.operators import source
+
 BROKEN: dict[str, ImportError] = {}
 with ours.alias():
     PROGRAMS = harness.load_programs(BROKEN)
@@ -75,6 +77,14 @@ def test_program_gives_what_pyflink_gives(program, run, engine, tmp_path):
     harness.compare(program, run, found["text"])
     if program.name not in DEVIATIONS:
         harness.compare(program, run, found["values"], form="values")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name.endswith("_of_the_processing_time")])
+def test_programs_of_the_processing_time_do_not_depend_on_what_else_the_process_does(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "BUSY_SHARE", 0.0)  # a process that is always busy, for example because threads run
+    (run,) = harness.runs_of(PROGRAMS[name])
+    harness.compare(PROGRAMS[name], run, ours.run_program(PROGRAMS[name], run, "inline", tmp_path)["text"])
 
 
 @pytest.mark.parametrize("name", FAILING)

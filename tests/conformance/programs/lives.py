@@ -37,8 +37,8 @@ class SecondField(TimestampAssigner):
         return value[1]
 
 
-def paced(env, records, seconds=0.4):
-    """Return records with a pause before each."""
+def paced(env, records, seconds=0.6):
+    """Return records with a pause before each: one so long that no epoch has two of them, however busy its process."""
 
     def pause(index):
         time.sleep(seconds)
