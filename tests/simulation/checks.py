@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tests.simulation.runner import SimWorld
 
     from flintstream.coordinator.attempt import Attempt
-    from flintstream.coordinator.checkpointing.checkpoints import Checkpoints, Completed
+    from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.runtime.plan import JobPlan
 
 

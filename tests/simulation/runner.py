@@ -37,7 +37,7 @@ from flintstream.state.settings import StateSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.coordinator.checkpointing.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.runtime.plan import JobPlan
 
 

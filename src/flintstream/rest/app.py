@@ -50,7 +50,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
                     _check_origin(request)
                 if request.method in {"POST", "PUT"}:
                     body = await _body(request)
-                _check_query(request)
+                _check_query(request.scope["query_string"])
                 address = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
                 asked = Request(dict(request.path_params), dict(request.query_params), body, address)
                 return reply(await run_in_threadpool(route.reply, asked), route.status)
@@ -104,9 +104,9 @@ def _check_origin(request: Any) -> None:
         raise RefusedError(403, "the request comes from a page of another server")
 
 
-def _check_query(request: Any) -> None:
+def _check_query(query: bytes) -> None:
     """Refuse bytes that servers and libraries read in different encodings. Some HTTP servers pass them on."""
-    if not request.scope["query_string"].isascii():
+    if not query.isascii():
         raise RefusedError(400, "the query of the address must be ASCII: percent-encode other characters")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from flintstream.checkpoint.metadata import ChainState, Metadata, OperatorInfo
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.coordinator.checkpointing.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.savepoint.entries import (
         StateEntry,
         Timer,

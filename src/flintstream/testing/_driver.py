@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.coordinator.checkpointing.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.graph.transformation import Transformation
     from flintstream.runtime.operators.base import Operator
     from flintstream.runtime.protocol import Report, Restore

@@ -12,6 +12,7 @@ from flintstream.checkpoint import codec
 from flintstream.checkpoint.metadata import METADATA, ChainState, Metadata, OperatorInfo, to_bytes
 from flintstream.checkpoint.pickles import refusing
 from flintstream.common._clock import wall_clock
+from flintstream.coordinator.checkpointing.completed import Completed
 from flintstream.coordinator.checkpointing.history import SAVEPOINT, CheckpointHistory
 from flintstream.coordinator.checkpointing.losses import Losses
 from flintstream.errors import CheckpointError, PickleRefusedError
@@ -27,24 +28,6 @@ if TYPE_CHECKING:
     from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Completed:
-    """A checkpoint or savepoint that a job can start from."""
-
-    metadata: Metadata
-    store: FileStore | None
-    """The root of the paths in the metadata. None if the checkpoint is in memory."""
-    directory: str
-    """The directory of ``_metadata``, relative to the store's root."""
-    own: bool = True
-    """Whether this job wrote the checkpoint and may therefore delete it."""
-
-    @property
-    def where(self) -> str:
-        """Its location, for messages."""
-        return "memory" if self.store is None else self.store.uri(self.directory)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from flintstream.runtime.protocol import SHARED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flintstream.coordinator.checkpointing.checkpoints import Completed
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.runtime.protocol import StateHandle
     from flintstream.storage.file_store import FileStore
 
@@ -32,7 +32,7 @@ class Losses:
     def look(self, store: FileStore | None, latest: Completed | None, handles: Iterable[StateHandle]) -> None:
         """Look for all files that the next checkpoint may refer to: those of the latest one, and of the changelogs.
 
-        Some files are no proof of the others: whoever deletes a directory may do so between two writes of an epoch.
+        That some files exist says nothing about the others: a directory can be deleted between two writes of an epoch.
         """
         paths = set(_paths(handles)) if self.logged and not self.log else set()
         if latest is not None and latest.own and latest.metadata.number > self.checkpoint:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from flintstream.checkpoint import metadata as checkpoint_metadata
 from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator import program, registry
-from flintstream.coordinator.checkpointing.checkpoints import Completed
+from flintstream.coordinator.checkpointing.completed import Completed
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.options.checkpointing import DIRECTORY, INTERVAL, RESUME
 from flintstream.runtime.protocol import Restore

@@ -1,0 +1,28 @@
+"""Checkpoints and savepoints that are complete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flintstream.checkpoint.metadata import Metadata
+    from flintstream.storage.file_store import FileStore
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A checkpoint or savepoint that a job can start from."""
+
+    metadata: Metadata
+    store: FileStore | None
+    """The root of the paths in the metadata. None if the checkpoint is in memory."""
+    directory: str
+    """The directory of ``_metadata``, relative to the store's root."""
+    own: bool = True
+    """Whether this job wrote the checkpoint and may therefore delete it."""
+
+    @property
+    def where(self) -> str:
+        """Its location, for messages."""
+        return "memory" if self.store is None else self.store.uri(self.directory)
