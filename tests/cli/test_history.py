@@ -123,6 +123,14 @@ def test_records_that_are_too_old_are_deleted():
     assert [record["job_id"] for record in history.records()] == [newest]
 
 
+def test_a_job_that_ends_reads_each_older_record_only_once(place, monkeypatch):
+    read = []
+    content = registry.content
+    monkeypatch.setattr(registry, "content", lambda path, longest: read.append(path) or content(path, longest))
+    jobs = [finished() for _ in range(4)]
+    assert sorted(path.stem for path in read if path.parent == place) == sorted(jobs[:-1])
+
+
 @pytest.mark.parametrize("setting", [{"flintstream.history.max-jobs": "0"}, {"flintstream.control": "false"}])
 def test_a_job_may_keep_no_record(place, setting):
     finished(**setting)

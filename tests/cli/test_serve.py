@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.commands import ENVIRONMENT, start
-from tests.waiting import wait_for
+from tests.waiting import SECONDS, wait_for
 
 from flintstream.cli.handing_over import fits, hand_over, here, receive, send
-
-SECONDS = 120
 
 COUNTS = """
 import os, sys

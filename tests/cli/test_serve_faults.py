@@ -17,13 +17,12 @@ from pathlib import Path
 import pytest
 from tests.cli.commands import ENVIRONMENT, start
 from tests.second_user import TWO_USERS, as_second_user, two_users
-from tests.waiting import wait_for
+from tests.waiting import SECONDS, wait_for
 
 from flintstream.cli import handing_over
 from flintstream.cli.handing_over import hand_over, here, receive, send
 
 SETTINGS = ["-D", "flintstream.engine=inline"]
-SECONDS = 120
 MARK = "s3cr3t-v4lue"
 
 PROGRAM = """

@@ -46,7 +46,9 @@ def test_a_random_select_returns_what_duckdb_does(data, mode):
 
 
 @pytest.mark.deep
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.data(), st.sampled_from(["STREAMING", "BATCH"]))
-def test_many_random_selects_return_what_duckdb_does(data, mode):
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+@settings(max_examples=750, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_many_random_selects_return_what_duckdb_does(mode, data):
     compared(data, mode)

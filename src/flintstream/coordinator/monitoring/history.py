@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 import time
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,9 +135,19 @@ def _prune(max_age_ms: int, max_jobs: int, latest: str) -> None:
 
 
 def _age_of(path: Path) -> tuple[int, int] | None:
-    """Return when a job of this machine started and ended (0 if unknown), without a check of the whole record.
+    """Return when a job of this machine started and ended (0 if unknown); None for any other file."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return _age_in(path, status.st_ino, status.st_ctime_ns)
 
-    Every job that ends asks for the ages of all records.
+
+@lru_cache(maxsize=4096)
+def _age_in(path: Path, _file: int, _changed_ns: int) -> tuple[int, int] | None:
+    """Read the age, once for each state of a file: every job that ends asks for the ages of all records.
+
+    There is no check of the whole record, and reading a hundred of them takes as long as a small job.
     """
     record = registry.content(path, LONGEST_RECORD)
     if not isinstance(record, dict) or (record.get("host"), record.get("job_id")) != (registry.host(), path.stem):
