@@ -67,12 +67,12 @@ ROOMS = {
     "runtime": ("operators", "windows", "exchange", "state_log", "task"),
     "table": (
         "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
-        "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "udf", "_expressions", "_operators",
-        "_logical", "_catalog", "_connectors", "connectors", "_plan", "_analyzer", "_session", "_sql", "schema",
-        "_factories", "expressions", "table_schema", "resolved_expression", "_stored", "catalog", "module",
-        "descriptors", "table_descriptor", "window", "_steps", "_results", "table_result", "table_config",
-        "environment_settings", "_executor", "table_pipeline", "table", "statement_set", "_declarations", "_catalogs",
-        "table_environment",
+        "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "serializers", "udf",
+        "_expressions", "_operators", "_logical", "_catalog", "_connectors", "connectors", "_plan", "_analyzer",
+        "_session", "_sql", "schema", "_factories", "expressions", "table_schema", "resolved_expression", "_stored",
+        "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_results", "table_result",
+        "table_config", "environment_settings", "_executor", "table_pipeline", "table", "statement_set",
+        "_declarations", "_catalogs", "table_environment",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -277,3 +277,32 @@ def test_bucket_assigners_of_java_have_a_counterpart():
     by_day = connectors.BucketAssigner(assigners.DateTimeBucketAssigner("'date='yyyy-MM-dd"))
     assert by_day.common_bucket_id(1_700_000_000_000) == "date=2023-11-14"
     assert connectors.BucketAssigner(j_bucket_assigner=assigners.BasePathBucketAssigner()).common_bucket_id(0) == ""
+
+
+def test_libraries_get_the_rows_of_a_table_as_batches_of_arrow():
+    pytest.importorskip("pyarrow", reason="the extra 'dataframes' is not installed: make setup")
+    table, serializers = importlib.import_module("pyflink.table"), importlib.import_module("pyflink.table.serializers")
+    jvm_settings = jvm().org.apache.flink.table.api.EnvironmentSettings.inBatchMode().getConfiguration()
+    assert jvm_settings.toMap() == {"execution.runtime-mode": "BATCH"}
+    inline = table.EnvironmentSettings.new_instance().in_batch_mode()
+    inline.with_configuration(Configuration.from_dict({"flintstream.engine": "inline"}))
+    t_env = table.TableEnvironment.create(inline.build())
+    t_env.get_config().set("python.fn-execution.arrow.batch.size", "2").set_local_timezone("Asia/Tokyo")
+    rows = t_env.sql_query(
+        "SELECT * FROM (VALUES (1, ROW('a', 1), TO_TIMESTAMP_LTZ(0, 3)), (2, ROW('b', 2), NULL), (3, NULL, NULL)) "
+        "AS t (id, pair, at_)"
+    )
+    config = rows._j_table.getTableEnvironment().getConfig()
+    assert config.getLocalTimeZone().getId() == "Asia/Tokyo"
+    size = config.get(jvm().org.apache.flink.python.PythonOptions.MAX_ARROW_BATCH_SIZE)
+    collect = jvm().org.apache.flink.table.runtime.arrow.ArrowUtils.collectAsPandasDataFrame
+    schema = rows.get_schema()
+    arrow = importlib.import_module("pyflink.table.types").create_arrow_schema(
+        schema.get_field_names(), schema.get_field_data_types()
+    )
+    serializer = serializers.ArrowSerializer(arrow, schema.to_row_data_type(), "Asia/Tokyo")
+    batches = list(serializer.load_from_iterator(collect(rows._j_table, size)))
+    assert [batch.num_rows for batch in batches] == [2, 1]
+    assert [row["id"] for batch in batches for row in batch.to_pylist()] == [1, 2, 3]
+    assert batches[0].to_pylist()[0]["at_"] == datetime(1970, 1, 1)  # that of UTC, as PyFlink has it
+    assert list(serializer.load_from_iterator(collect(rows.filter(rows.id > 5)._j_table, size))) == []

@@ -72,6 +72,23 @@ def test_fields_that_cannot_be_read_become_null(t_env, tmp_path):
     assert rows(t_env, "SELECT * FROM f") == [("1", "1.5"), ("2", "None"), ("3", "None"), ("None", "None")]
 
 
+def test_fields_of_json_that_a_query_does_not_read_may_be_wrong(t_env, tmp_path):
+    (tmp_path / "wrong.json").write_text('{"id": 7, "at_": "2010-11-01T00:00:00"}\n', encoding="utf-8")
+    table(t_env, "wrong", "id INT, at_ TIMESTAMP(3)", tmp_path, "json", json__fail_on_missing_field="true")
+    assert rows(t_env, "SELECT id FROM wrong") == [("7",)]
+    with pytest.raises(Exception, match="For input string: '2010-11-01T00:00:00'"):
+        rows(t_env, "SELECT at_ FROM wrong")
+
+
+def test_a_path_is_looked_for_when_a_query_starts(t_env, tmp_path):
+    table(t_env, "later", "name STRING", tmp_path / "later", "raw")
+    assert t_env.from_path("later").get_schema().get_field_names() == ["name"]
+    with pytest.raises(FileNotFoundError, match="later does not exist"):
+        rows(t_env, "SELECT * FROM later")
+    (tmp_path / "later").write_text("a\n", encoding="utf-8")
+    assert rows(t_env, "SELECT * FROM later") == [("a",)]
+
+
 @pytest.mark.parametrize(
     ("by", "options", "message"),
     [

@@ -10,10 +10,12 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from py4j.protocol import Py4JJavaError
 from tests.table.test_grouping import numbers
 from tests.waiting import wait_for_numbers
 
 from flintstream.common import Row, RowKind, Types
+from flintstream.common._java_exceptions import TableException
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import EnvironmentSettings, StreamTableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
@@ -115,7 +117,10 @@ def test_an_order_of_values_sends_new_results_of_rows_that_come_after(t_env):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (f"SELECT SUM(v) OVER (PARTITION BY k) AS s FROM {ROWS}", "OVER at line 1, column 8 needs ORDER BY"),
+        (
+            f"SELECT SUM(v) OVER (PARTITION BY k) AS s FROM {ROWS}",
+            "OVER without ORDER BY on a stream at line 1, column 8",
+        ),
         (f"SELECT SUM(v) OVER w AS s FROM {ROWS}", "Window 'w' at line 1, column 8 not found"),
         (f"SELECT RANK() OVER (ORDER BY v) AS s FROM {ROWS}", r"RANK\(\) on a stream at line 1"),
         (f"SELECT UPPER(k) OVER (ORDER BY v) AS s FROM {ROWS}", "OVER at line 1, column .* needs one of ROW_NUMBER"),
@@ -125,6 +130,13 @@ def test_an_order_of_values_sends_new_results_of_rows_that_come_after(t_env):
 def test_a_window_that_cannot_be_is_refused_with_its_place(t_env, query, message):
     with pytest.raises((SqlError, UnsupportedClauseError), match=message):
         t_env.sql_query(query)
+
+
+def test_frames_that_flink_lacks_raise_its_table_exception_and_wrong_ones_py4js_error(t_env):
+    with pytest.raises(TableException, match="not ordered by a time attribute"):
+        t_env.sql_query(f"SELECT SUM(v) OVER (ORDER BY v ROWS 1 PRECEDING) AS s FROM {ROWS}")
+    with pytest.raises(Py4JJavaError, match="ROWS takes a number, RANGE an INTERVAL"):
+        t_env.sql_query(f"SELECT SUM(v) OVER (ORDER BY v RANGE 1 PRECEDING) AS s FROM {ROWS}")
 
 
 QUERIES = {

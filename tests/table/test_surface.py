@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
+from py4j.protocol import Py4JJavaError
+
 from flintstream.common import ConfigOptions, Configuration, Row
 from flintstream.table import (
     DataTypes,
@@ -240,3 +242,11 @@ def test_what_libraries_reach_behind_tables_has_javas_names():
     assert types == [DataTypes.INT(False), DataTypes.STRING()]
     arrow = create_arrow_schema(schema.get_field_names(), types)
     assert [(str(field.type), field.nullable) for field in arrow] == [("int32", False), ("string", True)]
+
+
+def test_a_table_declared_twice_names_flinks_error():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    declare = "CREATE TABLE pairs (id INT) WITH ('connector' = 'datagen')"
+    t_env.execute_sql(declare)
+    with pytest.raises(Py4JJavaError, match=r"catalog\.exceptions\.TableAlreadyExistException"):
+        t_env.execute_sql(declare)

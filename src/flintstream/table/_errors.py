@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from flintstream.common._java_exceptions import TableException
 from flintstream.engine.spark.jvm.java_error import Py4JJavaError
 from flintstream.errors import PlanError, UnsupportedByDesignError
 
@@ -101,8 +102,11 @@ class ColumnNotFoundError(SqlError):
         self.name = name
 
 
-class UnsupportedClauseError(PlanError, UnsupportedByDesignError):
-    """A clause that flintstream does not have yet; the message names the alternative."""
+class UnsupportedClauseError(PlanError, UnsupportedByDesignError, TableException):
+    """A clause that flintstream does not have yet; the message names the alternative.
+
+    PyFlink raises a ``TableException`` for clauses that Flink lacks, so that programs which catch that catch this.
+    """
 
 
 def at(place: Place | None) -> str:

@@ -14,11 +14,11 @@ from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, un
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.nodes import explain_lines
-from flintstream.table._logical.planned import Planned
 from flintstream.table._plan.build import add_filter, calc, correlate, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
 from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import a_part, sort_rows
+from flintstream.table._results.java_table import JavaBacked
 from flintstream.table._results.pandas import data_frame
 from flintstream.table._steps.grouped import (
     AggregatedTable,
@@ -65,7 +65,7 @@ def _named_from(items: list[Item], position: int) -> list[Item]:
     return [replace(item, name=f"_c{position + i}") if item.name.isdigit() else item for i, item in enumerate(items)]
 
 
-class Table(Planned):
+class Table(JavaBacked):
     """A logical plan: rows that something will compute when a statement, sink or stream asks for them.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment

@@ -219,7 +219,11 @@ _CLASSES = {
     f"{_ENVIRONMENT}LocalStreamEnvironment": f"{__name__}:_Environments.create_local_environment",
     f"{_ENVIRONMENT}RemoteStreamEnvironment": f"{__name__}:_Environments.create_remote_environment",
     f"{_ENVIRONMENT}StreamExecutionEnvironment": f"{__name__}:_Environments",
+    "org.apache.flink.table.api.EnvironmentSettings": "flintstream.table:EnvironmentSettings",
     "org.apache.flink.table.catalog.GenericInMemoryCatalog": "flintstream.table._catalog.store:Store",
+    "org.apache.flink.table.runtime.arrow.ArrowUtils.collectAsPandasDataFrame": (
+        "flintstream.table._results.arrow:collect_as_batches"
+    ),
     "org.apache.kafka.clients.consumer.OffsetResetStrategy": (
         "flintstream.datastream.connectors.kafka:KafkaOffsetResetStrategy"
     ),

@@ -124,6 +124,7 @@ def _with_window(
 
     partition = tuple(position(item) for item in first.partition)
     order = tuple(Sorted(position(item), descending, none) for item, descending, none in first.order)
+    frame = _frame(first, bool(order), batch=settings.batch)
     _check_order(node, first, order, batch=settings.batch)
     if extra:
         node = widen(node, extra, f"{HIDDEN}x{len(node.columns)}")
@@ -148,7 +149,7 @@ def _with_window(
         settings,
         widen(node, extra, "$") if extra else node,
         len(extra),
-        (partition, order, _frame(first, bool(order), batch=settings.batch)),
+        (partition, order, frame),
         tuple(call for call, _ in aggregates),
         tuple(place for place, _, _ in positions),
         tuple(columns),
@@ -159,7 +160,7 @@ def _with_window(
 
 def _check_order(node: Node, call: s.Over, order: tuple[Sorted, ...], *, batch: bool) -> None:
     if not order and not batch:
-        raise SqlError(f"OVER{at(call.place)} needs ORDER BY")
+        raise unsupported("OVER without ORDER BY on a stream", call.place, "order it by a time attribute")
     if batch or call.frame is None:
         return
     first = order[0]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
     from flintstream.table._logical.planned import PlannedQuery
 
+TAKEN = "org.apache.flink.table.catalog.exceptions.TableAlreadyExistException"
+"""Programs look for it in the texts of errors."""
 CATALOG, DATABASE = "default_catalog", "default_database"
 Entry = DeclaredTable | View
 
@@ -232,7 +234,8 @@ class CatalogManager:
             if lenient:
                 return False
             kind = "view" if isinstance(entries[key], View) else "table"
-            raise SqlError(f"A {kind} '{'.'.join(path)}' already exists: drop it first, or use another name")
+            java = "" if temporary else f" ({TAKEN})"
+            raise SqlError(f"A {kind} '{'.'.join(path)}' already exists: drop it first, or use another name{java}")
         entries[key] = entry
         return not taken
 

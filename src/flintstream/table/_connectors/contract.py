@@ -94,6 +94,8 @@ class TableSource:
     """The kinds of changes that records have. Of ``UPSERTS``, the primary key finds the rows that they replace."""
     with_columns: Callable[[frozenset[str]], Source] | None = None
     """Returns the source for a query that reads only some columns, by name; the others may be None in its records."""
+    check: Callable[[], None] | None = None
+    """Raises an error if there is nothing to read; called when a query that reads the table starts."""
     lookup: Callable[[Sequence[int]], Lookup] | None = None
     """Returns what finds rows by the columns at some positions."""
 

@@ -23,6 +23,7 @@ from flintstream.options.types import SIZE
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
 from flintstream.table._connectors.contract import Records, SinkConnector, SourceConnector, TableSink, TableSource
 from flintstream.table._connectors.csv import OF_READERS, CsvFiles, csv_schema
+from flintstream.table._connectors.formats import JsonDecoder
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.partitions import (
     Converted,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.source import Source, SourceReader
+    from flintstream.connectors.source import SourceReader
     from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.formats import Decoder
     from flintstream.table._connectors.formats import Encoder as RowEncoder
@@ -102,7 +103,10 @@ def _stream_format(
     kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options, need: Collection[str] | None
 ) -> StreamFormat[object]:
     if kind in {"json", "raw"}:
-        return StreamFormat.message_line_format(_Lines(decoder(kind, names, types, options)))
+        decoded = decoder(kind, names, types, options)
+        if isinstance(decoded, JsonDecoder):
+            decoded.need = need
+        return StreamFormat.message_line_format(_Lines(decoded))
     if kind == "csv":
         return CsvFiles(names, types, options, need)
     if kind == "parquet":
@@ -150,13 +154,14 @@ class FileSystem(SourceConnector, SinkConnector):
     looks_at_data = True
 
     def source(self, table: ConnectorTable) -> TableSource:
-        """Return the source; fields of CSV that a query does not read may be wrong."""
+        """Return the source; fields of CSV and JSON that a query does not read may be wrong."""
         options, fewer = table.options, partial(_file_source, table)
         options.of_sinks(*_SINK_OPTIONS, *_ROLLING, "auto-compaction", "avro.codec", "sink.parallelism")
         options.of_sinks("sink.partition-commit.policy.kind")
         options.known("source.report-statistics", "plans do not depend on statistics")
-        with_columns = fewer if _format(options) == "csv" else None
-        return TableSource(_file_source(table), _records(_format(options)), with_columns=with_columns)
+        with_columns = fewer if _format(options) in {"csv", "json"} else None
+        source = _file_source(table)
+        return TableSource(source, _records(_format(options)), with_columns=with_columns, check=source.check_paths)
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
@@ -201,7 +206,7 @@ def _records(kind: str) -> Records:
     return Records.TUPLES if kind in {"json", "raw", "avro"} else Records.ROWS
 
 
-def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> Source:
+def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> FileSource[object]:
     """Return the source of a query that reads the columns ``need``; None for all."""
     options, keys, path = table.options, table.partitions, table.options.required("path")
     interval = options.millis("source.monitor-interval")
@@ -218,7 +223,7 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
         source.set_file_enumerator(FileEnumeratorProvider(splittable=True, keep=partial(_is_named, pattern)))
     if interval is not None:
         source.monitor_continuously(Duration.of_millis(interval))
-    return source.build()
+    return source.build_unchecked()
 
 
 def _is_named(pattern: str, path: str) -> bool:

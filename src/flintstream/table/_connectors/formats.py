@@ -18,7 +18,7 @@ from flintstream.table._expressions import helpers, time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from flintstream.common._types.data_types import DataType
@@ -158,6 +158,8 @@ class JsonDecoder(Decoder):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.names, self.types = tuple(names), tuple(types)
+        self.need: Collection[str] | None = None
+        """The columns to read, None for all; the others are NULL, whatever the message has."""
         self.lenient = options.flag(f"{prefix}ignore-parse-errors")
         self.strict = options.flag(f"{prefix}fail-on-missing-field")
         self.iso = iso_times(options, prefix)
@@ -171,8 +173,12 @@ class JsonDecoder(Decoder):
 
     def decode(self) -> Decode:
         """Return the function that reads a message."""
-        parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
-        lenient, strict, names, loads = self.lenient, self.strict, self.names, parser(self.types)
+        names = [name for name in self.names if self.need is None or name in self.need]
+        parts = [
+            (name, reader(kind, iso=self.iso) if name in names else _unread)
+            for name, kind in zip(self.names, self.types, strict=True)
+        ]
+        lenient, strict, loads = self.lenient, self.strict, parser(self.types)
 
         def lenient_field(found: Any, name: str, read: Reader) -> object:
             try:
@@ -202,6 +208,10 @@ class JsonDecoder(Decoder):
                 ) from error
 
         return decode
+
+
+def _unread(_: object) -> None:
+    return None
 
 
 def _only_object(found: object, *, lenient: bool) -> dict[str, object] | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from pandas import DataFrame, Series
-    from pyarrow import DataType, Schema
+    from pyarrow import Array, DataType, Schema
 
     Data: TypeAlias = Series | DataFrame
     Convert: TypeAlias = Callable[..., object]
@@ -43,7 +43,12 @@ def pandas() -> Any:
     return optional_module("pandas", extra="dataframes", purpose="pandas functions")
 
 
-def _arrow() -> Any:
+def arrow() -> Any:
+    """Return the module ``pyarrow``.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
     return optional_module("pyarrow", extra="dataframes", purpose="pandas functions")
 
 
@@ -56,7 +61,7 @@ def arrow_type(kind: t.DataType) -> DataType:
     Raises:
         ValueError: There is none.
     """
-    pa = _arrow()
+    pa = arrow()
     plain = _PLAIN.get(type(kind))
     if plain is not None:
         return getattr(pa, plain)()
@@ -88,7 +93,7 @@ def arrow_schema(field_names: Sequence[str], field_types: Sequence[t.DataType]) 
         ValueError: Arrow has no such type.
     """
     columns = zip(field_names, field_types, strict=True)
-    return _arrow().schema([_arrow().field(name, arrow_type(kind), kind.nullable() == kind) for name, kind in columns])
+    return arrow().schema([arrow().field(name, arrow_type(kind), kind.nullable() == kind) for name, kind in columns])
 
 
 def to_pandas(values: Sequence[object], kind: t.DataType, name: str | None, zone: str) -> Data:
@@ -99,8 +104,18 @@ def to_pandas(values: Sequence[object], kind: t.DataType, name: str | None, zone
     >>> list(to_pandas([1, None], t.DataTypes.INT(), "n", "UTC"))
     [1.0, nan]
     """
+    return column_of(array_of(values, kind), kind, name, zone)
+
+
+def array_of(values: Iterable[object], kind: t.DataType) -> Array:
+    """Return the values of a column as an array of Arrow."""
     written = writer(kind)
-    array = _arrow().array(values if written is None else [*map(written, values)], arrow_type(kind))
+    made: Array = arrow().array([*values] if written is None else [*map(written, values)], arrow_type(kind))
+    return made
+
+
+def column_of(array: Array, kind: t.DataType, name: str | None, zone: str) -> Data:
+    """Return a column of Arrow as a ``Series``; rows as a ``DataFrame``."""
     if isinstance(kind, t.RowType):
         parts = zip(array.flatten(), kind.names, strict=True)
         return pandas().concat([part.to_pandas(date_as_object=True).rename(field) for part, field in parts], axis=1)
@@ -131,7 +146,7 @@ def from_pandas(found: Data, kind: t.DataType, zone: str) -> list[object]:
 
 
 def _values(series: Series, kind: t.DataType, zone: str) -> list[object]:
-    pa = _arrow()
+    pa = arrow()
     if isinstance(kind, t.LocalZonedTimestampType) and getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert(zone).dt.tz_localize(None)
     wanted = arrow_type(kind)

@@ -80,6 +80,8 @@ def _open_scan(
         raise SqlError(
             f"table '{table.name}' can only be read by key: JOIN {table.name} FOR SYSTEM_TIME AS OF a processing time"
         )
+    if found.check is not None:
+        found.check()
     strategy: WatermarkStrategy[tuple[object, ...]] = WatermarkStrategy.no_watermarks()
     if watermarks is not None:
         code, made = watermarks
