@@ -126,7 +126,12 @@ def test_records_that_are_too_old_are_deleted():
 def test_a_job_that_ends_reads_each_older_record_only_once(place, monkeypatch):
     read = []
     content = registry.content
-    monkeypatch.setattr(registry, "content", lambda path, longest: read.append(path) or content(path, longest))
+
+    def noted(path, longest):
+        read.append(path)
+        return content(path, longest)
+
+    monkeypatch.setattr(registry, "content", noted)
     jobs = [finished() for _ in range(4)]
     assert sorted(path.stem for path in read if path.parent == place) == sorted(jobs[:-1])
 
