@@ -175,7 +175,7 @@ class JsonDecoder(Decoder):
         """Return the function that reads a message."""
         names = [name for name in self.names if self.need is None or name in self.need]
         parts = [
-            (name, reader(kind, iso=self.iso) if name in names else _unread)
+            (name, reader(kind, iso=self.iso) if name in names else _skip)
             for name, kind in zip(self.names, self.types, strict=True)
         ]
         lenient, strict, loads = self.lenient, self.strict, parser(self.types)
@@ -210,7 +210,7 @@ class JsonDecoder(Decoder):
         return decode
 
 
-def _unread(_: object) -> None:
+def _skip(_: object) -> None:
     return None
 
 
