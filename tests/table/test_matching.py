@@ -53,7 +53,7 @@ def values_of(rows, starts, end):
 
 def matcher_of(pattern, names, skip, within):
     def test(name, own):
-        return lambda rows, starts, end: CONDITIONS[name](values_of(rows, starts, end), own)
+        return lambda rows, starts, end, _: CONDITIONS[name](values_of(rows, starts, end), own)
 
     tests = [None if name == "any" else test(name, own) for own, name in enumerate(names)]
     return Matcher(compile_pattern(pattern), tests, skip, within)
@@ -154,7 +154,7 @@ def test_the_matcher_finds_what_a_search_through_all_assignments_finds(search):
             for matched, starts in matcher.add(progress, row, row[1]):
                 base = number[id(matched[starts[0]])] - starts[0]
                 found.append(tuple(base + start for start in starts))
-            rest = Progress(list(progress.rows), list(progress.times), list(progress.runs))
+            rest = Progress(list(progress.rows), list(progress.times), list(progress.runs), progress.totals)
             progress = rest  # as if it came from a checkpoint
     except ValueError:
         assert first is None

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.aggregates import Aggregation
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._operators.matching.matcher import Starts
+    from flintstream.table._operators.matching.matcher import Totals as Known
     from flintstream.table._operators.rows import Row
 
-    Compiled: TypeAlias = Callable[[Sequence[Row], Starts, int, int], Row]
+    Compiled: TypeAlias = Callable[[Sequence[Row], Starts, int, int, Known], Row]
 
 MOMENT = "from_millis(t)"
 """The code of a value: the time of the event that completes a match."""
@@ -51,13 +52,14 @@ Value: TypeAlias = Read | Totals | str
 class MatchFunction:
     """Expressions compiled into one function of the rows of a match, in the task that opens it.
 
-    It gets rows, the starts of the variables up to ``last``, the position after the last row, and a time in ms.
+    It gets rows, the starts of the variables up to ``last``, the position after the last row, a time in ms, and the
+    aggregates of earlier calls, which it continues.
 
     >>> from flintstream.common._types.data_types import DataTypes
     >>> from flintstream.table._expressions.expr import Ref
     >>> values = [Read(0, 0), Read(None, 0, first=True), Read(1, 0, offset=1)]
     >>> function = MatchFunction([Ref(DataTypes.INT(), i) for i in range(3)], values, last=1)
-    >>> function.code()([(1,), (2,), (3,), (4,)], (0, 2), 4, 0)
+    >>> function.code()([(1,), (2,), (3,), (4,)], (0, 2), 4, 0, {})
     (2, 1, 3)
     """
 
@@ -86,12 +88,31 @@ class MatchFunction:
     def code(self) -> Compiled:
         """Return the compiled function."""
         if self._run is None:
-            names = dict(self._source.names)
+            names = {**self._source.names, "continued": continued}
             for number, aggregation in enumerate(self._aggregations):
                 made = aggregation.compile_code()
                 names |= {f"{part}_{number}": made[part] for part in ("start", "add", "result")}
             self._run = compile_source(replace(self._source, names=names))
         return self._run
+
+
+def continued(
+    known: Known,
+    place: str,
+    rows: Sequence[Row],
+    begin: int,
+    end: int,
+    start: Callable[[], object],
+    add: Callable[[Row, object], object],
+) -> object:
+    """Return the accumulators of a range of rows, from those of a part of it if they are known."""
+    first, at, accumulators = known.get(place, (-1, 0, None))
+    if first != begin or at > end:
+        at, accumulators = begin, start()
+    for row in rows[at:end]:
+        add(row, accumulators)
+    known[place] = begin, end, accumulators
+    return accumulators
 
 
 def range_of(variable: int | None, last: int) -> tuple[str, str]:
@@ -128,8 +149,8 @@ def _source(expressions: Sequence[Expr], values: Sequence[Value], last: int) -> 
             listed.append(f"{_read(value, last)}, ")
         elif isinstance(value, Totals):
             begin, end = range_of(value.variable, last)
-            lines.append(f"    a{totals} = start_{totals}()")
-            lines.append(f"    for x in rows[{begin}:{end}]: add_{totals}(x, a{totals})")
+            given = f"m, '{last}_{totals}', rows, {begin}, {end}, start_{totals}, add_{totals}"
+            lines.append(f"    a{totals} = continued({given})")
             listed.append(f"*result_{totals}(a{totals}), ")
             totals += 1
         else:
@@ -139,7 +160,7 @@ def _source(expressions: Sequence[Expr], values: Sequence[Value], last: int) -> 
     results = [generator.value(expression) for expression in expressions]
     parts = [
         *generator.parts,
-        "def run(rows, s, n, t):",
+        "def run(rows, s, n, t, m):",
         *lines,
         f"    r = ({''.join(listed)})",
         *generator.lines,

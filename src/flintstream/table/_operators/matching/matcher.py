@@ -19,8 +19,13 @@ if TYPE_CHECKING:
     """The positions of the first rows of variables; one without rows has the position of the next row."""
     Run: TypeAlias = tuple[int, Starts]
     """An incomplete match: its state, and the starts up to the variable of that state."""
-    Test: TypeAlias = Callable[[Sequence[Row], Starts, int], object]
-    """Returns whether the last row is one of a variable: it gets rows, the starts up to this variable, and the end."""
+    Totals: TypeAlias = dict[str, tuple[int, int, object]]
+    """Aggregates of rows by the place of the code that needs them: the first row, the end, and the accumulators."""
+    Test: TypeAlias = Callable[[Sequence[Row], Starts, int, Totals], object]
+    """Returns whether the last row is one of a variable.
+
+    It gets rows, the starts up to this variable, the end, and aggregates that it may continue.
+    """
 
 Skip = Literal["PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST"]
 
@@ -35,11 +40,13 @@ class Progress:
     """Their times (ms)."""
     runs: list[Run] = field(default_factory=list)
     """What matches that begin at the first row have come to."""
+    totals: Totals = field(default_factory=dict)
+    """What conditions have aggregated, so that a row more costs no more than one."""
 
     def forget(self, count: int) -> None:
         """Drop rows that no run has."""
         if count:
-            self.rows, self.times = self.rows[count:], self.times[count:]
+            self.rows, self.times, self.totals = self.rows[count:], self.times[count:], {}
             self.runs = [(state, tuple([start - count for start in starts])) for state, starts in self.runs]
 
 
@@ -48,7 +55,7 @@ class Matcher:
 
     >>> from flintstream.table._operators.matching.pattern import Variable, compile_pattern
     >>> states = compile_pattern([Variable("A"), Variable("B", 1, None), Variable("C")])
-    >>> def falls(rows, starts, end):
+    >>> def falls(rows, starts, end, totals):
     ...     return rows[end - 1][0] < rows[end - 2][0]
     >>> matcher = Matcher(states, [None, falls, None], ("PAST LAST ROW", 0))
     >>> progress = Progress()
@@ -101,7 +108,7 @@ class Matcher:
             if position == first:
                 runs = [(0, (first,))]
             if within is None or times[position] - times[first] < within or position == first:
-                runs, found = self.step(runs, rows, position)
+                runs, found = self.step(runs, progress, position)
             else:
                 runs = []
             if found is not None:
@@ -115,25 +122,23 @@ class Matcher:
         progress.runs = runs
         progress.forget(first)
 
-    def step(self, runs: Sequence[Run], rows: Sequence[Row], position: int) -> tuple[list[Run], Starts | None]:
+    def step(self, runs: Sequence[Run], progress: Progress, position: int) -> tuple[list[Run], Starts | None]:
         """Return what a row makes of runs, and the first match that it ends."""
         made: list[Run] = []
         for state, starts in runs:
-            found = self._follow(state, starts, rows, position, made)
+            found = self._follow(state, starts, progress, position, made)
             if found is not None:
                 return made, found
         return made, None
 
-    def _follow(
-        self, number: int, starts: Starts, rows: Sequence[Row], position: int, made: list[Run]
-    ) -> Starts | None:
+    def _follow(self, number: int, starts: Starts, progress: Progress, position: int, made: list[Run]) -> Starts | None:
         """Add what a row makes of a run, and return the match that it ends."""
         states, end = self.states, self.end
         while True:
             state = states[number]
             variable, following = state.variable, state.taken
-            if self._takes(variable, rows, starts, position) and (
-                state.unless is None or not self._takes(state.unless, rows, starts[:-1], position)
+            if self._takes(variable, starts, progress, position) and (
+                state.unless is None or not self._takes(state.unless, starts[:-1], progress, position)
             ):
                 moves = following == end or states[following].variable != variable
                 after = (*starts, position + 1) if moves else starts
@@ -145,9 +150,9 @@ class Matcher:
             number = state.skipped
             starts = (*starts, position)
 
-    def _takes(self, variable: int, rows: Sequence[Row], starts: Starts, position: int) -> bool:
+    def _takes(self, variable: int, starts: Starts, progress: Progress, position: int) -> bool:
         test = self.tests[variable]
-        return test is None or test(rows, starts, position + 1) is True
+        return test is None or test(progress.rows, starts, position + 1, progress.totals) is True
 
     def _next(self, starts: Starts) -> int:
         """Return where the next match may begin."""

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import MapState, ValueState
     from flintstream.contracts.timers import TimerService
     from flintstream.table._operators.matching.expressions import Compiled, MatchFunction
-    from flintstream.table._operators.matching.matcher import Run, Skip, Starts, Test
+    from flintstream.table._operators.matching.matcher import Run, Skip, Starts, Test, Totals
     from flintstream.table._operators.matching.pattern import State
     from flintstream.table._operators.ordering import RowOrder
     from flintstream.table._operators.rows import Row
 
-    Stored: TypeAlias = tuple[list[Row], list[int], list[Run]]
+    Stored: TypeAlias = tuple[list[Row], list[int], list[Run], Totals]
     Match: TypeAlias = tuple[Sequence[Row], Starts]
 
 
@@ -98,7 +98,7 @@ class MatchRows(KeyedProcessFunction):
             end = progress.times[0] + within
             results += [self.result(match, end) for match in matcher.advance(progress, end)]
         if progress.rows:
-            self.progress.update((progress.rows, progress.times, progress.runs))
+            self.progress.update((progress.rows, progress.times, progress.runs, progress.totals))
         elif stored is not None:
             self.progress.clear()
         return results
@@ -106,7 +106,7 @@ class MatchRows(KeyedProcessFunction):
     def result(self, match: Match, time: int) -> Row:
         """Return the row of a match that is complete at a time."""
         rows, starts = match
-        return self.measures(rows, starts, starts[-1], time)
+        return self.measures(rows, starts, starts[-1], time, {})
 
     def next_end(self) -> int | None:
         """Return when the first incomplete match runs out; None if none does."""
@@ -173,4 +173,4 @@ class MatchByProctime(MatchRows):
 
 
 def _test(code: Compiled) -> Test:
-    return lambda rows, starts, end: code(rows, starts, end, 0)[0]
+    return lambda rows, starts, end, totals: code(rows, starts, end, 0, totals)[0]
