@@ -88,7 +88,7 @@ class MatchFunction:
     def code(self) -> Compiled:
         """Return the compiled function."""
         if self._run is None:
-            names = {**self._source.names, "continued": continued}
+            names = {**self._source.names, "continue_totals": continue_totals}
             for number, aggregation in enumerate(self._aggregations):
                 made = aggregation.compile_code()
                 names |= {f"{part}_{number}": made[part] for part in ("start", "add", "result")}
@@ -96,7 +96,7 @@ class MatchFunction:
         return self._run
 
 
-def continued(
+def continue_totals(
     known: Known,
     place: str,
     rows: Sequence[Row],
@@ -150,7 +150,7 @@ def _source(expressions: Sequence[Expr], values: Sequence[Value], last: int) -> 
         elif isinstance(value, Totals):
             begin, end = range_of(value.variable, last)
             given = f"m, '{last}_{totals}', rows, {begin}, {end}, start_{totals}, add_{totals}"
-            lines.append(f"    a{totals} = continued({given})")
+            lines.append(f"    a{totals} = continue_totals({given})")
             listed.append(f"*result_{totals}(a{totals}), ")
             totals += 1
         else:
