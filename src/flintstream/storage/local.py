@@ -106,9 +106,13 @@ class LocalFileStore:
 
     def list(self, path: str) -> list[str]:
         """Return the names of all complete files below a directory."""
-        top = self._path(path)
-        found = (Path(directory, name) for directory, _, names in os.walk(top) for name in names)
-        return sorted(file.relative_to(top).as_posix() for file in found if not is_partial(file.name))
+        top = os.fspath(self._path(path))
+        start = len(top.rstrip(os.sep)) + 1
+        found = []
+        for directory, _, names in os.walk(top):  # without a Path for each file: every checkpoint lists its directory
+            inside = directory[start:].replace(os.sep, "/")
+            found += [f"{inside}/{name}" if inside else name for name in names if not is_partial(name)]
+        return sorted(found)
 
     def uri(self, path: str) -> str:
         """Return the path."""
