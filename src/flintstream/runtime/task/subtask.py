@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import uuid
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from flintstream.runtime.state_log.log import StateLog
 
 TURN_SECONDS = 0.1
-"""Longest turn of a source before the chain's next source is read; a full block ends the turn earlier."""
+"""Longest turn of a source before the chain's next source is read; a full block ends the turn earlier.
+
+In BATCH mode, only a full block ends it: nothing waits for other sources, and the order is the same on a slow machine.
+"""
 
 SLOW_EPOCH_SECONDS = 0.1
 """Shorter epochs do not tell whether functions are slow: the time may have gone into something else."""
@@ -123,9 +127,10 @@ class Subtask:
         yield from self.input.feed(epoch, gate)
         tick, alternates = self.operator_chain.tick, self.operator_chain.alternates
         records = {run: 0 for operator in self.operators.values() if (run := operator.reads()) is not None}
+        longest = math.inf if self.job.batch else TURN_SECONDS
         while records:
             for run in list(records):
-                enough, until = records[run] + RECORDS_PER_BLOCK, time.monotonic() + TURN_SECONDS
+                enough, until = records[run] + RECORDS_PER_BLOCK, time.monotonic() + longest
                 for read in run:
                     tick()
                     yield
