@@ -52,6 +52,10 @@ QUERIES = {
         "FROM l"
     ),
     "over all": "SELECT k, ts, SUM(v) OVER (PARTITION BY k ORDER BY ts) FROM l",
+    "match": (
+        "SELECT k, v, w, t FROM l MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS v, B.v AS w, "
+        "MATCH_ROWTIME() AS t PATTERN (A B) DEFINE B AS B.v > A.v OR B.v < 5)"
+    ),
     "order": "SELECT k, ts, v FROM l ORDER BY ts",
     "order by more": "SELECT k, ts, v FROM l ORDER BY ts, v DESC",
     "interval join": (
