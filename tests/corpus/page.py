@@ -69,7 +69,8 @@ programs that run, it reports an error in {false}. `python -m tests.corpus FOLDE
 ## Libraries
 
 Libraries that people install beside PyFlink, each with its own tests, unchanged and on the inline engine. Their call
-`import pyflink` finds flintstream. `tests/corpus/libraries.json` has the list.
+`import pyflink` finds flintstream. A test passes that fails as its authors expect on Flink. Clients of the REST
+interface, whose tests need no server, call `flintstream rest`. `tests/corpus/libraries.json` has the list.
 
 {libraries}
 

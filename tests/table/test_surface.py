@@ -250,3 +250,10 @@ def test_a_table_declared_twice_names_flinks_error():
     t_env.execute_sql(declare)
     with pytest.raises(Py4JJavaError, match=r"catalog\.exceptions\.TableAlreadyExistException"):
         t_env.execute_sql(declare)
+
+
+def test_a_missing_table_has_flinks_words_in_its_java_exception():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    with pytest.raises(Py4JJavaError) as missing:
+        t_env.from_path("nowhere")
+    assert missing.value.java_exception.toString().endswith("Table `nowhere` was not found.")

@@ -90,6 +90,7 @@ class TableNotFoundError(SqlError):
     def __init__(self, name: str, place: Place | None = None, known: Iterable[str] = ()) -> None:
         """Name the table and its place, and suggest one of the ``known`` names."""
         super().__init__(f"Table '{name}' not found{at(place)}{nearest(name.rpartition('.')[2], known)}")
+        self.java_exception = JavaMessage(f"Table `{name}` was not found.")  # libraries look for these words
         self.name = name
 
 
