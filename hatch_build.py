@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "src/flintstream/compiled"
 
-_OWN_IMPORT = re.compile(r"^from flintstream\.compiled\.\w+ import .*\n", re.MULTILINE)
+_OWN_IMPORT = re.compile(r"^ *from flintstream\.compiled\.\w+ import (?:\([^)]*\)|.*)\n", re.MULTILINE)
 """Imports that a compiled module does without, because its types (``.pxd``) import the same names."""
 
 

@@ -15,7 +15,7 @@ from flintstream.errors import notes
 from flintstream.runtime.copies import ATOMS, copy_mutable
 from flintstream.state.backend import Scope
 
-keyed = load("windows")
+keyed = load("keyed")
 needs_compiled = pytest.mark.skipif(keyed is None, reason="there are no compiled modules here")
 
 

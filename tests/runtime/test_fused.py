@@ -7,20 +7,21 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.compiled.plain import plain
 from tests.datastream.inline import collect, make_env
 
 from flintstream.common import Types, WatermarkStrategy
 from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
+from flintstream.compiled.fused import LONGEST
 from flintstream.datastream import FlatMapFunction, MapFunction, OutputTag
 from flintstream.errors import notes
 from flintstream.runtime.copies import ATOMS, copy_mutable
 from flintstream.runtime.task import fused
-from flintstream.runtime.task.fused import PlainLoop
 from flintstream.testing import CollectSink
 
 FUNCTIONS = {"map": lambda n: n + 1, "filter": lambda n: n % 3, "flat_map": lambda n: range(n, n + n % 4)}
-LOOPS = [PlainLoop] + ([module.Loop] if (module := load("fused")) else [])
+LOOPS = [plain("fused").FusedLoop] + ([module.FusedLoop] if (module := load("fused")) else [])
 
 
 def one_after_the_other(kinds, values):
@@ -61,12 +62,12 @@ def loops(monkeypatch):
     """The sequences of functions with a compiled loop."""
     made = []
 
-    class Noted(fused.FusedLoop):
+    class Noted(fused.FusedOperators):
         def __init__(self, operators):
             super().__init__(operators)
             made.append(self.methods)
 
-    monkeypatch.setattr(fused, "FusedLoop", Noted)
+    monkeypatch.setattr(fused, "FusedOperators", Noted)
     return made
 
 
@@ -151,7 +152,7 @@ def test_a_chain_may_be_longer_than_a_loop(loops, length):
         stream = stream.flat_map(lambda n: [n] if n < 3 else [])
     assert collect(stream) == [1, 2]
     assert sum(map(len, loops)) >= length - 1
-    assert max(map(len, loops)) == fused.LONGEST
+    assert max(map(len, loops)) == LONGEST
 
 
 def test_a_result_passes_all_functions_before_the_next_one_is_made(loops):

@@ -1,9 +1,9 @@
 """The loops that every record passes, and what programs call for each record.
 
-Most are Python modules: ``state.py`` and ``keyed.py`` run as they are in an installation without compiled modules, and
-Cython compiles the same text with the types of ``_state.pxd`` and ``_keyed.pxd``. What C does in another form (columns
-of a block, hashes, rows of RocksDB) is in ``.pyx`` files; code that uses one asks :func:`load` for it, and has a plain
-form as well, which is the reference in the tests.
+Most are Python modules. Those with types beside them, such as ``state.py`` with ``_state.pxd``, run as they are in an
+installation without compiled modules, and Cython compiles the same text. What C does in another form (columns of a
+block, hashes, rows of RocksDB) is in ``.pyx`` files; code that uses one asks :func:`load` for it, and has a plain form
+as well, which is the reference in the tests.
 
 Nothing that crosses a process depends on whether modules are compiled, so a driver with compiled ones and workers
 without them work together.
@@ -39,6 +39,6 @@ def load(name: str) -> Any:
         return None
 
 
-for _name in ("base", "state", "keyed"):
+for _name in ("base", "state", "keyed", "fused"):
     if (_module := load(_name)) is not None:  # in the place of the module in Python
         sys.modules[f"{__name__}.{_name}"] = _module

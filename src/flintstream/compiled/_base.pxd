@@ -53,8 +53,12 @@ cdef inline object lookup(object values, object key):
     return None if found == NULL else <object>found
 
 
-cdef inline Scope plain_scope(object scope):
-    return <Scope>scope if is_plain_scope(scope) else None
+cdef inline int set_key(object scope, object key) except -1:
+    if is_plain_scope(scope):
+        (<Scope>scope).key = key
+    else:
+        scope.key = key
+    return 0
 
 
 cdef inline object select(object selector, Py_ssize_t field, object value):
@@ -98,6 +102,29 @@ cdef inline bint is_long(object number) except -1:
         return False
     PyLong_AsLongLongAndOverflow(number, &overflow)
     return not overflow
+
+
+cdef enum:
+    MOST_TERMS = 16
+
+cdef struct Part:
+    int argument
+    bint whole
+    Py_ssize_t field
+    PyObject* constant
+
+
+cdef class Formula:
+    cdef object source
+    cdef int terms
+    cdef bint is_tuple
+    cdef Part left[MOST_TERMS]
+    cdef Part right[MOST_TERMS]
+    cdef bint adds[MOST_TERMS]
+
+
+cdef object apply_binary(Formula formula, object call, object first, object second)
+cdef object apply_unary(Formula formula, object call, object record)
 
 
 cdef struct Waiting:

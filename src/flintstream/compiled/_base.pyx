@@ -120,6 +120,9 @@ cdef class Settled:
         self.frozen, self.copied = frozen, copied
 
 
+include "_formulas.pxi"
+
+
 # -- timers ----------------------------------------------------------------------------------------------------------
 
 cdef inline bint _before(Waiting* one, Waiting* other) noexcept nogil:

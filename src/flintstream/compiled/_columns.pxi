@@ -1,6 +1,7 @@
 # Reads the columns of a block, whose form flintstream/runtime/exchange/columns.py describes.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 

@@ -5,12 +5,16 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.long cimport PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport INT64_MIN
 
-include "_shared.pxi"
+from flintstream.compiled._base cimport select
+
 include "_columns.pxi"
 
 cdef extern from "Python.h":
@@ -124,7 +128,7 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
     for value in cursor:
         if timestamps is not None and position >= PyList_GET_SIZE(timestamps):
             break
-        key = _key(selector, field, value)
+        key = select(selector, field, value)
         buffer = NULL
         if PyLong_CheckExact(key):
             whole = PyLong_AsLongLongAndOverflow(key, &overflow)

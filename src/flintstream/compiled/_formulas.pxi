@@ -1,11 +1,5 @@
 # Computes what the functions of flintstream.common._user_code.formulas return.
 
-from cpython.float cimport PyFloat_CheckExact
-from cpython.long cimport PyLong_CheckExact
-from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_SIZE
-from cpython.unicode cimport PyUnicode_CheckExact
-
 cdef extern from *:
     """
     static PyObject *sum_of(PyObject *left, PyObject *right) {
@@ -35,25 +29,8 @@ cdef extern from "Python.h":
     void release "Py_DECREF"(PyObject*)
     void forget_error "PyErr_Clear"()
 
-cdef enum:
-    MOST_TERMS = 16
-
-cdef struct Part:
-    int argument
-    bint whole
-    Py_ssize_t field
-    PyObject* constant
-
-
-cdef class _Formula:
+cdef class Formula:
     """A formula; without one, it never has a result."""
-
-    cdef object source
-    cdef int terms
-    cdef bint is_tuple
-    cdef Part left[MOST_TERMS]
-    cdef Part right[MOST_TERMS]
-    cdef bint adds[MOST_TERMS]
 
     def __init__(self, formula):
         cdef int i
@@ -86,7 +63,7 @@ cdef inline PyObject* _part(Part* part, PyObject* first, PyObject* second) noexc
     return value if part.whole else field_of_tuple(value, part.field)
 
 
-cdef inline PyObject* _term(_Formula formula, int i, PyObject* first, PyObject* second) noexcept:
+cdef inline PyObject* _term(Formula formula, int i, PyObject* first, PyObject* second) noexcept:
     cdef PyObject* left = _part(&formula.left[i], first, second)
     cdef PyObject* right
     if left == NULL:
@@ -98,7 +75,7 @@ cdef inline PyObject* _term(_Formula formula, int i, PyObject* first, PyObject* 
     return left
 
 
-cdef PyObject* _compute(_Formula formula, PyObject* first, PyObject* second) noexcept:
+cdef PyObject* _compute(Formula formula, PyObject* first, PyObject* second) noexcept:
     cdef PyObject* result
     cdef PyObject* term
     cdef int i
@@ -116,7 +93,7 @@ cdef PyObject* _compute(_Formula formula, PyObject* first, PyObject* second) noe
     return result
 
 
-cdef inline object _called(_Formula formula, call, first, second):
+cdef object apply_binary(Formula formula, call, first, second):
     """Return what a function of two arguments returns: by its formula if that has a result, else by a call."""
     cdef PyObject* result = NULL
     if formula.terms:
@@ -129,7 +106,7 @@ cdef inline object _called(_Formula formula, call, first, second):
     return found
 
 
-cdef inline object _called_with_one(_Formula formula, call, record):
+cdef object apply_unary(Formula formula, call, record):
     """Return the same for a function of one argument."""
     cdef PyObject* result = NULL
     if formula.terms:

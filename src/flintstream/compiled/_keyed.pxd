@@ -3,7 +3,9 @@
 cimport cython
 from libc.stdint cimport int64_t
 
-from flintstream.compiled._base cimport Heap, Scope, Settled, is_long, key_of, plain_scope, select, settle
+from flintstream.compiled._base cimport (
+    Formula, Heap, Scope, Settled, apply_binary, is_long, key_of, lookup, select, set_key, settle,
+)
 
 cdef Py_ssize_t FEW
 
@@ -40,8 +42,15 @@ cdef class KeyedStamped(Stamped):
     cdef public object _state, _service
 
 
-@cython.locals(position=Py_ssize_t, stamped=Py_ssize_t, settled=Settled, scope=Scope, timestamp=object)
+@cython.locals(position=Py_ssize_t, stamped=Py_ssize_t, settled=Settled, timestamp=object)
 cpdef call_each(
     object call, Stamped ctx, object state, object selector, Py_ssize_t field, object cursor, list timestamps,
     object frozen, object copied, list results, list stamps,
+)
+
+
+@cython.locals(settled=Settled, formed=Formula)
+cpdef reduce_each(
+    object call, object formula, object state, object selector, Py_ssize_t field, object cursor, object running,
+    object dirty, bint tracking, object frozen, object copied, list results,
 )

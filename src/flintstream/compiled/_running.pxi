@@ -137,7 +137,7 @@ def reduce_columns(cursor, Fold fold, state, Py_ssize_t field, running, dirty, b
     Py_DECREF(made)  # the cast has added a reference
     for number in range(groups.count):
         i, end = groups.begins[number], groups.begins[number + 1]
-        before = _get(running, groups.keys[number])
+        before = lookup(running, groups.keys[number])
         if before is None:
             before = records.at(groups.rows[i])
             set_in_list(<PyObject*>results, groups.rows[i], new_reference(<PyObject*>before))

@@ -4,13 +4,17 @@
 See the package for what this replaces.
 """
 
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.float cimport PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport INT64_MIN
 
-from flintstream.compiled._base cimport Scope, Settled, settle
-
-include "_shared.pxi"
+from flintstream.compiled._base cimport MOST_TERMS, Formula, apply_binary, lookup, select
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
@@ -18,7 +22,6 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PyObject* (*tp_alloc)(PyTypeObject*, Py_ssize_t) except NULL
 
-include "_formulas.pxi"
 include "_records.pxi"
 include "_folds.pxi"
 
@@ -30,7 +33,7 @@ cdef class Adder:
 
     cdef object panes, backend, values, dirty, call, create, opened, copied
     cdef bint tracking
-    cdef _Formula formula
+    cdef Formula formula
     cdef Fold fold
 
     def __init__(self, panes, backend, values, dirty, bint tracking, call, formula, Fold fold, create, opened, copied):
@@ -38,7 +41,7 @@ cdef class Adder:
         self.fold = fold
         self.panes, self.backend, self.values, self.dirty, self.tracking = panes, backend, values, dirty, tracking
         self.call, self.create, self.opened, self.copied = call, create, opened, copied
-        self.formula = _Formula(formula)
+        self.formula = Formula(formula)
 
     def __call__(self, key, windows, records):
         """Add records to the panes of a key and each of several windows."""
@@ -50,7 +53,7 @@ cdef class Adder:
         self.backend.key = key
         for window in windows:
             pane = (key, window)
-            contents = known = _get(self.values, pane)
+            contents = known = lookup(self.values, pane)
             done = 0
             try:
                 if columns is not None:
@@ -63,11 +66,11 @@ cdef class Adder:
                         contents = known = None
                     elif contents is not None:
                         if self.create is None:
-                            contents = _called(self.formula, self.call, contents, value)
+                            contents = apply_binary(self.formula, self.call, contents, value)
                         else:
-                            contents = _called(self.formula, self.call, value, contents)
+                            contents = apply_binary(self.formula, self.call, value, contents)
                     elif self.create is not None:
-                        contents = _called(self.formula, self.call, value, self.create())
+                        contents = apply_binary(self.formula, self.call, value, self.create())
                     else:
                         contents = value if self.copied is None else self.copied(value)
             except BaseException:
@@ -121,7 +124,7 @@ def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int6
         stamp = times if stamps is None else <object>PyList_GET_ITEM(stamps, position)
         position += 1
         timestamp = stamp
-        key = _key(selector, field, value)
+        key = select(selector, field, value)
         if not -FAR < timestamp < FAR:  # the same for times whose windows C's numbers may not hold
             begin = stamp - (stamp - offset) % slide
             newest = INT64_MIN if begin < INT64_MIN else begin
@@ -167,7 +170,7 @@ def session_runs(selector, Py_ssize_t field, cursor, times, gap, late, split):
             break
         stamp = <object>PyList_GET_ITEM(timestamps, position)
         timestamp = stamp
-        key = _key(selector, field, value)
+        key = select(selector, field, value)
         found = PyDict_GetItemWithError(groups, key)
         if found == NULL:
             group = _Group()
@@ -193,24 +196,6 @@ def session_runs(selector, Py_ssize_t field, cursor, times, gap, late, split):
 
 
 include "_running.pxi"
-
-
-def reduce_each(call, formula, Scope state, selector, Py_ssize_t field, cursor, running, dirty, bint tracking, frozen,
-                copied, list results):
-    """Reduce each record into the value of its key, and gather copies of the values."""
-    cdef Settled settled = Settled(frozen, copied)
-    cdef _Formula formed = _Formula(formula)
-    for value in cursor:
-        current = state.key = _key(selector, field, value)
-        before = _get(running, current)
-        after = value if before is None else _called(formed, call, before, value)
-        if after is None:
-            running.pop(current, None)
-        else:
-            running[current] = after
-        if tracking:
-            dirty[current] = 0
-        PyList_Append(results, settle(settled, after))
 
 
 cdef bint _in_step(cursor, times, Py_ssize_t field):

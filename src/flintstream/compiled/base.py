@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Function = Callable[..., Any]
+
 
 class Scope:
     """The key that state objects use: they read :attr:`key` at every access.
@@ -25,9 +27,9 @@ def key_of(scope: Any) -> Any:
     return scope.key
 
 
-def tracks(backend: Any) -> bool:
+def tracks(backend: Scope) -> bool:
     """Return whether a backend records changes."""
-    return backend.tracking  # type: ignore[no-any-return]
+    return backend.tracking
 
 
 def lookup(values: Any, key: object) -> Any:
@@ -43,12 +45,12 @@ def now(clock: Callable[[], int]) -> int:
 now_ms = now
 
 
-def plain_scope(scope: Any) -> Any:
-    """Return a scope if its key can be set directly; C cannot do that with a property of a user's class."""
-    return scope
+def set_key(scope: Scope, key: object) -> None:
+    """Make a key the current one of a scope, which may be of a user's class."""
+    scope.key = key
 
 
-def select(selector: Callable[[Any], Any], _field: int, value: object) -> Any:
+def select(selector: Function, _field: int, value: object) -> Any:
     """Return the key of a record; C takes a field without a call, if it is not negative."""
     return selector(value)
 
@@ -61,12 +63,29 @@ class Settled(NamedTuple):
     """Tells which results need no copy."""
 
     frozen: frozenset[type]
-    copied: Callable[[Any], object]
+    copied: Function
 
 
 def settle(settled: Settled, result: object) -> object:
     """Return a result in a form that the function which returned it cannot change any more."""
     return result if type(result) in settled.frozen else settled.copied(result)
+
+
+class Formula:
+    """What a function computes, if C can compute it without a call."""
+
+    def __init__(self, formula: object) -> None:
+        """Python always calls the function."""
+
+
+def apply_binary(_formula: Formula, call: Function, first: object, second: object) -> Any:
+    """Return what a function returns for two arguments."""
+    return call(first, second)
+
+
+def apply_unary(_formula: Formula, call: Function, record: object) -> Any:
+    """Return what a function returns for a record."""
+    return call(record)
 
 
 def is_long(number: object) -> bool:

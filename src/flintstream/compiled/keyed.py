@@ -5,10 +5,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.compiled.base import Heap, Settled, is_long, key_of, plain_scope, select, settle
+from flintstream.compiled.base import (
+    Formula,
+    Heap,
+    Settled,
+    apply_binary,
+    is_long,
+    key_of,
+    lookup,
+    select,
+    set_key,
+    settle,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
+
+    from flintstream.compiled.base import Function, Scope
 
     Timer = tuple[int, object, object]
     """Timestamp (ms), key, namespace."""
@@ -194,15 +207,15 @@ class KeyedStamped(Stamped):
 
 
 def call_each(
-    call: Callable[[Any, Any], Iterable[Any] | None],
+    call: Function,
     ctx: Stamped,
-    state: Any,
-    selector: Callable[[Any], Any] | None,
+    state: Scope,
+    selector: Function | None,
     field: int,
-    cursor: Iterator[Any],
+    cursor: Iterator[object],
     timestamps: list[int] | None,
     frozen: frozenset[type],
-    copied: Callable[[Any], Any],
+    copied: Function,
     results: list[object],
     stamps: list[int],
 ) -> None:
@@ -213,17 +226,12 @@ def call_each(
     position = 0
     stamped = 0 if timestamps is None else len(timestamps)
     settled = Settled(frozen, copied)
-    scope = plain_scope(state)
     timestamp: Any = None
     for value in cursor:
         if timestamps is not None and position >= stamped:
             break
         if selector is not None:
-            key = select(selector, field, value)
-            if scope is None:
-                state.key = key
-            else:
-                scope.key = key
+            set_key(state, select(selector, field, value))
         if timestamps is not None:
             timestamp = ctx._timestamp = timestamps[position]
             position += 1
@@ -233,3 +241,34 @@ def call_each(
                 results.append(settle(settled, result))
                 if timestamps is not None:
                     stamps.append(timestamp)
+
+
+def reduce_each(
+    call: Function,
+    formula: object,
+    state: Any,
+    selector: Function,
+    field: int,
+    cursor: Iterator[object],
+    running: Any,
+    dirty: dict[object, int],
+    tracking: bool,
+    frozen: frozenset[type],
+    copied: Function,
+    results: list[object],
+) -> None:
+    """Reduce each record into the value of its key, and gather copies of the values."""
+    settled = Settled(frozen, copied)
+    formed = Formula(formula)
+    for value in cursor:
+        key = select(selector, field, value)
+        set_key(state, key)
+        before = lookup(running, key)
+        after = value if before is None else apply_binary(formed, call, before, value)
+        if after is None:
+            running.pop(key, None)
+        else:
+            running[key] = after
+        if tracking:
+            dirty[key] = 0
+        results.append(settle(settled, after))

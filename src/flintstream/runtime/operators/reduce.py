@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._user_code.formulas import formula_of
 from flintstream.compiled import load
+from flintstream.compiled.keyed import reduce_each
 from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.operators.base import MAX_TIMESTAMP
@@ -71,27 +72,13 @@ class ReduceOperator(KeyedOperator):
             timestamps = None if timestamps is None else list(timestamps)
             if self._process_columns(values, timestamps):
                 return
-        before_of = running.get
         results: list[Any] = []
-        append, frozen = results.append, self.frozen
         self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
-            if _of_columns is not None and compiled_can_use(state):
-                _of_columns.reduce_each(
-                    call, formula_of(call, 2), state, key, field_of(key), cursor, running, dirty, tracking,
-                    frozen, copy_mutable, results,
-                )  # fmt: skip
-            for value in cursor:  # all of them, without the compiled loop
-                state.key = current = key(value)
-                before = before_of(current)
-                after = value if before is None else call(before, value)
-                if after is None:
-                    running.pop(current, None)
-                else:
-                    running[current] = after
-                if tracking:
-                    dirty[current] = 0
-                append(after if type(after) in frozen else copy_mutable(after))
+            reduce_each(
+                call, formula_of(call, 2), state, key, field_of(key), cursor, running, dirty, tracking,
+                self.frozen, copy_mutable, results,
+            )  # fmt: skip
         except BaseException as error:
             raise self.failure(error, values) from error
         if not self.context.batch:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.runtime.logs import Place
 from flintstream.runtime.operators.base import Operator
-from flintstream.runtime.task.fused import FusedLoop
+from flintstream.runtime.task.fused import FusedOperators
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -35,7 +35,7 @@ def operator_of(frame: FrameType | None) -> str | None:
     while frame is not None:
         if frame.f_code.co_varnames[:1] == ("self",):
             own = frame.f_locals["self"]
-            if isinstance(own, FusedLoop):
+            if isinstance(own, FusedOperators):
                 return own.current_operator().context.name
             if isinstance(own, Operator):
                 return own.context.name
