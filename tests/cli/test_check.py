@@ -59,7 +59,7 @@ def test_the_program_does_not_run(check, tmp_path):
         ("from pyflink.datastream import StreamExecutionEnvironmen", "did you mean 'StreamExecutionEnvironment'?"),
         ("from pyflink.dataset import ExecutionEnvironment", "use pyflink.datastream in BATCH mode"),
         ("import pyflink.ml", "Flink ML is not part of flintstream"),
-        ("Types._j_types.x()", "there is no Flink JVM here"),
+        ("Types._j_types.x()", "flintstream has no Flink JVM"),
     ],
 )
 def test_what_cannot_work_is_an_error_with_advice(check, line, finding):

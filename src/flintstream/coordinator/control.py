@@ -175,7 +175,7 @@ class Control:
         try:
             request, arguments = _parse_request(data)
             if request not in self._requests:
-                return {"error": f"there is no request {shorten(request)}, only {', '.join(self._requests)}"}
+                return {"error": f"unknown request {shorten(request)}: known are {', '.join(self._requests)}"}
             for name, value in arguments.items():
                 kinds = _ARGUMENTS.get(request, {}).get(name, ())
                 if not isinstance(value, kinds):

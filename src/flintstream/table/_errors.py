@@ -94,6 +94,14 @@ class TableNotFoundError(SqlError):
         self.name = name
 
 
+class ObjectExistsError(SqlError):
+    """The name of a new table, view, database or catalog is taken."""
+
+    def __init__(self, what: str, more: str = "") -> None:
+        """Name what is there, such as ``A view 'v'``, and say what to do; ``more`` follows."""
+        super().__init__(f"{what} already exists: drop it first, or use another name{more}")
+
+
 class ColumnNotFoundError(SqlError):
     """There is no column or field of a name where an expression reads it."""
 

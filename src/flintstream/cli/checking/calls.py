@@ -18,12 +18,12 @@ __all__ = ["check_calls"]
 
 NO_EFFECT = {
     "add_jars": "jars have no effect: connectors need none, and flintstream warns once",
-    "add_classpaths": "class paths have no effect: there is no Flink JVM",
+    "add_classpaths": "class paths have no effect: flintstream has no Flink JVM",
     "add_jar": "jars have no effect: connectors need none, and flintstream warns once",
 }
 OTHERS = {
-    "get_gateway": "there is no Flink JVM behind the program: use the Python API for what this reaches",
-    "get_j_stream_execution_environment": "there is no Flink JVM behind the program",
+    "get_gateway": "flintstream has no Flink JVM: use the Python API for what this reaches",
+    "get_j_stream_execution_environment": "flintstream has no Flink JVM",
 }
 
 
@@ -41,7 +41,7 @@ def check_calls(tree: ast.AST, names: Names) -> Iterator[Found]:
                 Finding(
                     node.lineno,
                     ERROR if owner and not owner.told else NOTE,
-                    f"'{node.attr}' is a Java object in PyFlink: there is no Flink JVM here",
+                    f"'{node.attr}' is a Java object in PyFlink: flintstream has no Flink JVM",
                 ),
             )
         if not isinstance(node, ast.Call):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.cli.checking.finding import ERROR, NOTE, UNREAD, Finding
 from flintstream.errors import FlintstreamError, MissingDependencyError
+from flintstream.table._errors import ObjectExistsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,12 +60,12 @@ def check_statements(tree: ast.Module) -> Iterator[Found]:
         try:
             statements = statements or _statements(batch=modes == {"BATCH"})
             statements.run(text)
+        except ObjectExistsError:
+            continue  # the other statement may be in a branch
         except MissingDependencyError as error:
             yield call, Finding(call.lineno, ERROR, str(error))
             return
         except (FlintstreamError, TypeError, ValueError) as error:
-            if isinstance(error, ValueError) and "already exists" in str(error):
-                continue  # the other statement may be in a branch
             unknown = UNKNOWN in str(error) or (kind == NOTE and not isinstance(error, NotImplementedError))
             yield call, Finding(call.lineno, NOTE if unknown else ERROR, str(error))
 

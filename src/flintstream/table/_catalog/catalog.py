@@ -9,7 +9,7 @@ from flintstream.common._java_exceptions import CatalogException
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._catalog.objects import CatalogDatabase
 from flintstream.table._catalog.store import Store
-from flintstream.table._errors import SqlError, TableNotFoundError, at, nearest
+from flintstream.table._errors import ObjectExistsError, SqlError, TableNotFoundError, at, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,10 @@ Entry = DeclaredTable | View
 
 class CatalogError(SqlError, CatalogException):
     """A catalog or database is not there, or is there already."""
+
+
+class CatalogExistsError(CatalogError, ObjectExistsError):
+    """The name of a new catalog is taken."""
 
 
 @dataclass
@@ -66,7 +70,7 @@ class CatalogManager:
         if store.name not in self.catalogs:
             self.catalogs[store.name] = store
         elif not lenient:
-            raise CatalogError(f"Catalog {store.name} already exists: drop it first, or use another name")
+            raise CatalogExistsError(f"Catalog {store.name}")
 
     def find_catalog(self, name: str, place: Place | None = None) -> Store:
         """Return a catalog.
@@ -134,7 +138,7 @@ class CatalogManager:
         if path[-1] not in store.databases:
             store.databases[path[-1]] = CatalogDatabase(dict(properties or {}), comment)
         elif not lenient:
-            raise SqlError(f"A database '{path[-1]}' already exists: drop it first, or use another name")
+            raise ObjectExistsError(f"A database '{path[-1]}'")
 
     def use_database(self, path: tuple[str, ...], place: Place | None = None) -> None:
         """Make a database the current one, and its catalog.
@@ -234,8 +238,7 @@ class CatalogManager:
             if lenient:
                 return False
             kind = "view" if isinstance(entries[key], View) else "table"
-            java = "" if temporary else f" ({TAKEN})"
-            raise SqlError(f"A {kind} '{'.'.join(path)}' already exists: drop it first, or use another name{java}")
+            raise ObjectExistsError(f"A {kind} '{'.'.join(path)}'", "" if temporary else f" ({TAKEN})")
         entries[key] = entry
         return not taken
 
