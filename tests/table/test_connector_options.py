@@ -174,12 +174,15 @@ ELSEWHERE = {
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source"
     ),
     "test_bridge.py": "auto-compaction",
+    "test_directories_of_files.py": (
+        "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
+    ),
     "test_faker.py": "fields.k.length",
     "test_watermarks.py": "scan.watermark.idle-timeout group max-drift",
 }
 """Options that another test of this folder shows: its text has the last part."""
 
-REFUSED = {"avro.encoding", "sink.partition-commit.policy.kind"}
+REFUSED = {"avro.encoding"}
 """Options of which only the default is accepted."""
 HERE = {"avro.codec", "source.path.regex-pattern", "scan.parallelism", "scan.watermark.alignment.update-interval"}
 """Options whose effect a test below shows."""
@@ -376,7 +379,7 @@ def test_csv_files_are_read_as_options_say(t_env, tmp_path, options, text, expec
         assert [tuple(row) for row in rows] == expected
 
 
-@pytest.mark.parametrize("key", sorted(REFUSED - {"sink.partition-commit.policy.kind"}))
+@pytest.mark.parametrize("key", sorted(REFUSED))
 def test_another_value_than_the_default_is_refused(key):
     kind = key.partition(".")[0] if key.startswith(("csv", "avro")) else "csv"
     options = Options("t", {"connector": "kafka", **page._REQUIRED["kafka"], "format": kind, key: "x"})

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
-from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._errors import SqlError
 
 COLUMNS = "id BIGINT, name STRING, price DECIMAL(10, 2), day DATE, at_ TIMESTAMP(3), ok BOOLEAN, weight DOUBLE"
 VALUES = (
@@ -104,11 +104,7 @@ def test_wrong_declarations_are_named(t_env, tmp_path, by, options, message):
         t_env.execute_sql("SELECT * FROM f")
 
 
-def test_an_unknown_format_and_commits_of_partitions_are_refused(t_env, tmp_path):
+def test_an_unknown_format_is_refused(t_env, tmp_path):
     table(t_env, "f", "id INT", tmp_path, "parkuet")
     with pytest.raises(SqlError, match="'parkuet' is not supported for files; did you mean 'parquet'"):
         t_env.execute_sql("SELECT * FROM f")
-    options = {"sink__partition_commit__policy__kind": "success-file"}
-    table(t_env, "g", "id INT, name STRING", tmp_path, "csv", "PARTITIONED BY (name)", **options)
-    with pytest.raises(UnsupportedClauseError, match="success-file"):
-        t_env.execute_sql("INSERT INTO g VALUES (1, 'a')")

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.table import DataTypes, Schema, TableDescriptor
-from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._errors import SqlError
 from flintstream.table.expressions import call_sql, col
 
 NUMBERS = "'connector' = 'datagen', 'number-of-rows' = '3', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '9'"
@@ -28,12 +28,6 @@ def test_options_of_a_view_are_refused(t_env):
     t_env.execute_sql("CREATE VIEW v AS SELECT 1 AS a")
     with pytest.raises(SqlError, match=r"OPTIONS at line 1.*'v' is a view"):
         t_env.sql_query("SELECT a FROM v /*+ OPTIONS('a' = 'b') */")
-
-
-def test_options_of_insert_are_refused_and_not_ignored(t_env):
-    t_env.execute_sql("CREATE TABLE s (a INT) WITH ('connector' = 'blackhole')")
-    with pytest.raises(UnsupportedClauseError, match="OPTIONS of INSERT"):
-        t_env.execute_sql("INSERT INTO s /*+ OPTIONS('a' = 'b') */ SELECT 1")
 
 
 def test_a_partition_without_such_a_column_is_refused(t_env, tmp_path):

@@ -31,8 +31,6 @@ UNSUPPORTED = {
     "COMPILE PLAN": "COMPILE",
     "LOAD MODULE": "the module 'hive'",
     "RESET": "RESET",
-    "INSERT INTO with OPTIONS": "the hint OPTIONS of INSERT",
-    "INSERT OVERWRITE": "INSERT OVERWRITE",
     "hint STATE_TTL": "the hint STATE_TTL",
     "PIVOT": "PIVOT",
     "DISTINCT ON": "DISTINCT ON",
@@ -47,6 +45,7 @@ UNSUPPORTED = {
     "LEAD": "LEAD() on a stream",
 }
 IN_BATCHES = (
+    "INSERT OVERWRITE",
     "frames in another order",
     "NTILE, CUME_DIST, PERCENT_RANK",
     "RANK, DENSE_RANK",

@@ -72,13 +72,12 @@ class StatementSet:
 
         Raises:
             SqlError: There is no such table.
-            UnsupportedClauseError: ``overwrite`` is set.
         """
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> Self:
         """Add what ``insert_into`` returned."""
-        self._inserts.append(Insert(table_pipeline._node, table_pipeline._path))
+        self._inserts.append(table_pipeline._insert)
         return self
 
     def explain(self, *extra_details: object) -> str:

@@ -10,7 +10,7 @@ from flintstream.common._text.leaving import write_text
 from flintstream.common._types import data_types as t
 from flintstream.table._analyzer.grouping import aggregates_in, distinct
 from flintstream.table._deep_stack import deep
-from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest, unsupported
+from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.nodes import explain_lines
@@ -20,6 +20,7 @@ from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import a_part, sort_rows
 from flintstream.table._results.java_table import JavaBacked
 from flintstream.table._results.pandas import data_frame
+from flintstream.table._session.inserts import Insert
 from flintstream.table._steps.grouped import (
     AggregatedTable,
     Call,
@@ -599,12 +600,10 @@ class Table(JavaBacked):
         return self.insert_into(table_path_or_descriptor, overwrite).execute()
 
     def insert_into(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TablePipeline:
-        """Return the rows on their way to a table: ``execute()`` runs the job.
+        """Return the rows on their way to a table, or to replace its files: ``execute()`` runs the job.
 
         Raises:
             SqlError: There is no such table.
-            UnsupportedClauseError: ``overwrite`` is set.
         """
-        if overwrite:
-            raise unsupported("overwrite", None, "remove the files first")
-        return TablePipeline(self._executor, self._node, self._executor.target(table_path_or_descriptor, self._node))
+        path = self._executor.target(table_path_or_descriptor, self._node)
+        return TablePipeline(self._executor, Insert(self._node, path, overwrite=overwrite))

@@ -9,13 +9,12 @@ from flintstream.common._text.leaving import write_text
 from flintstream.table._catalog.identifiers import ObjectIdentifier
 from flintstream.table._errors import unsupported
 from flintstream.table._logical.nodes import explain_lines
-from flintstream.table._session.inserts import Insert
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
     from flintstream.table._executor import Executor
-    from flintstream.table._logical.nodes import Node
+    from flintstream.table._session.inserts import Insert
     from flintstream.table.table_result import TableResult
 
 __all__ = ["TablePipeline"]
@@ -36,17 +35,17 @@ class TablePipeline:
     >>> pipeline.execute().wait()
     """
 
-    def __init__(self, executor: Executor, node: Node, path: tuple[str, ...]) -> None:
+    def __init__(self, executor: Executor, insert: Insert) -> None:
         """Hold the parts; programs call ``Table.insert_into``."""
-        self._executor, self._node, self._path = executor, node, path
+        self._executor, self._insert = executor, insert
 
     def execute(self) -> TableResult:
         """Run a job that writes the rows."""
-        return self._executor.insert([Insert(self._node, self._path)])
+        return self._executor.insert([self._insert])
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan as text."""
-        return "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(self._node)) + "\n"
+        return "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(self._insert.node)) + "\n"
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plan.
@@ -63,7 +62,7 @@ class TablePipeline:
 
     def get_sink_identifier(self) -> ObjectIdentifier | None:
         """Return the names of the sink; None if it is only described."""
-        path = self._executor.session.catalog.path(self._path)
+        path = self._executor.session.catalog.path(self._insert.name)
         return None if path[-1].startswith("*anonymous") else ObjectIdentifier(*path)
 
     def compile_plan(self) -> NoReturn:

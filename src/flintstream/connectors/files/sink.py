@@ -12,6 +12,7 @@ before a checkpoint refers to them, and final names are on disk before the job c
 
 from __future__ import annotations
 
+import posixpath
 import time
 import uuid
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from flintstream.checkpoint.registry import record, register
 from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
+from flintstream.connectors.files.partitions import WriterTime
 from flintstream.connectors.files.recoverable import check_within
 from flintstream.connectors.files.recoverable.local import LocalRecoverableWriter
 from flintstream.connectors.files.recoverable.remote import RemoteRecoverableWriter
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.buckets import BucketAssigner
     from flintstream.connectors.files.compaction import CompactionSettings, HeldFiles
     from flintstream.connectors.files.part_writers import Part, PartFormat
+    from flintstream.connectors.files.partitions import CompletePartitions, Replacement
     from flintstream.connectors.files.recoverable import RecoverableWriter
     from flintstream.connectors.files.rolling import PartNames, RollingPolicy
     from flintstream.connectors.sink import WriterContext
@@ -87,11 +90,13 @@ class PartFileWriter(SinkWriter):
         names: PartNames,
         check_interval: int = CHECK_INTERVAL_MS,
         compaction: CompactionSettings | None = None,
+        *,
+        tells_time: bool = False,
     ) -> None:
         """Take the sink's settings; ``sink_uid`` separates the sink's files from those of other sinks and earlier runs.
 
         ``check_interval`` (ms) is how often to look for files that are too old while the stream is idle.
-        ``compaction`` defines when and how to merge small files.
+        ``compaction`` defines when and how to merge small files. ``tells_time`` tells the committer the watermark.
         """
         self._context = context
         self._storage = _recoverable(base_path)
@@ -102,6 +107,7 @@ class PartFileWriter(SinkWriter):
         self._policy = policy
         self._names = names
         self._check_interval = check_interval
+        self._tells_time = tells_time
         self._checked = 0
         self._parts: dict[str, Part] = {}
         self._next_number = 0
@@ -183,6 +189,8 @@ class PartFileWriter(SinkWriter):
             ):
                 self._roll(bucket)
         prepared: list[object] = [*self._compact(checkpoint=checkpoint, everything=end_of_input)]
+        if self._tells_time:
+            prepared.append(WriterTime(self._watermark))
         if end_of_input:
             prepared.append(EndOfWriter(self._uid))
         return prepared
@@ -282,15 +290,25 @@ class PartFileWriter(SinkWriter):
 class PartFileCommitter(Committer):
     """Gives complete part files their final names. In an object store, tasks do so if there are many of them."""
 
-    def __init__(self, base_path: str, names: PartNames) -> None:
-        """Take the base path and the naming scheme."""
+    def __init__(
+        self,
+        base_path: str,
+        names: PartNames,
+        replacement: Replacement | None = None,
+        partitions: CompletePartitions | None = None,
+    ) -> None:
+        """Take the base path, the naming scheme, and what else becomes of directories."""
         self._base_path = base_path
+        self._replacement, self._partitions = replacement, partitions
         self._storage = _recoverable(base_path)
         self._names = names
 
     def commit(self, committables: Sequence[Any]) -> None:
         """Rename the files. A file that already has its final name is left alone."""
         prepared = [item for item in committables if isinstance(item, PreparedFile)]
+        directories = {posixpath.dirname(item.target) for item in prepared}
+        if self._replacement is not None:
+            self._replacement.apply(self._storage, directories)
         if len(prepared) > FILES_PER_TASK and not is_local(self._base_path):
             shares = (prepared[start : start + FILES_PER_TASK] for start in range(0, len(prepared), FILES_PER_TASK))
             self.run_tasks([partial(_finish, self._base_path, share) for share in shares])
@@ -299,6 +317,10 @@ class PartFileCommitter(Committer):
         ended = {item.uid for item in committables if isinstance(item, EndOfWriter)}
         if ended:
             self._storage.remove_leftovers(self._names.leftovers_of(ended))
+        if self._partitions is not None:
+            times = [item.watermark for item in committables if isinstance(item, WriterTime)]
+            watermark = min(times, default=NO_WATERMARK)
+            self._partitions.apply(self._storage, directories, watermark=watermark, ended=bool(ended))
 
 
 def _finish(base_path: str, prepared: Sequence[PreparedFile]) -> None:

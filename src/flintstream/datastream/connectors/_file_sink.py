@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 import uuid
 import warnings
+from copy import copy
 from typing import TYPE_CHECKING
 
 from flintstream.common.serialization import BulkWriterFactory, Encoder
 from flintstream.connectors.files.buckets import BucketAssigner
 from flintstream.connectors.files.compaction import CompactionSettings
 from flintstream.connectors.files.part_writers import BulkParts, RowParts
+from flintstream.connectors.files.partitions import CompletePartitions, Replacement, files_below
 from flintstream.connectors.files.rolling import OnCheckpointRollingPolicy, PartNames, RollingPolicy
 from flintstream.connectors.files.sink import CHECK_INTERVAL_MS, PartFileCommitter, PartFileWriter
 from flintstream.datastream.connectors._file_compaction import FileCompactor, FileCompactStrategy
@@ -18,6 +21,8 @@ from flintstream.errors import PlanError
 from flintstream.storage.reading import reachable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
     from flintstream.connectors.files.part_writers import PartFormat
@@ -111,6 +116,8 @@ class FileSink(Sink, SupportsPreprocessing):
 
     _check_interval = CHECK_INTERVAL_MS
     _compaction: CompactionSettings | None = None
+    _replacement: Replacement | None = None
+    _partitions: CompletePartitions | None = None
 
     def __init__(
         self, base_path: str, file_format: PartFormat, assigner: BucketAssigner, policy: RollingPolicy, names: PartNames
@@ -138,11 +145,12 @@ class FileSink(Sink, SupportsPreprocessing):
             self._names,
             self._check_interval,
             self._compaction,
+            tells_time=self._partitions is not None and self._partitions.time_of is not None,
         )
 
     def create_committer(self) -> Committer:
         """Return the committer, which gives part files their final names."""
-        return PartFileCommitter(self._base_path, self._names)
+        return PartFileCommitter(self._base_path, self._names, self._replacement, self._partitions)
 
     class BaseBuilder:
         """Base class of the builders of file sinks."""
@@ -341,3 +349,18 @@ class StreamingFileSink(FileSink):
 
 StreamingFileSink.DefaultRowFormatBuilder._made = StreamingFileSink
 StreamingFileSink.DefaultBulkFormatBuilder._made = StreamingFileSink
+
+
+def replace_files(sink: FileSink, *, by_directory: bool) -> FileSink:
+    """Return a sink whose files replace those that are there now, all or in the directories that get new ones."""
+    made = copy(sink)
+    old = [path for path in files_below(sink._base_path) if not posixpath.basename(path).startswith("_")]
+    made._replacement = Replacement(tuple(old), by_directory)
+    return made
+
+
+def mark_partitions(sink: FileSink, name: str, delay: int, time_of: Callable[[str], int] | None) -> FileSink:
+    """Return a sink that writes an empty file into directories when they are complete; see CompletePartitions."""
+    made = copy(sink)
+    made._partitions = CompletePartitions(sink._base_path, name, delay, time_of)
+    return made

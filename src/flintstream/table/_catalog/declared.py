@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from flintstream.table._logical.planned import PlannedQuery
@@ -50,6 +50,12 @@ class DeclaredTable:
     partitions: tuple[str, ...] = ()
     comment: str | None = None
     watermark_text: str = ""
+    buckets: str = ""
+    """What ``DISTRIBUTED`` says."""
+
+    def with_options(self, options: Mapping[str, str]) -> DeclaredTable:
+        """Return the table with more options, or other values of those it has."""
+        return replace(self, options={**self.options, **options}) if options else self
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,8 @@ class TableSink:
     """
     parallelism: int | None = None
     """The number of subtasks; None for that of the query."""
+    overwriting: Callable[[], Sink] | None = None
+    """Returns the sink of ``INSERT OVERWRITE``."""
     any_changes: bool = False
     """Whether the sink works without the rows that are replaced, and needs the changes of a primary key in order."""
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration
+from flintstream.datastream.connectors._file_sink import replace_files
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
     FileEnumeratorProvider,
@@ -26,14 +27,16 @@ from flintstream.table._connectors.csv import OF_READERS, CsvFiles, csv_schema
 from flintstream.table._connectors.formats import JsonDecoder
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.partitions import (
+    COMMIT_OPTIONS,
     Converted,
     Directories,
     LinesWithoutKeys,
     WithKeys,
     WithoutKeys,
     check,
+    commit_partitions,
 )
-from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.pattern_helpers import checked_regex
 
 if TYPE_CHECKING:
@@ -121,25 +124,10 @@ def _stream_format(
     return _Tuples(names, types)
 
 
-_COMMITS = "without a policy, partitions are not committed"
 _SINK_OPTIONS = {
     "compaction.file-size": "files are not merged",
     "compaction.parallelism": "files are not merged",
     "sink.shuffle-by-partition.enable": "rows are written where they are",
-    **dict.fromkeys(
-        (
-            "partition.time-extractor.kind",
-            "partition.time-extractor.class",
-            "partition.time-extractor.timestamp-formatter",
-            "partition.time-extractor.timestamp-pattern",
-            "sink.partition-commit.trigger",
-            "sink.partition-commit.delay",
-            "sink.partition-commit.watermark-time-zone",
-            "sink.partition-commit.policy.class",
-            "sink.partition-commit.success-file.name",
-        ),
-        _COMMITS,
-    ),
 }
 """Options of sinks without effect, with the reasons."""
 
@@ -157,7 +145,7 @@ class FileSystem(SourceConnector, SinkConnector):
         """Return the source; fields of CSV and JSON that a query does not read may be wrong."""
         options, fewer = table.options, partial(_file_source, table)
         options.of_sinks(*_SINK_OPTIONS, *_ROLLING, "auto-compaction", "avro.codec", "sink.parallelism")
-        options.of_sinks("sink.partition-commit.policy.kind")
+        options.of_sinks(*COMMIT_OPTIONS)
         options.known("source.report-statistics", "plans do not depend on statistics")
         with_columns = fewer if _format(options) in {"csv", "json"} else None
         source = _file_source(table)
@@ -173,13 +161,6 @@ class FileSystem(SourceConnector, SinkConnector):
         options.known("sink.rolling-policy.check-interval", "files are looked at when a block has been written")
         options.of_sources("source.monitor-interval", "source.report-statistics", "source.path.regex-pattern")
         options.of_sources("partition.default-name", *(f"csv.{key}" for key in OF_READERS if kind == "csv"))
-        policy = options.text("sink.partition-commit.policy.kind")
-        if policy is not None:
-            raise unsupported(
-                f"'sink.partition-commit.policy.kind' = '{policy}' of table '{table.name}'",
-                None,
-                "leave it out: files appear when a checkpoint completes, without a _SUCCESS file",
-            )
         assigner: BucketAssigner = BucketAssigner.base_path_bucket_assigner()
         names, types, keys = table.names, table.types, table.partitions
         positions = [i for i, name in enumerate(names) if name not in keys]
@@ -197,8 +178,10 @@ class FileSystem(SourceConnector, SinkConnector):
                 options.known(key, "files of lines only: others end with each checkpoint")
             writers = _writers(kind, *stored, options)
             made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
-        sink = made.with_bucket_assigner(assigner).build()
-        return TableSink(sink, _records(kind), parallelism=options.integer("sink.parallelism"))
+        sink = commit_partitions(made.with_bucket_assigner(assigner).build(), table)
+        overwriting = partial(replace_files, sink, by_directory=bool(keys))
+        parallelism = options.integer("sink.parallelism")
+        return TableSink(sink, _records(kind), parallelism=parallelism, overwriting=overwriting)
 
 
 def _records(kind: str) -> Records:

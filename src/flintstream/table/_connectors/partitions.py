@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -10,10 +11,12 @@ from urllib.parse import unquote
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Encoder
 from flintstream.common.types import _make_row
 from flintstream.connectors.source import SourceReader
+from flintstream.datastream.connectors._file_sink import mark_partitions
 from flintstream.datastream.connectors.file_system import BucketAssigner, StreamFormat
 from flintstream.table._connectors.formats import reader
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import helpers
+from flintstream.table._expressions.time_texts import read_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import Fetch
+    from flintstream.datastream.connectors.file_system import FileSink
     from flintstream.table._connectors.contract import ConnectorTable
 
 _UNSAFE = re.compile(r'[\x01-\x1f"#%\'*/:=?\\\x7f{}\[\]^]')
@@ -41,6 +45,77 @@ def check(table: ConnectorTable) -> None:
             )
     if len(set(keys)) == len(names):
         raise SqlError(f"table '{table.name}': PARTITIONED BY leaves no column for the files")
+
+
+COMMIT_OPTIONS = (
+    "partition.time-extractor.kind",
+    "partition.time-extractor.class",
+    "partition.time-extractor.timestamp-formatter",
+    "partition.time-extractor.timestamp-pattern",
+    "sink.partition-commit.trigger",
+    "sink.partition-commit.delay",
+    "sink.partition-commit.watermark-time-zone",
+    "sink.partition-commit.policy.class",
+    "sink.partition-commit.policy.kind",
+    "sink.partition-commit.success-file.name",
+)
+"""Options that say when a partition is complete, and what then happens."""
+
+
+def commit_partitions(sink: FileSink, table: ConnectorTable) -> FileSink:
+    """Return a sink that marks complete partitions, if the options want that.
+
+    Raises:
+        SqlError: An option has a value that is not supported.
+    """
+    options = table.options
+    given = {key: options.text(key) for key in COMMIT_OPTIONS}
+    policies = {policy.strip() for policy in (given["sink.partition-commit.policy.kind"] or "").split(",")} - {""}
+    if "metastore" in policies:
+        raise SqlError(
+            f"table '{table.name}': Can not configure a 'metastore' partition commit policy for a file system table: "
+            "use 'success-file'"
+        )
+    for key in ("partition.time-extractor.kind", "sink.partition-commit.policy.kind"):
+        if "custom" in (given[key] or ""):
+            raise SqlError(f"table '{table.name}': '{key}' = 'custom' names a Java class, which flintstream cannot run")
+    if policies - {"success-file"}:
+        raise SqlError(f"table '{table.name}': unknown partition commit policy '{min(policies - {'success-file'})}'")
+    trigger = given["sink.partition-commit.trigger"] or "process-time"
+    if trigger not in {"process-time", "partition-time"}:
+        raise SqlError(
+            f"table '{table.name}': 'sink.partition-commit.trigger' must be process-time or partition-time, not "
+            f"'{trigger}'"
+        )
+    if not policies or not table.partitions:
+        return sink
+    time_of = None
+    if trigger == "partition-time":
+        pattern = given["partition.time-extractor.timestamp-pattern"] or f"${table.partitions[0]}"
+        zone = given["sink.partition-commit.watermark-time-zone"] or "UTC"
+        time_of = partial(_time_of, pattern, given["partition.time-extractor.timestamp-formatter"], zone)
+    delay = options.millis("sink.partition-commit.delay") or 0
+    return mark_partitions(sink, given["sink.partition-commit.success-file.name"] or "_SUCCESS", delay, time_of)
+
+
+def _time_of(pattern: str, form: str | None, zone: str, directory: str) -> int:
+    """Return the time of a partition (ms), as its columns tell.
+
+    >>> _time_of("$day $hour:00:00", None, "UTC", "day=1970-01-02/hour=3") // 3_600_000
+    27
+
+    Raises:
+        SqlError: They do not tell a time.
+    """
+    values = dict(part.split("=", 1) for part in directory.split("/"))
+    text = re.sub(r"\$(\w+)", lambda match: unquote(values.get(match[1], match[0])), pattern)
+    found = read_timestamp(text, form) if form else read_timestamp(text)
+    if found is None:
+        raise SqlError(
+            f"the partition '{directory}' has no time: '{text}' is not a timestamp; set "
+            "'partition.time-extractor.timestamp-pattern' or 'partition.time-extractor.timestamp-formatter'"
+        )
+    return int(helpers.unzoned(found, zone).replace(tzinfo=timezone.utc).timestamp() * 1000)
 
 
 def _escape(value: object, default: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flintstream.table._logical.nodes import Node
 
 ConflictStrategy = Literal["DEDUPLICATE", "ERROR", "NOTHING"]
@@ -22,3 +24,7 @@ class Insert:
     """The columns that the rows have; all if empty."""
     conflict: ConflictStrategy | None = None
     """What ON CONFLICT says about rows with different keys in the query and the same primary key in the table."""
+    overwrite: bool = False
+    """Whether the rows replace what the table, or each partition that gets rows, has had."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """What the hint OPTIONS says."""

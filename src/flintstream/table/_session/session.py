@@ -99,13 +99,21 @@ class Session:
             SqlError: There is none of this name, or a view has options.
         """
         found = self.catalog.find(name, place)
-        if options and not self.env._configuration.get(HINTS):
-            raise SqlError(f"the hint OPTIONS{at(place)} is not allowed: '{HINTS.key}' is false")
         if isinstance(found, View):
             if options:
                 raise SqlError(f"OPTIONS{at(place)} apply to a table, but '{'.'.join(name)}' is a view")
             return self.view(found)
-        return self.scan(name[-1], replace(found, options={**found.options, **options}) if options else found)
+        return self.scan(name[-1], found.with_options(self.allow_hint(options or {}, place)))
+
+    def allow_hint(self, options: Mapping[str, str], place: Place | None) -> Mapping[str, str]:
+        """Return what the hint OPTIONS says.
+
+        Raises:
+            SqlError: The session does not allow it.
+        """
+        if options and not self.env._configuration.get(HINTS):
+            raise SqlError(f"the hint OPTIONS{at(place)} is not allowed: '{HINTS.key}' is false")
+        return options
 
     def describe(self, name: tuple[str, ...], place: Place | None = None) -> tuple[Column, ...]:
         """Return the columns of a table or view, whether or not it can be read.
@@ -252,7 +260,7 @@ class Session:
             node = self._arrange(node, name, columns, insert.columns)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
-        write(self.env, self.settings, node, ready, name[-1], found, columns, insert.conflict)
+        write(self.env, self.settings, node, ready, name[-1], found.with_options(insert.options), columns, insert)
 
     def _arrange(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
         for item in chosen:

@@ -28,13 +28,14 @@ from flintstream.table._types.rules import is_nullable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from flintstream.connectors.sink import Sink
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._connectors.contract import ConnectorTable, TableSink
     from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.settings import PlannerSettings
-    from flintstream.table._session.inserts import ConflictStrategy
+    from flintstream.table._session.inserts import ConflictStrategy, Insert
 
 
 def write(
@@ -45,7 +46,7 @@ def write(
     name: str,
     table: DeclaredTable,
     columns: Sequence[Column],
-    conflict: ConflictStrategy | None = None,
+    insert: Insert,
 ) -> None:
     """Add the sink of a table to the program.
 
@@ -57,14 +58,20 @@ def write(
         name: The name of the table.
         table: Its declaration.
         columns: Those that the sink takes.
-        conflict: What becomes of rows with other keys in the query and the same primary key.
+        insert: What becomes of rows with other keys and the same primary key, and of those that are there.
 
     Raises:
         SqlError: The connector or an option is unknown, the connector does not take changes, or ON CONFLICT has to
             say what becomes of rows with the same primary key.
     """
     seen, changelog = connector_table(name, table, columns), ready.changelog
-    made = sink_of(seen)
+    made, conflict = sink_of(seen), insert.conflict
+    if table.buckets:
+        raise SqlError(
+            f"Table '{name}' is distributed into buckets, which the connector '{seen.options.text('connector')}' does "
+            "not support: leave DISTRIBUTED out"
+        )
+    sink = _sink_to_overwrite(made, name, settings) if insert.overwrite else made.sink
     if changelog and made.changes == INSERTIONS:
         raise SqlError(
             f"Table sink '{name}' doesn't support consuming update and delete changes: the connector "
@@ -93,13 +100,26 @@ def write(
         records = add_operator(
             stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced))
         )
-    end = records.sink_to(made.sink).name(f"Sink: {name}")
+    end = records.sink_to(sink).name(f"Sink: {name}")
     if made.parallelism is None:
         transformation_of(end).follows_input = True  # type: ignore[attr-defined]
         return
     end.set_parallelism(made.parallelism)
     if changelog:
         records.set_parallelism(made.parallelism)
+
+
+def _sink_to_overwrite(made: TableSink, name: str, settings: PlannerSettings) -> Sink:
+    """Return the sink that replaces what a table has.
+
+    Raises:
+        SqlError: There is none, or the job is a stream.
+    """
+    if made.overwriting is None:
+        raise SqlError(f"INSERT OVERWRITE requires that the connector of table '{name}' supports it: only files do")
+    if not settings.batch:
+        raise SqlError(f"INSERT OVERWRITE of table '{name}': Streaming mode not support overwrite, use BATCH")
+    return made.overwriting()
 
 
 def _record(made: TableSink, columns: Sequence[Column], changelog: bool) -> str:

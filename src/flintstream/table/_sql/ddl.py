@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flintstream.table._catalog.declared import Declared, DeclaredTable
-from flintstream.table._errors import SqlError, nearest, place_at, unsupported
+from flintstream.table._errors import SqlError, at, nearest, place_at
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import parsed_expression
 from flintstream.table._sql.expressions import ExpressionReader
@@ -62,14 +62,13 @@ def create_table(
     elif tokens.take("("):
         body.read()
     comment = tokens.text() if tokens.take("COMMENT") else None
-    if tokens.peek() == "DISTRIBUTED":
-        raise unsupported("DISTRIBUTED BY", tokens.place(), "leave it out")
+    buckets = _buckets(tokens) if tokens.take("DISTRIBUTED") else ""
     partitions: tuple[str, ...] = ()
     if tokens.take("PARTITIONED", "BY"):
         partitions = names_in_parentheses(tokens)
     options = options_of(tokens) if tokens.take("WITH") else {}
     table = DeclaredTable(
-        tuple(body.columns), options, body.watermark, body.key, partitions, comment, body.watermark_text
+        tuple(body.columns), options, body.watermark, body.key, partitions, comment, body.watermark_text, buckets
     )
     rows = None
     if tokens.take("LIKE"):
@@ -87,6 +86,23 @@ def create_table(
         if names.count(item) > 1:
             raise SqlError(f"A column named '{item}' already exists in the table '{name[-1]}'")
     return Created(name, table, lenient, rows, bool(order or body.columns))
+
+
+def _buckets(tokens: Tokens) -> str:
+    """Read ``BY HASH (id) INTO 4 BUCKETS``, whose parts may be left out, and return it as Flink shows it."""
+    text = ""
+    if tokens.take("BY"):
+        kind = tokens.next().upper() if tokens.peek() in {"HASH", "RANGE"} else ""
+        columns = ", ".join(f"`{name}`" for name in names_in_parentheses(tokens))
+        text = f"BY {kind}({columns})"
+    if not text or tokens.peek() == "INTO":
+        tokens.expect("INTO")
+        place, number = tokens.place(), tokens.next()
+        if not number.isdigit() or int(number) == 0:
+            raise SqlError(f"DISTRIBUTED INTO {number} BUCKETS{at(place)}: Bucket count must be a positive integer")
+        tokens.expect("BUCKETS")
+        text = f"{text} INTO {number} BUCKETS".strip()
+    return text
 
 
 def _with_columns(table: DeclaredTable, order: Sequence[str], rows: Sequence[Column]) -> tuple[Declared, ...]:

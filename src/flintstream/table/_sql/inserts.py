@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._catalog.declared import DeclaredTable
-from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.resolver import Item
@@ -17,6 +17,7 @@ from flintstream.table._session.inserts import CONFLICTS, Insert
 from flintstream.table._sql.clauses import refuse_words
 from flintstream.table._sql.ddl import expect_end, names_in_parentheses
 from flintstream.table._sql.dialect import Parsed
+from flintstream.table._sql.hints import table_options
 from flintstream.table._sql.queries import read_query
 from flintstream.table._types.rules import sql_name, text_type
 
@@ -90,13 +91,12 @@ def read_insert(session: Session, tokens: Tokens) -> Insert:
     Raises:
         SqlError: There is no such table, or the rows do not fit.
     """
-    if tokens.peek() == "OVERWRITE":
-        raise unsupported("INSERT OVERWRITE", tokens.place(), "remove the files first")
-    tokens.expect("INTO")
+    overwrite = tokens.take("OVERWRITE")
+    if not overwrite:
+        tokens.expect("INTO")
     place, name = tokens.place(), tokens.path()
     session.catalog.find(name, place)
-    if any(hint.options for hint in tokens.hints()):
-        raise unsupported("the hint OPTIONS of INSERT", place, "write the options into CREATE TABLE")
+    options = session.allow_hint(table_options(tokens.hints()), place)
     fixed = _partition(session, tokens, name) if tokens.take("PARTITION") else {}
     columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in QUERIES else ()
     twice = next((column for column in columns if columns.count(column) > 1), None)
@@ -105,13 +105,13 @@ def read_insert(session: Session, tokens: Tokens) -> Insert:
     conflict = _conflict(tokens)
     node = plan_query(session, tokens).node()
     if not fixed:
-        return Insert(node, name, columns, conflict)
+        return Insert(node, name, columns, conflict, overwrite, options)
     table = session.catalog.find(name, place)
     kept = [sink_column.name for sink_column in session.sink_columns(table)] if isinstance(table, DeclaredTable) else []
     others = columns or tuple(item for item in kept if item not in fixed)
     items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)]
     items += [Item(key, value) for key, value in fixed.items()]
-    return Insert(calc(node, items), name, (*others, *fixed), conflict)
+    return Insert(calc(node, items), name, (*others, *fixed), conflict, overwrite, options)
 
 
 def _partition(session: Session, tokens: Tokens, name: tuple[str, ...]) -> dict[str, Expr]:

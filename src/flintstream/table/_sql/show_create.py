@@ -41,6 +41,8 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
     lines = [f"CREATE TABLE {'.'.join(f'`{item}`' for item in path)} (", _indent(parts), ")"]
     if table.comment:
         lines.append(f"COMMENT {_text(table.comment)}")
+    if table.buckets:
+        lines.append(f"DISTRIBUTED {table.buckets}")
     if table.partitions:
         lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
     options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
