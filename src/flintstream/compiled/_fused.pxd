@@ -12,9 +12,10 @@ cdef class FusedLoop:
     cdef readonly object record
     cdef int size
     cdef Py_ssize_t received[16]
-    cdef list kinds, settled, calls, formulas, results
+    cdef int kinds[16]
+    cdef list settled, calls, formulas, results
 
     @cython.locals(position=Py_ssize_t)
     cpdef run(self, object cursor, list timestamps, list calls, list formulas, list results, list stamps)
-    @cython.locals(kind=int, settled=Settled)
+    @cython.locals(kind=int, ends=bint, settled=Settled)
     cdef int pass_on(self, int stage, object record) except -1

@@ -33,7 +33,9 @@ class FusedLoop:
         """The function that was called last."""
         self.record: object = None
         """What it was called with."""
-        self.kinds = [_KINDS[method] for method in methods]
+        self.kinds = list(_NO_CALLS)
+        for stage in range(self.size):
+            self.kinds[stage] = _KINDS[methods[stage]]
         self.settled = [None if classes is None else Settled(classes, copied) for classes in settled]
 
     def run(
@@ -62,23 +64,26 @@ class FusedLoop:
 
     def pass_on(self, stage: int, record: object) -> None:
         """Pass a record to a function, and its results to those behind it."""
-        if stage == self.size:
-            self.results.append(record)
-        else:
+        ends = False
+        while stage < self.size and not ends:
             self.received[stage] += 1
             self.stage = stage
             self.record = record
             kind = self.kinds[stage]
-            if kind == FILTER:
-                if self.calls[stage](record):
-                    self.pass_on(stage + 1, record)
-            elif kind == MAP:
-                result = apply_unary(self.formulas[stage], self.calls[stage], record)
+            if kind == MAP:
+                record = apply_unary(self.formulas[stage], self.calls[stage], record)
                 settled = self.settled[stage]
-                self.pass_on(stage + 1, result if settled is None else settle(settled, result))
+                if settled is not None:
+                    record = settle(settled, record)
+            elif kind == FILTER:
+                ends = not self.calls[stage](record)
             else:
+                ends = True
                 settled = self.settled[stage]
                 for result in self.calls[stage](record):
                     self.pass_on(stage + 1, result if settled is None else settle(settled, result))
                     self.stage = stage
                     self.record = record  # the next result is still to be produced
+            stage += 1
+        if not ends:
+            self.results.append(record)
