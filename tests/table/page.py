@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.table.conformance import harness
 from tests.table.support import MODES, clauses
 
 from flintstream.table._analyzer.over import MOVED, NUMBERS
@@ -134,8 +136,24 @@ def content() -> str:
     ])  # fmt: skip
 
 
+_COUNTS = re.compile(r"Of [\d,]+ results that were recorded from PyFlink 2\.3\.0, [\d,]+ are")
+
+
+def recorded() -> tuple[int, int]:
+    """Return how many results were recorded from PyFlink, and how many of them are the same here."""
+    results = {}
+    for path in harness.GOLDENS.glob("*.json"):
+        golden = json.loads(path.read_text(encoding="utf-8"))
+        results.update({(golden["case"], mode): len(run) for mode, run in golden["runs"].items()})
+    different = {run: results[run] if "*" in open_ else len(open_) for run, open_ in harness.load_open().items()}
+    total = sum(results.values())
+    return total, total - sum(different.values())
+
+
 def filled(page: str) -> str:
-    """Return a page with the current tables between the comments that mark them."""
+    """Return a page with the current tables between the comments that mark them, and the current counts."""
+    total, same = recorded()
+    page = _COUNTS.sub(f"Of {total:,} results that were recorded from PyFlink 2.3.0, {same:,} are", page)
     return _PLACE.sub(lambda place: f"{place[1]}\n{content()}\n\n{place[2]}", page)
 
 
