@@ -119,10 +119,8 @@ class QueryPlanner:
         for join in query.joins:
             if isinstance(join, q.Join):
                 node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right))
-            elif isinstance(join, q.Unnest):
-                node, scope = self._unnest(node, scope, join)
             else:
-                node, scope = self._lateral(node, scope, join)
+                node, scope = self._nested(node, scope, join)
         conditions = [] if query.where is None else list(s.conjuncts(query.where))
         if any(map(s.has_query, conditions)):
             return filter_rows(self, node, scope, conditions, correlated=correlated)
@@ -178,6 +176,14 @@ class QueryPlanner:
         if query.options:
             raise SqlError(f"OPTIONS{at(query.place)} apply to a table, not to a query or view")
         return node
+
+    def _nested(self, node: Node, scope: Scope, table: q.Unnest | q.Lateral) -> tuple[Node, Scope]:
+        """Return rows beside those that each of them makes."""
+        if isinstance(table, q.Unnest):
+            node, scope = self._unnest(node, scope, table)
+        else:
+            node, scope = self._lateral(node, scope, table)
+        return (node if table.on is None else add_filter(node, resolve(table.on, scope))), scope
 
     def _unnest(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
         container = resolve(table.container, scope)

@@ -204,14 +204,14 @@ class QueryReader(ExpressionReader):
         side, kind, method, on = (join.args.get(name) for name in ("side", "kind", "method", "on"))
         side, kind, method = (str(word or "").upper() for word in (side, kind, method))
         if isinstance(given, exp.Lateral) and given.this.name.upper() == "TABLE":
-            self._refuse_condition(on, "a table function")
+            condition = self._condition(on, side, "a table function")
             call = given.this.expressions[0]
             name, columns = given.alias or call.name, _columns(given.args.get("alias"))
             arguments = tuple(map(self.read, call.expressions))
-            return q.Lateral(self.parsed.place(call), call.name, arguments, name, columns, side == "LEFT")
+            return q.Lateral(self.parsed.place(call), call.name, arguments, name, columns, side == "LEFT", condition)
         if isinstance(given, exp.Unnest):
-            self._refuse_condition(on, "UNNEST")
-            return self._unnest(given, outer=side == "LEFT")
+            condition = self._condition(on, side, "UNNEST")
+            return self._unnest(given, outer=side == "LEFT", condition=condition)
         if method not in {"", "NATURAL"}:
             raise unsupported(f"{method} JOIN", place, "name the columns with ON or USING")
         if side not in _SIDES or kind not in {"", "INNER", "OUTER", "CROSS"}:
@@ -227,18 +227,22 @@ class QueryReader(ExpressionReader):
             None if version is None else self.read(version.expression),
         )
 
-    def _refuse_condition(self, on: exp.Expr | None, table: str) -> None:
-        if on is not None and not (isinstance(on, exp.Boolean) and on.this):
-            raise unsupported(f"ON of {table}", self.parsed.place(on), "filter with WHERE")
+    def _condition(self, on: exp.Expr | None, side: str, table: str) -> s.Syntax | None:
+        """Return the condition of a join with rows that a row makes; like Flink, none is possible beside LEFT."""
+        if on is None or (isinstance(on, exp.Boolean) and on.this):
+            return None
+        if side:
+            raise unsupported(f"ON of {table} beside {side}", self.parsed.place(on), "write ON TRUE, filter with WHERE")
+        return self.read(on)
 
-    def _unnest(self, tree: exp.Unnest, *, outer: bool) -> q.Unnest:
+    def _unnest(self, tree: exp.Unnest, *, outer: bool, condition: s.Syntax | None = None) -> q.Unnest:
         place = self.parsed.place(tree)
         if len(tree.expressions) != 1:
             raise SqlError(f"UNNEST{at(place)} takes one ARRAY or MAP")
         columns, offset = _columns(tree.args.get("alias")), tree.args.get("offset")
         if offset and columns:
             columns = (*columns, offset.name if isinstance(offset, exp.Expr) else "ORDINALITY")
-        return q.Unnest(place, self.read(tree.expressions[0]), tree.alias, columns, bool(offset), outer)
+        return q.Unnest(place, self.read(tree.expressions[0]), tree.alias, columns, bool(offset), outer, condition)
 
 
 def _set_operator(tree: exp.Expr) -> q.SetOperator | None:

@@ -116,6 +116,8 @@ class Unnest:
     columns: tuple[str, ...]
     numbered: bool
     outer: bool
+    on: s.Syntax | None = None
+    """Which of the rows count."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ class Lateral:
     name: str
     columns: tuple[str, ...]
     outer: bool
+    on: s.Syntax | None = None
+    """Which of the rows count."""
 
 
 @dataclass(frozen=True)
