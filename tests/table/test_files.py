@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timezone
+
 import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
@@ -108,3 +110,43 @@ def test_an_unknown_format_is_refused(t_env, tmp_path):
     table(t_env, "f", "id INT", tmp_path, "parkuet")
     with pytest.raises(SqlError, match="'parkuet' is not supported for files; did you mean 'parquet'"):
         t_env.execute_sql("SELECT * FROM f")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet", "avro"])
+@pytest.mark.parametrize("by", ["", "PARTITIONED BY (day)"])
+def test_columns_tell_the_file_of_a_row(t_env, tmp_path, kind, by):
+    pytest.importorskip({"avro": "fastavro", "parquet": "pyarrow"}.get(kind, "json"))
+    table(t_env, "f", "id INT, day STRING", tmp_path, kind, by)
+    t_env.execute_sql("INSERT INTO f VALUES (1, 'a')").wait()
+    file = next(path for path in tmp_path.rglob("part-*"))
+    table(
+        t_env,
+        "g",
+        "`file.name` STRING NOT NULL METADATA VIRTUAL, id INT, `at` TIMESTAMP_LTZ(3) METADATA FROM "
+        "'file.modification-time' VIRTUAL, size BIGINT METADATA FROM 'file.size' VIRTUAL, day STRING, "
+        "place STRING METADATA FROM 'file.path' VIRTUAL",
+        tmp_path,
+        kind,
+        by,
+    )
+    status = file.stat()
+    with t_env.execute_sql("SELECT * FROM g").collect() as found:
+        row = next(found)
+    assert list(row)[:2] == [file.name, 1]
+    assert list(row)[3:] == [status.st_size, "a", str(file)]
+    assert abs(row[2].replace(tzinfo=timezone.utc).timestamp() - status.st_mtime) < 0.002
+    assert rows(t_env, "SELECT size FROM g WHERE id = 1") == [(str(status.st_size),)]
+    t_env.execute_sql("INSERT INTO g VALUES (2, 'b')").wait()
+    assert len(rows(t_env, "SELECT * FROM g")) == 2
+
+
+def test_metadata_that_files_do_not_have_is_refused(t_env, tmp_path):
+    table(t_env, "f", "id INT, x STRING METADATA FROM 'file.nam'", tmp_path, "csv")
+    with pytest.raises(SqlError, match=r"files have no metadata 'file.nam'; did you mean 'file.name'"):
+        t_env.execute_sql("SELECT * FROM f")
+    table(t_env, "g", "id INT, x INT METADATA FROM 'file.size'", tmp_path, "csv")
+    with pytest.raises(SqlError, match=r"'x' with the metadata 'file.size' must be BIGINT"):
+        t_env.execute_sql("SELECT * FROM g")
+    table(t_env, "h", "id INT, x BIGINT METADATA FROM 'file.size'", tmp_path, "csv")
+    with pytest.raises(SqlError, match="the column must be VIRTUAL"):
+        t_env.execute_sql("INSERT INTO h VALUES (1, 2)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-__all__ = ["exists", "find", "is_local", "open_file", "reachable"]
+__all__ = ["details_of", "exists", "find", "is_local", "open_file", "reachable"]
 
 
 def reachable(given: str | os.PathLike[str], what: str = "the path") -> str:
@@ -66,6 +67,22 @@ def open_file(path: str) -> BinaryIO:
     system, place = reach(path)
     file = _discreetly(path, lambda: system.open(place, "rb"))
     return cast("BinaryIO", file if shown_path(path) == path else _DiscreetFile(path, file))
+
+
+def details_of(path: str) -> tuple[int, int]:
+    """Return how many bytes a file has, and when it was changed (ms since the epoch; 0 if the server does not tell).
+
+    Raises:
+        OSError: There is no such file.
+    """
+    if is_local(path):
+        found = Path(path).stat()
+        return found.st_size, found.st_mtime_ns // 1_000_000
+    system, place = reach(path)
+    details = _discreetly(path, partial(system.info, place))
+    modified = details.get("mtime") or details.get("LastModified") or details.get("updated") or 0
+    seconds = modified.timestamp() if isinstance(modified, datetime) else float(modified)
+    return int(details.get("size") or 0), int(seconds * 1000)
 
 
 def find(uri: str) -> Iterator[tuple[str, int]]:

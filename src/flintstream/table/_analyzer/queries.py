@@ -120,7 +120,7 @@ class QueryPlanner:
             if isinstance(join, q.Join):
                 node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right))
             else:
-                node, scope = self._nested(node, scope, join)
+                node, scope = self._add_nested(node, scope, join)
         conditions = [] if query.where is None else list(s.conjuncts(query.where))
         if any(map(s.has_query, conditions)):
             return filter_rows(self, node, scope, conditions, correlated=correlated)
@@ -177,7 +177,7 @@ class QueryPlanner:
             raise SqlError(f"OPTIONS{at(query.place)} apply to a table, not to a query or view")
         return node
 
-    def _nested(self, node: Node, scope: Scope, table: q.Unnest | q.Lateral) -> tuple[Node, Scope]:
+    def _add_nested(self, node: Node, scope: Scope, table: q.Unnest | q.Lateral) -> tuple[Node, Scope]:
         """Return rows beside those that each of them makes."""
         if isinstance(table, q.Unnest):
             node, scope = self._unnest(node, scope, table)

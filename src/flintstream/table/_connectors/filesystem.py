@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from flintstream.common._types import data_types as t
 from flintstream.common.serialization import DeserializationSchema, Encoder
-from flintstream.common.time import Duration
+from flintstream.common.time import Duration, Instant
 from flintstream.datastream.connectors._file_sink import replace_files
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
@@ -34,10 +34,12 @@ from flintstream.table._connectors.partitions import (
     WithKeys,
     WithoutKeys,
     check,
+    check_metadata,
     commit_partitions,
 )
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.pattern_helpers import checked_regex
+from flintstream.table._expressions.time_helpers import from_millis
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -140,6 +142,7 @@ class FileSystem(SourceConnector, SinkConnector):
     """Reads and writes files; the columns of ``PARTITIONED BY`` are in the names of directories."""
 
     looks_at_data = True
+    reads_metadata = True
 
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source; fields of CSV and JSON that a query does not read may be wrong."""
@@ -153,6 +156,12 @@ class FileSystem(SourceConnector, SinkConnector):
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
+        written = next((name for name in table.names if name in table.metadata), None)
+        if written is not None:
+            raise SqlError(
+                f"table '{table.name}': Invalid metadata key '{table.metadata[written]}' in column '{written}': files "
+                "are written without it, so the column must be VIRTUAL"
+            )
         options = table.options
         kind, path = _format(options), options.required("path")
         options.not_yet("auto-compaction", "false")
@@ -194,11 +203,14 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
     options, keys, path = table.options, table.partitions, table.options.required("path")
     interval = options.millis("source.monitor-interval")
     check(table)
-    stored = [(n, k) for n, k in zip(table.names, table.types, strict=True) if n not in keys]
+    check_metadata(table)
+    more = {*keys, *table.metadata}
+    stored = [(n, k) for n, k in zip(table.names, table.types, strict=True) if n not in more]
     made = _stream_format(_format(options), [n for n, _ in stored], [k for _, k in stored], options, need)
-    if keys:
+    if more:
         default = options.text("partition.default-name", _DEFAULT) or ""
-        made = WithKeys(made, table.names, table.types, keys, default)
+        time_of = Instant.of_epoch_milli if _records(_format(options)) is Records.ROWS else from_millis
+        made = WithKeys(made, table.names, table.types, keys, default, table.metadata, time_of)
     source = FileSource.for_record_stream_format(made, path)
     pattern = options.text("source.path.regex-pattern")
     if pattern is not None:

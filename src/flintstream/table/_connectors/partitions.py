@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from datetime import timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
+from flintstream.common._types.columns import BigIntType, LocalZonedTimestampType, VarCharType
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Encoder
 from flintstream.common.types import _make_row
 from flintstream.connectors.source import SourceReader
 from flintstream.datastream.connectors._file_sink import mark_partitions
 from flintstream.datastream.connectors.file_system import BucketAssigner, StreamFormat
+from flintstream.storage.reading import details_of
 from flintstream.table._connectors.formats import reader
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.time_texts import read_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from typing import BinaryIO
 
     from flintstream.common._types.data_types import DataType
@@ -180,7 +183,7 @@ class LinesWithoutKeys(Encoder):
 
 
 class WithKeys(StreamFormat[object]):
-    """Adds the values in the directory's name to the records of a format, and puts columns into their order."""
+    """Adds values of the file and its directory to the records of a format, and puts columns into their order."""
 
     def __init__(
         self,
@@ -189,13 +192,52 @@ class WithKeys(StreamFormat[object]):
         types: Sequence[DataType],
         keys: Sequence[str],
         default: str,
+        metadata: Mapping[str, str],
+        time_of: Callable[[int], object],
     ) -> None:
+        """Take the columns, those in directories, and the metadata by column; ``time_of`` makes a time from ms."""
+        self.metadata, self.time_of = dict(metadata), time_of
         self.inner, self.names, self.types, self.keys, self.default = inner, tuple(names), tuple(types), keys, default
         self.splittable = inner.splittable
 
     def create_reader(self) -> SourceReader:
         """Return a reader of file splits."""
         return _Reader(self, self.inner.create_reader())
+
+
+METADATA: Mapping[str, type[DataType]] = {
+    "file.path": VarCharType,
+    "file.name": VarCharType,
+    "file.size": BigIntType,
+    "file.modification-time": LocalZonedTimestampType,
+}
+"""What a table of files tells of the file of each row."""
+
+
+def check_metadata(table: ConnectorTable) -> None:
+    """Refuse metadata that files do not have.
+
+    Raises:
+        SqlError: A key is unknown, or its column has another type.
+    """
+    types = dict(zip(table.names, table.types, strict=True))
+    for name, key in table.metadata.items():
+        kind = METADATA.get(key)
+        if kind is None:
+            raise SqlError(f"table '{table.name}': files have no metadata '{key}'{nearest(key, METADATA)}")
+        if not isinstance(types[name], kind):
+            expected = {VarCharType: "STRING", BigIntType: "BIGINT"}.get(kind, "TIMESTAMP_LTZ(3)")
+            raise SqlError(f"table '{table.name}': the column '{name}' with the metadata '{key}' must be {expected}")
+
+
+def _about_file(key: str, path: str, time_of: Callable[[int], object]) -> object:
+    place = urlsplit(path).path
+    if key == "file.path":
+        return place
+    if key == "file.name":
+        return posixpath.basename(place)
+    size, modified = details_of(path)
+    return size if key == "file.size" else time_of(modified)
 
 
 class Converted(SourceReader):
@@ -252,6 +294,7 @@ class _Reader(Converted):
 
     def conversion(self, split: Any) -> Callable[[Any], Any]:
         values, names = self._values(split.path), self.form.names
+        values |= {name: _about_file(key, split.path, self.form.time_of) for name, key in self.form.metadata.items()}
         stored = [name for name in names if name not in values]
         order = [(None, values[n]) if n in values else (stored.index(n), None) for n in names]
         return lambda row: tuple([value if i is None else row[i] for i, value in order])
