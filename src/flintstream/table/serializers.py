@@ -61,6 +61,21 @@ class ArrowSerializer:
     >>> serializer.serialize([[Series([1, 2])], [Series([3])]], stream)
     >>> [list(column) for (column,) in serializer.deserialize(BytesIO(stream.getvalue()))]
     [[1, 2], [3]]
+
+    A stream may come in pieces, from an iterator as Java has them:
+
+    >>> class Pieces:
+    ...     def __init__(self, *pieces):
+    ...         self.pieces = list(pieces)
+    ...
+    ...     def hasNext(self):
+    ...         return bool(self.pieces)
+    ...
+    ...     def next(self):
+    ...         return self.pieces.pop(0)
+    >>> data = stream.getvalue()
+    >>> [batch.num_rows for batch in serializer.load_from_iterator(Pieces(data[:100], data[100:]))]
+    [2, 1]
     """
 
     def __init__(self, schema: Schema, row_type: RowType, timezone: tzinfo | str) -> None:

@@ -152,21 +152,6 @@ class FileSource(Source[T_co]):
         keeps = getattr(self._format, "bad_records", None) is BadRecords.KEEP
         return None if keeps else self._format.produced_type
 
-    def check_paths(self) -> None:
-        """Warn of paths from which nothing is read.
-
-        Raises:
-            FileNotFoundError: A path does not exist.
-        """
-        for path in self._paths:
-            if not exists(path):
-                raise FileNotFoundError(f"the input path {shown_path(path)} does not exist")
-            if is_hidden(path):
-                warnings.warn(
-                    f"nothing is read from {shown_path(path)}: names that begin with '.' or '_' are skipped",
-                    stacklevel=3,
-                )
-
     def create_enumerator(self, parallelism: int) -> SplitEnumerator:
         """Return an enumerator of the files that exist now or, when monitoring, of future ones as well."""
         if self._interval_ms is not None:
@@ -242,12 +227,31 @@ class FileSourceBuilder(Generic[T_co]):
         Raises:
             FileNotFoundError: A path does not exist.
         """
-        made = self.build_unchecked()
-        made.check_paths()
+        made = build_unchecked(self)
+        check_paths(made)
         return made
 
-    def build_unchecked(self) -> FileSource[T_co]:
-        """Return the source, whose paths may not exist yet."""
-        splittable = self._format.splittable and self._enumerator.splittable
-        keep = self._enumerator.keep
-        return FileSource(self._format, self._paths, splittable=splittable, interval_ms=self._interval_ms, keep=keep)
+
+def build_unchecked(builder: FileSourceBuilder[T_co]) -> FileSource[T_co]:
+    """Return the source, whose paths may not exist yet."""
+    splittable = builder._format.splittable and builder._enumerator.splittable
+    keep = builder._enumerator.keep
+    return FileSource(
+        builder._format, builder._paths, splittable=splittable, interval_ms=builder._interval_ms, keep=keep
+    )
+
+
+def check_paths(source: FileSource[object]) -> None:
+    """Warn of paths from which nothing is read.
+
+    Raises:
+        FileNotFoundError: A path does not exist.
+    """
+    for path in source._paths:
+        if not exists(path):
+            raise FileNotFoundError(f"the input path {shown_path(path)} does not exist")
+        if is_hidden(path):
+            warnings.warn(
+                f"nothing is read from {shown_path(path)}: names that begin with '.' or '_' are skipped",
+                stacklevel=3,
+            )

@@ -10,6 +10,7 @@ from flintstream.common._types import data_types as t
 from flintstream.common.serialization import DeserializationSchema, Encoder
 from flintstream.common.time import Duration, Instant
 from flintstream.datastream.connectors._file_sink import replace_files
+from flintstream.datastream.connectors._file_source import build_unchecked, check_paths
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
     FileEnumeratorProvider,
@@ -152,7 +153,9 @@ class FileSystem(SourceConnector, SinkConnector):
         options.known("source.report-statistics", "plans do not depend on statistics")
         with_columns = fewer if _format(options) in {"csv", "json"} else None
         source = _file_source(table)
-        return TableSource(source, _records(_format(options)), with_columns=with_columns, check=source.check_paths)
+        return TableSource(
+            source, _records(_format(options)), with_columns=with_columns, check=partial(check_paths, source)
+        )
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
@@ -218,7 +221,7 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
         source.set_file_enumerator(FileEnumeratorProvider(splittable=True, keep=partial(_is_named, pattern)))
     if interval is not None:
         source.monitor_continuously(Duration.of_millis(interval))
-    return source.build_unchecked()
+    return build_unchecked(source)
 
 
 def _is_named(pattern: str, path: str) -> bool:
