@@ -73,7 +73,7 @@ def details_of(path: str) -> tuple[int, int]:
     """Return how many bytes a file has, and when it was changed (ms since the epoch; 0 if the server does not tell).
 
     Raises:
-        OSError: There is no such file.
+        OSError: The file does not exist.
     """
     if is_local(path):
         found = Path(path).stat()

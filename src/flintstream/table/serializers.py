@@ -106,6 +106,6 @@ class ArrowSerializer:
             yield [column_of(column, part.data_type, part.name, self._zone) for column, part in pairs]
 
     def load_from_iterator(self, itor: Pieces) -> Iterator[RecordBatch]:
-        """Read batches of a stream that comes in pieces; none if there is no piece."""
+        """Read batches of a stream that comes in pieces; none if it has no piece."""
         if itor.hasNext():
             yield from arrow().ipc.open_stream(BufferedReader(_Joined(itor)))

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from flintstream.connectors.files.recoverable import RecoverableWriter
 
-END_OF_TIME = (1 << 63) - 1
-
 
 @record
 @dataclass(frozen=True)
@@ -67,8 +65,9 @@ class CompletePartitions:
     def apply(self, storage: RecoverableWriter, directories: Iterable[str], *, watermark: int, ended: bool) -> None:
         """Mark the partitions that are complete, after ``directories`` got new files."""
         now = int(time.time() * 1000)
-        if self.waiting is None:
-            self.waiting = dict.fromkeys(self._without_mark(), now)
+        if self.waiting is None:  # a partition that is complete at once waits for nothing from earlier attempts
+            waits = self.delay > 0 or self.time_of is not None
+            self.waiting = dict.fromkeys(self._without_mark(), now) if waits else {}
         for directory in directories:
             self.waiting.setdefault(directory, now)
         for directory, since in list(self.waiting.items()):

@@ -147,7 +147,7 @@ def _age_of(path: Path) -> tuple[int, int] | None:
 def _age_in(path: Path, _file: int, _changed_ns: int) -> tuple[int, int] | None:
     """Read the age, once for each state of a file: every job that ends asks for the ages of all records.
 
-    There is no check of the whole record, and reading a hundred of them takes as long as a small job.
+    The record is not checked as a whole: reading a hundred of them takes as long as a small job.
     """
     record = registry.content(path, LONGEST_RECORD)
     if not isinstance(record, dict) or (record.get("host"), record.get("job_id")) != (registry.host(), path.stem):

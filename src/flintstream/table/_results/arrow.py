@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def stream_pieces(columns: Sequence[Column], changes: Iterable[Row], size: int) -> Iterator[bytes]:
     """Return the rows that changes leave behind as a stream of Arrow, a piece for each batch of ``size`` rows.
 
-    The first piece starts with the schema. Without rows there is no piece.
+    The first piece starts with the schema. Without rows, nothing comes.
     """
     kinds = [column.type for column in columns]
     schema = arrow_schema([column.name for column in columns], kinds)

@@ -55,7 +55,7 @@ class PatternVariable:
     name: str
     least: int = 1
     most: int | None = 1
-    """None if there is no limit."""
+    """None means any number."""
     greedy: bool = True
 
 

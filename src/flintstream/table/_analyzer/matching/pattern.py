@@ -77,7 +77,7 @@ def skip_of(query: q.MatchRecognize, pattern: Sequence[Variable]) -> tuple[Skip,
     """Return where the next match may begin, perhaps at the number of a variable.
 
     Raises:
-        SqlError: There is no such variable, or the next match would begin where each match begins.
+        SqlError: The pattern lacks the variable, or the next match would begin where each match begins.
     """
     how, name = query.skip
     if not name:

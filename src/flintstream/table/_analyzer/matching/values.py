@@ -49,8 +49,8 @@ class MatchedRows:
         """Return the variable of a name (None for all rows), the position of the column, and fields within it.
 
         Raises:
-            TableNotFoundError: There is no such variable.
-            ColumnNotFoundError: There is no such column.
+            TableNotFoundError: The pattern lacks the variable.
+            ColumnNotFoundError: The table lacks the column.
         """
         first, *rest = name.parts
         if rest and first in self.numbers:

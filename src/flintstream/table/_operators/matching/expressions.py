@@ -27,7 +27,7 @@ MOMENT = "from_millis(t)"
 
 @dataclass(frozen=True)
 class Read:
-    """A column of a row of a variable; None if there is no such row."""
+    """A column of a row of a variable; None if the variable has too few rows."""
 
     variable: int | None
     """None means all rows of the match."""

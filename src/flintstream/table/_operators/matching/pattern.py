@@ -27,7 +27,7 @@ class Variable:
     name: str
     least: int = 1
     most: int | None = 1
-    """None means that there is no limit."""
+    """None means any number."""
     greedy: bool = True
     """Whether a row that is of this variable is of none after it."""
 
