@@ -79,6 +79,10 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "hint OPTIONS": "SELECT id FROM orders /*+ OPTIONS('number-of-rows' = '3') */",
         "hint BROADCAST and others of joins": "SELECT /*+ BROADCAST(r) */ o.id FROM orders o JOIN rates r ON o.k = r.k",
         "hint STATE_TTL": "SELECT /*+ STATE_TTL('o' = '1 d') */ o.id FROM orders o JOIN rates r ON o.k = r.k",
+        "hint LOOKUP": (
+            "SELECT /*+ LOOKUP('table' = 'a', 'async' = 'true') */ o.id, name FROM orders o "
+            "JOIN people FOR SYSTEM_TIME AS OF o.p AS a ON o.id = a.id"
+        ),
         "UNNEST": "SELECT x FROM lists CROSS JOIN UNNEST(xs) AS t (x)",
         "UNION ALL": "SELECT id FROM orders UNION ALL SELECT id FROM people",
         "UNION": "SELECT id FROM orders UNION SELECT id FROM people",

@@ -248,3 +248,64 @@ def test_a_stream_has_no_present_in_batch_mode(env, t_env):
     orders(env, t_env, ORDERS)
     with pytest.raises(UnsupportedClauseError, match="in BATCH mode"):
         t_env.sql_query("SELECT 1 FROM orders AS o JOIN plain FOR SYSTEM_TIME AS OF o.p AS r ON o.item = r.item")
+
+
+RETRY = (
+    "'retry-predicate' = 'lookup_miss', 'retry-strategy' = 'fixed_delay', 'fixed-delay' = '5 s', 'max-attempts' = '3'"
+)
+
+
+@pytest.mark.parametrize(("arrives_after", "expected"), [(1, "cap"), (3, "cap"), (4, None)])
+def test_a_hint_has_keys_without_rows_looked_up_again(env, t_env, shop, monkeypatch, arrives_after, expected):
+    waits = []
+
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) == arrives_after:
+            with sqlite3.connect(shop) as connection:
+                connection.execute("INSERT INTO items VALUES (3, 'cap', 4)")
+
+    monkeypatch.setattr("flintstream.table._operators.lookups.time.sleep", wait)
+    declare(t_env, shop, **{"lookup.cache": "PARTIAL", "lookup.partial-cache.cache-missing-key": "false"})
+    orders(env, t_env, [Row(1, 1), Row(3, 3)])
+    found = rows(t_env, f"SELECT /*+ LOOKUP('table' = 'i', {RETRY}) */ n, name FROM orders AS o LEFT {JOIN}")
+    assert found == [(1, "pen"), (3, expected)]
+    assert waits == [5] * min(arrives_after, 3)
+
+
+def test_a_hint_about_asynchronous_lookups_changes_no_result(env, t_env, shop):
+    declare(t_env, shop)
+    orders(env, t_env, ORDERS)
+    hint = (
+        "'async' = 'true', 'output-mode' = 'allow_unordered', 'capacity' = '5', 'timeout' = '1 min', 'shuffle' = 'true'"
+    )
+    plain, hinted = (
+        rows(t_env, f"SELECT {text} n, name FROM orders AS o {JOIN}")
+        for text in ("", f"/*+ LOOKUP('table' = 'i', {hint}) */")
+    )
+    assert hinted == plain
+    assert len(plain) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("'async' = 'true'", "LOOKUP at line 1, column 8 needs 'table', the name of a table in FROM"),
+        ("'table' = 'item'", "LOOKUP at line 1, column 8: FROM has no table or view named 'item'"),
+        (
+            "'table' = 'i', 'retry-predicate' = 'lookup_miss'",
+            "needs 'retry-strategy', 'fixed-delay', 'max-attempts' as",
+        ),
+        (f"'table' = 'i', {RETRY.replace('fixed_delay', 'none')}", "'retry-strategy' must be .*, but is 'none'"),
+        (
+            f"'table' = 'i', {RETRY.replace('3', '0')}",
+            "'max-attempts' must be a whole number of at least 1, but is '0'",
+        ),
+        ("'table' = 'i', 'asynk' = 'true'", "has no option 'asynk'; did you mean 'async'"),
+    ],
+)
+def test_a_hint_about_lookups_that_cannot_be_is_refused(env, t_env, shop, options, message):
+    declare(t_env, shop)
+    orders(env, t_env, ORDERS)
+    with pytest.raises(SqlError, match=message):
+        t_env.sql_query(f"SELECT /*+ LOOKUP({options}) */ n, name FROM orders AS o {JOIN}")

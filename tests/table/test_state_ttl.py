@@ -8,6 +8,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 from flintstream.common import Row, Types
 from flintstream.table import Schema, StreamTableEnvironment
+from flintstream.table._errors import SqlError
 from flintstream.testing.harness import OneInputHarness, TwoInputHarness
 
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
@@ -95,3 +96,83 @@ def test_rows_that_are_forgotten_have_no_partners(name):
         harness.set_processing_time(2100)
         harness.process_element2(Row("x", 20))
         assert texts(harness.extract_output_values()) == expected
+
+
+HINTED = {
+    "the left rows of a join": (
+        "SELECT /*+ STATE_TTL('a' = '1 s') */ a.v, b.v FROM a JOIN b ON a.k = b.k",
+        ["+I 1 10", "+I 2 10", "+I 2 20"],
+    ),
+    "the right rows of a join, by the alias": (
+        "SELECT /*+ STATE_TTL(z = '1 s') */ a.v, z.v FROM a JOIN b AS z ON a.k = z.k",
+        ["+I 1 10", "+I 1 20", "+I 2 20"],
+    ),
+    "both, where the first of two hints counts": (
+        "SELECT /*+ STATE_TTL('a' = '1 s'), STATE_TTL('a' = '1 d', 'b' = '1 s') */ a.v, b.v FROM a JOIN b ON a.k = b.k",
+        ["+I 1 10", "+I 2 20"],
+    ),
+    "rows of other tables than those of the hint": (
+        "SELECT s.v, b.v FROM (SELECT /*+ STATE_TTL('a' = '1 s') */ k, v FROM a) AS s JOIN b ON s.k = b.k",
+        ["+I 1 10", "+I 2 10", "+I 1 20", "+I 2 20"],
+    ),
+}
+
+
+def unlimited(query, *streams):
+    t_env = StreamTableEnvironment.create(streams[0].get_execution_environment())
+    for name, stream in zip("ab", streams, strict=False):
+        declare(stream, name, t_env)
+    return t_env.to_changelog_stream(t_env.sql_query(query))
+
+
+@pytest.mark.parametrize("name", HINTED)
+def test_a_hint_says_how_long_each_side_of_a_join_is_kept(name):
+    query, expected = HINTED[name]
+    with TwoInputHarness(lambda a, b: unlimited(query, a, b), type_info1=ROWS, type_info2=ROWS) as harness:
+        harness.process_element1(Row("x", 1))
+        harness.process_element2(Row("x", 10))
+        harness.set_processing_time(2000)
+        harness.process_element1(Row("x", 2))
+        harness.process_element2(Row("x", 20))
+        assert sorted(texts(harness.extract_output_values())) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT /*+ STATE_TTL('a' = '1 s') */ k, SUM(v) AS s FROM a GROUP BY k", ["+I a 1", "+I a 2"]),
+        ("SELECT /*+ STATE_TTL('a' = '0 s') */ k, SUM(v) AS s FROM a GROUP BY k", ["+I a 1", "-U a 1", "+U a 3"]),
+        (
+            "SELECT k, s FROM (SELECT /*+ STATE_TTL('x.y.a' = '1 s') */ k, SUM(v) AS s FROM a GROUP BY k) AS t",
+            ["+I a 1", "+I a 2"],
+        ),
+        ("SELECT /*+ STATE_TTL('a' = '1 s') */ DISTINCT k FROM a", ["+I a", "+I a"]),
+    ],
+)
+def test_a_hint_says_how_long_groups_are_kept(query, expected):
+    with OneInputHarness(lambda a: unlimited(query, a), type_info=ROWS) as harness:
+        harness.process_element(Row("a", 1))
+        harness.set_processing_time(2000)
+        harness.process_element(Row("a", 2))
+        assert texts(harness.extract_output_values()) == expected
+
+
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        ("STATE_TTL('c' = '1 s')", r"STATE_TTL at line 1, column 8: FROM has no table or view named 'c'"),
+        ("STATE_TTL('A' = '1 s')", r"FROM has no table or view named 'A'; did you mean 'a'"),
+        ("STATE_TTL('a' = '1 x')", r"'a' must be a duration, such as .*, but is '1 x'"),
+        ("STATE_TTL('a' = '-1 d')", r"'a' must be a duration, such as .*, but is '-1 d'"),
+        ("STATE_TTL('a')", r"the hint STATE_TTL at line 1, column 8 takes pairs of texts"),
+        ("STATE_TTL", r"the hint STATE_TTL at line 1, column 8 needs a pair of texts"),
+        ("BROADCAST(c)", r"BROADCAST at line 1, column 8: FROM has no table or view named 'c'"),
+        ("BROADCAST", r"the hint BROADCAST at line 1, column 8 needs a table"),
+    ],
+)
+def test_a_hint_that_cannot_be_is_refused_when_the_query_is_planned(hint, message):
+    with (
+        pytest.raises(SqlError, match=message),
+        OneInputHarness(lambda a: unlimited(f"SELECT /*+ {hint} */ k, SUM(v) FROM a GROUP BY k", a), type_info=ROWS),
+    ):
+        pass

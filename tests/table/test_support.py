@@ -31,7 +31,6 @@ UNSUPPORTED = {
     "COMPILE PLAN": "COMPILE",
     "LOAD MODULE": "the module 'hive'",
     "RESET": "RESET",
-    "hint STATE_TTL": "the hint STATE_TTL",
     "PIVOT": "PIVOT",
     "DISTINCT ON": "DISTINCT ON",
     "MATCH_RECOGNIZE with groups": "the repeated group (A B) in PATTERN",
@@ -91,9 +90,13 @@ def test_the_place_of_a_clause_is_that_in_the_statement():
     with pytest.raises(SqlError, match="unknown hint OPTION at line 1, column 16; did you mean 'OPTIONS'"):
         t_env.sql_query("SELECT id FROM orders /*+ OPTION('a' = 'b') */")
     with pytest.raises(
-        UnsupportedClauseError, match=r"OPTIONS here at line 1, column \d+ is not supported yet: write them"
+        UnsupportedClauseError, match=r"OPTIONS here at line 1, column \d+ is not supported yet: write it"
     ):
         t_env.sql_query("SELECT id FROM orders AS t /*+ OPTIONS('a' = 'b') */")
+    with pytest.raises(UnsupportedClauseError, match=r"STATE_TTL after a table at line 1, column \d+ is not"):
+        t_env.sql_query("SELECT id FROM orders /*+ STATE_TTL('orders' = '1 d') */")
+    with pytest.warns(UserWarning, match="OPTIONS at line 1, column 8 have no effect after SELECT"):
+        t_env.sql_query("SELECT /*+ OPTIONS('a' = 'b') */ id FROM orders")
 
 
 def test_options_of_a_hint_are_those_of_the_table_in_one_statement():

@@ -15,6 +15,7 @@ from flintstream.table._syntax import scalar as s
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.table._analyzer.hints import Hints
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.scope import Scope
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def joined_table(
-    settings: PlannerSettings, left: tuple[Node, Scope], join: q.Join, right: tuple[Node, Scope]
+    settings: PlannerSettings, left: tuple[Node, Scope], join: q.Join, right: tuple[Node, Scope], hints: Hints
 ) -> tuple[Node, Scope]:
-    """Return a table joined with the next one in FROM.
+    """Return a table, which may be a join, joined with the next one in FROM.
 
     Raises:
         SqlError: A condition is wrong or missing.
@@ -46,9 +47,12 @@ def joined_table(
         condition = resolve_condition(join.condition, wide, "ON", join.condition_place)
     if join.time is not None:
         time = resolve(join.time, scope)
-        made: Node = join_version(settings, node, other, join.kind, condition, time, join.right.place)
+        retry = hints.retries.get(join.right.name)
+        made: Node = join_version(settings, node, other, join.kind, condition, time, join.right.place, retry)
         return made, wide.of(made.columns)
-    found = join_tables(settings, node, other, join.kind, condition)
+    own_name = next(iter(scope.tables), "") if len(set(scope.tables)) == 1 else ""
+    first, second = (hints.state_ttls_ms.get(name, settings.state_ttl_ms) for name in (own_name, join.right.name))
+    found = join_tables(settings, node, other, join.kind, condition, ttls_ms=(first, second))
     if using:
         return _merge(found, len(node.columns), using, wide)
     return found, wide.of(found.columns)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._analyzer.correlated import Rows
 from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
+from flintstream.table._analyzer.hints import read_hints
 from flintstream.table._analyzer.joins import joined_table
 from flintstream.table._analyzer.matching.plan import match_rows
 from flintstream.table._analyzer.over import select_items, with_names
@@ -116,9 +117,10 @@ class QueryPlanner:
             node, scope = self._unnest(values([()], [], self.settings.zone), self.base, query.source)
         else:
             node, scope = self._source(query.source)
+        hints = read_hints(query)
         for join in query.joins:
             if isinstance(join, q.Join):
-                node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right))
+                node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right), hints)
             else:
                 node, scope = self._add_nested(node, scope, join)
         conditions = [] if query.where is None else list(s.conjuncts(query.where))
@@ -137,10 +139,17 @@ class QueryPlanner:
         conditions = () if qualify is None else (qualify,)
         grouped = query.keys is not None or query.having is not None
         if grouped or any(map(aggregates_in, (*items, *conditions))):
-            found = self._group(node, scope, query, items, condition, qualify)
+            found = self._of_groups(query)._group(node, scope, query, items, condition, qualify)
         else:
             found = select_items(self.settings, node, scope, items, condition, qualify)
-        return distinct(self.settings, found, self.base) if query.distinct else found
+        return distinct(self._of_groups(query).settings, found, self.base) if query.distinct else found
+
+    def _of_groups(self, query: q.Select) -> QueryPlanner:
+        """Return a planner that keeps the groups of a SELECT as long as its hint says: only one table has them."""
+        if query.source is None or query.joins:
+            return self
+        ttl_ms = read_hints(query).state_ttls_ms.get(query.source.name, self.settings.state_ttl_ms)
+        return replace(self, settings=replace(self.settings, state_ttl_ms=ttl_ms))
 
     def _group(
         self,

@@ -108,6 +108,29 @@ class CachedLookup:
         self.lookup.close()
 
 
+class RepeatedLookup:
+    """Asks again for keys without rows: a table may get them later than the stream."""
+
+    def __init__(self, lookup: Lookup, delay_ms: int, attempts: int) -> None:
+        """Take how long to wait before each of ``attempts`` further lookups."""
+        self.lookup, self.delay_ms, self.attempts = lookup, delay_ms, attempts
+
+    def find(self, keys: Sequence[Key]) -> Mapping[Key, Rows]:
+        """Return the rows of the keys that have some."""
+        found = dict(self.lookup.find(keys))
+        for _ in range(self.attempts):
+            missing = [key for key in keys if not found.get(key)]
+            if not missing:
+                break
+            time.sleep(self.delay_ms / 1000)
+            found.update(self.lookup.find(missing))
+        return found
+
+    def close(self) -> None:
+        """Close the lookup behind it."""
+        self.lookup.close()
+
+
 class _Parts:
     """Opens and closes the Python functions of generated code, and the lookup."""
 

@@ -32,19 +32,29 @@ class RegularJoin(Sides):
     """
 
     def __init__(
-        self, *, outer: tuple[bool, bool], changes: bool, batch: bool, ttl_ms: int = 0, **sides: Unpack[SideSettings]
+        self,
+        *,
+        outer: tuple[bool, bool],
+        changes: bool,
+        batch: bool,
+        ttls_ms: tuple[int, int] = (0, 0),
+        **sides: Unpack[SideSettings],
     ) -> None:
-        """Say which sides are outer, whether results are changes, and whether they wait for the end of the input."""
+        """Say which sides are outer, whether results are changes, and whether they wait for the end of the input.
+
+        The rows of each side are forgotten after ``ttls_ms`` without a write; 0 keeps them.
+        """
         super().__init__(**sides)
         self.outer = outer
         self.changes = changes
         self.batch = batch
-        self.ttl_ms = ttl_ms
+        self.ttls_ms = ttls_ms
 
     def attach(self, state: KeyedStateBackend) -> None:
         """Declare the rows of both sides in a backend. Called after ``open``."""
         self.state = state
-        self.rows = tuple(entries_of(state, map_state(name, self.ttl_ms)) for name in ("left", "right"))
+        sides = zip(("left", "right"), self.ttls_ms, strict=True)
+        self.rows = tuple(entries_of(state, map_state(name, ttl_ms)) for name, ttl_ms in sides)
         self.pairs = self.test()
 
     def join(
@@ -180,7 +190,7 @@ class RegularJoin(Sides):
 class _JoinSettings(SideSettings):
     changes: bool
     batch: bool
-    ttl_ms: NotRequired[int]
+    ttls_ms: NotRequired[tuple[int, int]]
 
 
 class SemiJoin(RegularJoin):

@@ -66,7 +66,8 @@ class Join(Node):
     condition: Expr | None
     """On a left row followed by a right one."""
     zone: str
-    ttl_ms: int
+    ttls_ms: tuple[int, int]
+    """How long the rows of each side are kept."""
     batch: bool
     version: tuple[int, int] | None = None
     """Of a join with versions: the time in the left row, and that of the version in the right one, or CURRENT."""
@@ -136,15 +137,16 @@ def join_tables(
     kind: JoinKind,
     condition: Expr | None,
     version: tuple[int, int] | None = None,
+    ttls_ms: tuple[int, int] | None = None,
 ) -> Join:
-    """Return a join with the settings of the session."""
+    """Return a join with the settings of the session, perhaps with other times to keep the rows of each side."""
     columns: tuple[Column, ...] = left.columns
     if kind not in {SEMI, ANTI}:
         first = [_nullable(column) if kind in {RIGHT, FULL} else column for column in left.columns]
         second = [_nullable(column) if kind in {LEFT, FULL} else column for column in right.columns]
         columns = (*first, *second)
-    made = Join(columns, left, right, kind, condition, settings.zone, settings.state_ttl_ms, settings.batch, version)
-    return _with_times(made)
+    ttls_ms = ttls_ms or (settings.state_ttl_ms, settings.state_ttl_ms)
+    return _with_times(Join(columns, left, right, kind, condition, settings.zone, ttls_ms, settings.batch, version))
 
 
 def _nullable(column: Column) -> Column:
@@ -198,7 +200,8 @@ def with_condition(settings: PlannerSettings, node: Node, condition: Expr | None
         condition_ = both([move_refs(item, -width) for item in own], settings.zone)
         right = Calc(right.columns, right, None, condition_)
     condition = both([*conjuncts(node.condition), *(item for item in here if item not in own)], settings.zone)
-    return join_tables(settings, left, right, node.kind, condition), both(above, settings.zone)
+    made = join_tables(settings, left, right, node.kind, condition, ttls_ms=node.ttls_ms)
+    return made, both(above, settings.zone)
 
 
 def join_version(
@@ -209,8 +212,9 @@ def join_version(
     condition: Expr | None,
     time: Expr,
     place: Place | None,
+    retry: tuple[int, int] | None = None,
 ) -> Node:
-    """Return a join of each left row with the right row of its time.
+    """Return a join of each left row with the right row of its time, which is perhaps looked up again if absent.
 
     Raises:
         SqlError: The time is not a time attribute, or the right table has none.
@@ -225,7 +229,7 @@ def join_version(
         )
     if attribute == "PROCTIME":
         if can_be_looked_up(right):
-            return looked_up(settings, left, right, condition, place, outer=kind == LEFT)
+            return looked_up(settings, left, right, condition, place, outer=kind == LEFT, retry=retry)
         if settings.batch:
             what = "FOR SYSTEM_TIME AS OF a processing time, of a table other than a lookup table,"
             raise unsupported(f"{what} in BATCH mode", place, "join with a rowtime")
@@ -330,7 +334,7 @@ def _function(node: Join) -> Any:
         "keyed": bool(node.parts.keys),
     }
     if node.version is not None and node.version[1] == CURRENT:
-        return CurrentVersionJoin(outer=node.kind == LEFT, ttl_ms=node.ttl_ms, **sided)
+        return CurrentVersionJoin(outer=node.kind == LEFT, ttl_ms=node.ttls_ms[1], **sided)
     if node.version is not None:
         return TemporalJoin(times=node.version, outer=node.kind == LEFT, **sided)
     bounds = node.bounds
@@ -344,7 +348,7 @@ def _function(node: Join) -> Any:
         if node.kind in {SEMI, ANTI}:
             return WindowSemiJoin(anti=node.kind == ANTI, **windowed)
         return WindowJoin(outer=node.outer, **windowed)
-    unbounded: dict[str, Any] = {"changes": node.changelog, "batch": node.batch, "ttl_ms": node.ttl_ms, **sided}
+    unbounded: dict[str, Any] = {"changes": node.changelog, "batch": node.batch, "ttls_ms": node.ttls_ms, **sided}
     if node.kind in {SEMI, ANTI}:
         return SemiJoin(anti=node.kind == ANTI, **unbounded)
     return RegularJoin(outer=node.outer, **unbounded)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.expr import Call, Ref
 from flintstream.table._logical.nodes import Calc, Node, Scan, show
-from flintstream.table._operators.lookups import LookupJoinOperator
+from flintstream.table._operators.lookups import LookupJoinOperator, RepeatedLookup
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan.conditions import both, conjuncts, taken_apart
 from flintstream.table._plan.translate import add_operator, translate, translation
@@ -56,9 +56,25 @@ def can_be_looked_up(node: Node) -> bool:
 
 
 def looked_up(
-    settings: PlannerSettings, left: Node, right: Node, condition: Expr | None, place: Place | None, *, outer: bool
+    settings: PlannerSettings,
+    left: Node,
+    right: Node,
+    condition: Expr | None,
+    place: Place | None,
+    *,
+    outer: bool,
+    retry: tuple[int, int] | None,
 ) -> Node:
     """Return a join of each left row with the rows that the right table has for it.
+
+    Args:
+        settings: Those of the session.
+        left: The rows of a stream.
+        right: The table that is read by key.
+        condition: On a left row followed by a right one.
+        place: Where the statement has the table.
+        outer: Whether left rows are there without a partner.
+        retry: How long a key without rows waits until it is looked up again (ms), and how often; None for never.
 
     Raises:
         SqlError: No column of the table must equal something in the left row.
@@ -82,6 +98,8 @@ def looked_up(
     columns = [replace(column, type=column.type.nullable()) if outer else column for column in right.columns]
     columns = [replace(column, time="") for column in columns]
     found = scan.lookup(positions)
+    if retry is not None:
+        found = RepeatedLookup(found, *retry)
     own_keys = tuple(keys[i] for i in positions)
     return LookupJoin((*left.columns, *columns), left, right, found, own_keys, both(rest, settings.zone), outer)
 

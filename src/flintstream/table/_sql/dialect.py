@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._errors import Place
     from flintstream.table._sql import exp
-    from flintstream.table._sql.hints import Hint
     from flintstream.table._sql.matching.clause import MatchClause
-    from flintstream.table._syntax.queries import WindowKind
+    from flintstream.table._syntax.queries import Hint, WindowKind
 
 WINDOWS: dict[str, WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "CUMULATE": "CUMULATE", "SESSION": "SESSION"}
 _TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
@@ -229,6 +228,11 @@ def _name_token(token: Token, name: str) -> Any:
     return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
 
 
+def _name_hint(token: Token) -> Token:
+    """Return the token of a hint after SELECT that sqlglot reads as the name ``H``, then where the token ends."""
+    return type(token)(token.token_type, "", token.line, token.col, token.start, token.end, [f"H{token.end}"])
+
+
 def _follows(token: Token, text: Any) -> bool:
     """Return whether a text begins where a name ends."""
     return bool(text.token_type.name == "STRING" and text.start == token.end + 1)
@@ -290,12 +294,13 @@ class Parsed:
         self.windows: list[WindowCall] = []
         self.matches: list[MatchClause] = []
         self.hints: dict[int, list[Hint]] = {}
-        """The hints for tables, by the end of the token before them."""
+        """The hints, by the end of their own token after SELECT, and else of the token before them."""
         for token in tokens:
             if token.comments and (token.token_type.name == "HINT" or is_hinted(sql, token)):
                 self.hints[token.end] = hints_after(token, Tokens, place_at(sql, token.start))
-        tokens = [token for token in tokens if token.token_type.name != "HINT"]
-        refuse_stray_commas(tokens, lambda token: place_at(sql, token.start))
+        items = (token for token in tokens if token.token_type.name != "HINT")
+        refuse_stray_commas(items, lambda token: place_at(sql, token.start))
+        tokens = [_name_hint(token) if token.token_type.name == "HINT" else token for token in tokens]
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
         replaced = written_out(self._without_types(_prepare(tokens)), dialect.tokenize)

@@ -1,11 +1,11 @@
-"""Hints in comments: ``/*+ OPTIONS('key' = 'value') */`` after the name of a table, and hints for a planner."""
+"""Hints in comments: ``/*+ OPTIONS('key' = 'value') */`` after the name of a table, and others after SELECT."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._syntax.queries import Hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,21 +14,9 @@ if TYPE_CHECKING:
 
     from flintstream.table._errors import Place
 
-WITHOUT_EFFECT = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
-"""Hints about how to join: results are the same without them."""
-REFUSED = {
-    "LOOKUP": "lookups happen once for each key of a block",
-    "STATE_TTL": "set table.exec.state.ttl for all state",
-}
-
-
-@dataclass(frozen=True)
-class Hint:
-    """A hint with its arguments: pairs of texts for OPTIONS."""
-
-    name: str
-    options: dict[str, str]
-    place: Place
+_OF_JOINS = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
+"""Hints that name tables, about how to join them: results are the same without them."""
+_OF_PAIRS = ("OPTIONS", "LOOKUP", "STATE_TTL")
 
 
 def hints_after(token: Token, tokens: Any, place: Place) -> list[Hint]:
@@ -41,7 +29,6 @@ def hints_after(token: Token, tokens: Any, place: Place) -> list[Hint]:
 
     Raises:
         SqlError: There is no such hint, or it is written in a wrong way.
-        UnsupportedClauseError: flintstream does not have it.
     """
     return [hint for text in token.comments for hint in _read(tokens(text), place)]
 
@@ -49,28 +36,36 @@ def hints_after(token: Token, tokens: Any, place: Place) -> list[Hint]:
 def _read(cursor: Any, place: Place) -> Iterator[Hint]:
     while not cursor.ended:
         name = cursor.name().upper()
+        if name not in {*_OF_JOINS, *_OF_PAIRS}:
+            raise SqlError(f"unknown hint {name}{at(place)}{nearest(name, (*_OF_JOINS, *_OF_PAIRS))}")
         options: dict[str, str] = {}
-        if name == "OPTIONS":
-            cursor.expect("(")
+        names: list[str] = []
+        if cursor.take("("):
             while not cursor.take(")"):
-                key = cursor.text()
-                cursor.expect("=")
-                options[key] = cursor.text()
+                first = cursor.text() if cursor.peek()[:1] == "'" else ".".join(cursor.path())
+                if name in _OF_JOINS:
+                    names.append(first)
+                elif cursor.take("="):
+                    options[first] = cursor.text()
+                else:
+                    raise SqlError(f"the hint {name}{at(place)} takes pairs of texts such as 'key' = 'value'")
                 cursor.take(",")
-        elif name in REFUSED:
-            raise unsupported(f"the hint {name}", place, REFUSED[name])
-        elif name not in WITHOUT_EFFECT:
-            known = ("OPTIONS", *WITHOUT_EFFECT, *REFUSED)
-            raise SqlError(f"unknown hint {name}{at(place)}{nearest(name, known)}")
-        elif cursor.take("("):
-            cursor.until(")")
-            cursor.expect(")")
+        if not options and not names:
+            wanted = "a table" if name in _OF_JOINS else "a pair of texts such as 'key' = 'value'"
+            raise SqlError(f"the hint {name}{at(place)} needs {wanted}")
         cursor.take(",")
-        yield Hint(name, options, place)
+        yield Hint(place, name, options, tuple(names))
 
 
 def table_options(hints: Sequence[Hint]) -> dict[str, str]:
-    """Return what the hints after the name of a table say about its options."""
+    """Return what the hints after the name of a table say about its options.
+
+    Raises:
+        UnsupportedClauseError: One of them is about the whole query.
+    """
+    for hint in hints:
+        if hint.options and hint.name != "OPTIONS":
+            raise unsupported(f"{hint.name} after a table", hint.place, "write it right after SELECT")
     return {key: value for hint in hints for key, value in hint.options.items()}
 
 

@@ -34,9 +34,10 @@ def read_query(parsed: Parsed, functions: Mapping[str, Any]) -> s.Query:
         UnsupportedClauseError: It has a clause that is not supported.
     """
     found = QueryReader(parsed, functions).query(parsed.tree)
-    unread = [hint for hints in parsed.hints.values() for hint in hints if hint.options]
+    unread = [hint for hints in parsed.hints.values() for hint in hints]
     if unread:
-        raise unsupported("OPTIONS here", unread[0].place, "write them right after the name of a table in FROM")
+        where = "right after the name of a table in FROM" if unread[0].name == "OPTIONS" else "right after SELECT"
+        raise unsupported(f"{unread[0].name} here", unread[0].place, f"write it {where}")
     return found
 
 
@@ -118,6 +119,7 @@ class QueryReader(ExpressionReader):
             self._clause(args.get("having")),
             self._clause(args.get("qualify")),
             bool(args.get("distinct")),
+            tuple(hint for token in _hint_tokens(tree) for hint in self.parsed.hints.pop(token)),
         )
         self.windows = outer_windows
         return found
@@ -243,6 +245,12 @@ class QueryReader(ExpressionReader):
         if offset and columns:
             columns = (*columns, offset.name if isinstance(offset, exp.Expr) else "ORDINALITY")
         return q.Unnest(place, self.read(tree.expressions[0]), tree.alias, columns, bool(offset), outer, condition)
+
+
+def _hint_tokens(tree: exp.Select) -> list[int]:
+    """Return where the tokens of hints after SELECT end."""
+    hint = tree.args.get("hint")
+    return [] if hint is None else [int(item.name[1:]) for item in hint.expressions]
 
 
 def _set_operator(tree: exp.Expr) -> q.SetOperator | None:

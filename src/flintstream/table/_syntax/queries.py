@@ -19,6 +19,16 @@ SetOperator = Literal["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEP
 
 
 @dataclass(frozen=True)
+class Hint:
+    """A hint in a comment, with either pairs of texts or names."""
+
+    place: Place
+    name: str
+    options: Mapping[str, str]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class TableName(s.Query):
     """A table of the catalog, or of WITH."""
 
@@ -148,6 +158,7 @@ class Select(s.Query):
     having: s.Syntax | None = None
     qualify: s.Syntax | None = None
     distinct: bool = False
+    hints: tuple[Hint, ...] = ()
 
 
 @dataclass(frozen=True)
