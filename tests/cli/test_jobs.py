@@ -55,6 +55,7 @@ def start(tmp_path):
             "flintstream.resume": "true",
             **{key.replace("__", "-").replace("_", "."): value for key, value in more.items()},
         }
+        settings = {key: value for key, value in settings.items() if value is not None}
         env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(2)
         sink = tally(env, limit, 0.01, sink=sink)
         client = env.execute_async(name)
@@ -153,6 +154,37 @@ def test_a_savepoint_is_taken_while_the_job_goes_on(start, tmp_path, spelling):
     wait_for(lambda: record_count(client) > before)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"state_backend_type": "hashmap"},
+        {"state_backend_type": "rocksdb", "execution_checkpointing_incremental": True},
+        {"state_changelog_enabled": True},
+    ],
+    ids=["hashmap", "rocksdb", "changelog"],
+)
+def test_a_checkpoint_is_taken_before_it_is_due_and_a_job_starts_from_it(start, settings):
+    settings["execution_checkpointing_externalized__checkpoint__retention"] = "RETAIN_ON_CANCELLATION"
+    client, _ = start("tally", execution_checkpointing_interval="1 h", **settings)
+    wait_for(lambda: record_count(client) > 5)
+    first, full, last = [
+        Path(flintstream("checkpoint", *options, "tally").splitlines()[-1]) for options in ((), ("--full",), ())
+    ]
+    assert [path.name for path in (first, full, last)] == ["chk-1", "chk-2", "chk-3"]
+    assert (last / METADATA).exists()
+    flintstream("cancel", "tally")
+    again, sink = start("again", limit=30, execution_state__recovery_path=str(last))
+    again.get_job_execution_result().result()
+    assert ordered(sink.get_results(True, False))[-1] == expected(range(30))[-1]
+
+
+def test_a_job_without_regular_checkpoints_takes_one_on_request(start):
+    unset = ("execution_checkpointing_interval", "execution_checkpointing_dir", "flintstream_resume")
+    client, _ = start("tally", **dict.fromkeys(unset))
+    wait_for(lambda: record_count(client) > 5)
+    assert flintstream("checkpoint", "tally").splitlines()[-1] == "checkpoint 1, in memory"
+
+
 def test_a_relative_directory_is_that_of_the_command(start, tmp_path, monkeypatch):
     start("tally")
     monkeypatch.chdir(tmp_path)
@@ -231,6 +263,7 @@ def test_what_is_wrong_is_said_in_one_line(start, arguments, message):
 def test_a_job_in_batch_mode_takes_no_savepoint(start):
     start("batch", limit=300, execution_runtime__mode="BATCH", flintstream_resume="false")
     assert "Error: a job in BATCH mode cannot take savepoints\n" in flintstream("savepoint", "batch", "/x", code=1)
+    assert "Error: a job in BATCH mode cannot take checkpoints\n" in flintstream("checkpoint", "batch", code=1)
 
 
 def test_cancelling_needs_a_job():

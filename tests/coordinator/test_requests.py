@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from flintstream.coordinator.job import Clock
-from flintstream.coordinator.requests import JobRequests, SavepointRequest
+from flintstream.coordinator.requests import CheckpointRequest, JobRequests, SavepointRequest
 from flintstream.errors import CheckpointError
 from flintstream.storage.memory import MemoryFileStore
 
@@ -40,6 +40,19 @@ def test_all_who_wait_for_a_savepoint_are_told_why_there_is_none(requests):
     for item in asked:
         with pytest.raises(CheckpointError, match="cannot take a savepoint: the disk is full"):
             item.result.result(0)
+
+
+def test_checkpoints_that_are_asked_for_are_taken_in_order_or_refused(requests):
+    first, second = CheckpointRequest(), CheckpointRequest(full=True)
+    for item in (first, second):
+        requests.add_checkpoint(item)
+    assert requests.waiting
+    assert requests.next_checkpoint() is first
+    requests.refuse(OSError("the disk is full"))
+    assert not requests.waiting
+    assert requests.next_checkpoint() is None
+    with pytest.raises(CheckpointError, match="cannot take a checkpoint: the disk is full"):
+        second.result.result(0)
 
 
 def test_a_cancellation_ends_a_wait_and_what_the_engine_does():

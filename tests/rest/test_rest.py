@@ -291,15 +291,23 @@ def test_the_page_gets_samples_and_lines_of_the_log(running):
     assert listed["name"] == "recorded"
 
 
-def test_a_checkpoint_that_is_asked_for_is_the_next_one(running):
+@pytest.mark.parametrize("kind", ["CONFIGURED", "FULL", "INCREMENTAL"])
+def test_a_checkpoint_that_is_asked_for_is_the_next_one(running, kind):
     server, number = running
     before = server.get(f"/jobs/{number}/checkpoints").json()["latest"]["completed"]["id"]
-    asked = server.post(f"/jobs/{number}/checkpoints", json={"checkpointType": "FULL"})
+    asked = server.post(f"/jobs/{number}/checkpoints", json={"checkpointType": kind})
     assert asked.status_code == 202
     assert differences(GOLDENS["POST /v1/jobs/:jobid/checkpoints"]["reply"], shape(asked.json())) == []
     place = f"/jobs/{number}/checkpoints/{asked.json()['request-id']}"
     told = wait_for(lambda: (reply := server.get(place).json())["status"]["id"] == "COMPLETED" and reply)
     assert told["operation"]["checkpointId"] > before
+
+
+def test_a_checkpoint_of_an_unknown_type_is_refused(server, job):
+    reply = server.post(f"/jobs/{job.get_job_id()}/checkpoints", json={"checkpointType": "SAVEPOINT"})
+    assert (reply.status_code, reply.json()["errors"]) == (
+        400, ["'checkpointType' must be one of CONFIGURED, FULL, INCREMENTAL"]
+    )  # fmt: skip
 
 
 def test_the_result_of_a_job_is_there_when_it_has_ended(server, job):

@@ -17,6 +17,7 @@ COMMANDS = {
     "list": "jobs",
     "metrics": "metrics",
     "savepoint": "jobs",
+    "checkpoint": "jobs",
     "stop": "jobs",
     "rescale": "jobs",
     "cancel": "jobs",

@@ -1,4 +1,4 @@
-"""``flintstream list``, ``savepoint``, ``stop`` and ``cancel``: control of this user's running jobs."""
+"""``flintstream list``, ``savepoint``, ``checkpoint``, ``stop`` and ``cancel``: control of this user's jobs."""
 
 from __future__ import annotations
 
@@ -163,6 +163,18 @@ def savepoint_command(job: str, directory: str | None) -> None:
     path.
     """
     click.echo(printable(str(ask_job(job, "savepoint", directory=directory))))
+
+
+@click.command("checkpoint", context_settings=SETTINGS)
+@click.option("--full", "-full", is_flag=True, help="Share no files with other checkpoints.")
+@click.argument("job", shell_complete=complete_job)
+def checkpoint_command(full: bool, job: str) -> None:
+    """Take a checkpoint of JOB (an id, its beginning, or a name) while it continues.
+
+    The job keeps it as long as one that it takes itself. The last line of the output is its path.
+    """
+    done = ask_job(job, "checkpoint", full=full)
+    click.echo(printable(done["path"] or f"checkpoint {done['number']}, in memory"))
 
 
 @click.command("rescale", context_settings=SETTINGS)

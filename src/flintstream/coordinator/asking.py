@@ -21,7 +21,7 @@ ANSWER_SECONDS = 5.0
 """Longest time in which a healthy process answers a request that needs no waiting."""
 ALL_SECONDS = 1.0
 """Longest time to wait for the answers of all jobs, for a list of them."""
-SLOW_REQUESTS = frozenset({"savepoint", "stop", "rescale", "cancel", "wait"})
+SLOW_REQUESTS = frozenset({"savepoint", "checkpoint", "stop", "rescale", "cancel", "wait"})
 
 
 class JobGoneError(FlintstreamError):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.job import Clock, Job
     from flintstream.coordinator.monitoring.job_statistics import JobStatistics
     from flintstream.coordinator.pace import Pace
-    from flintstream.coordinator.requests import JobRequests, SavepointRequest
+    from flintstream.coordinator.requests import CheckpointRequest, JobRequests, SavepointRequest
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report, SnapshotRequest
 
@@ -184,9 +184,11 @@ class Attempt:
         # Leftover input is in flight, and a checkpoint must not leave anything in flight.
         savepoint = None if self.subtasks.left else self.context.requests.next_savepoint()
         rescales = savepoint is None and not self.subtasks.left and self.context.requests.rescales
+        free = savepoint is None and not rescales and not self.subtasks.left
+        asked = self.context.requests.next_checkpoint() if free else None
         try:
             started = self.context.clock.now_ms()
-            request, limit = self._snapshot_request(savepoint, rescales=rescales)
+            request, limit = self._snapshot_request(savepoint, asked, rescales=rescales)
             reports = self._reports(splits, request, limit, savepoint)
             if self.epochs:  # the first epoch also starts the workers
                 self.sources.observe(self.context.clock.now_ms() - started, reports)
@@ -195,23 +197,28 @@ class Attempt:
                 self._complete_savepoint(savepoint, request, reports)
             elif rescales and request is not None:
                 self._complete_for_rescaling(request, reports)
+            elif asked is not None and request is not None:
+                self._complete_asked(asked, request, reports)
             elif request is not None:
                 self._complete_checkpoint(request, reports)
             self._delete_obsolete()  # not earlier: the checkpoint may refer to blobs that the next epoch does not need
         except BaseException as error:
             if savepoint is not None and not savepoint.result.done():
                 savepoint.result.set_exception(CheckpointError(f"the savepoint failed: {error}"))
+            if asked is not None and not asked.result.done():
+                asked.result.set_exception(CheckpointError(f"the checkpoint failed: {error}"))
             raise
 
     def _snapshot_request(
-        self, savepoint: SavepointRequest | None, *, rescales: bool
+        self, savepoint: SavepointRequest | None, asked: CheckpointRequest | None, *, rescales: bool
     ) -> tuple[SnapshotRequest | None, int | None]:
         """Return the snapshot to take at the end of the next epoch, and the longest time (ms) for that epoch."""
         now, pace = self.context.clock.now_ms(), self.sources.pace
         if savepoint is not None:
             return self.context.checkpoints.request_savepoint(savepoint.store), SHORTEST_MS
-        if rescales:
-            return self.context.checkpoints.request(now, self.subtasks.handles()), SHORTEST_MS
+        if rescales or asked is not None:
+            full = asked is not None and asked.full
+            return self.context.checkpoints.request(now, self.subtasks.handles(), full=full), SHORTEST_MS
         due = self.context.checkpoints.due_in(now)
         limit = pace.limit_ms
         if due is None or self.subtasks.left:
@@ -274,15 +281,34 @@ class Attempt:
 
     def _complete_for_rescaling(self, request: SnapshotRequest, reports: list[Report]) -> None:
         """Complete the checkpoint from which the job continues with another plan; if that fails, it keeps its plan."""
+        error = self._error_of_checkpoint(request, reports)
+        if error is not None:
+            self.context.requests.refuse_plan(error)
+        else:
+            self.rescales = not self.subtasks.finished
+
+    def _complete_asked(self, asked: CheckpointRequest, request: SnapshotRequest, reports: list[Report]) -> None:
+        """Complete a checkpoint that was asked for; if it fails, the job continues."""
+        error, latest = self._error_of_checkpoint(request, reports), self.context.checkpoints.latest
+        if error is not None or latest is None:
+            asked.result.set_exception(error or CheckpointError("the checkpoint failed"))
+        else:
+            asked.result.set_result(latest)
+
+    def _error_of_checkpoint(self, request: SnapshotRequest, reports: list[Report]) -> CheckpointError | None:
+        """Complete a checkpoint without which the job continues; return why it failed, or None.
+
+        Raises:
+            CheckpointError: The checkpoint exists, but a commit failed.
+        """
         try:
             self._complete_checkpoint(request, reports, optional=True)
         except CheckpointError as error:
             latest = self.context.checkpoints.latest
             if latest is not None and latest.metadata.number == request.number:
                 raise
-            self.context.requests.refuse_plan(error)
-        else:
-            self.rescales = not self.subtasks.finished
+            return error
+        return None
 
     def _complete_checkpoint(self, request: SnapshotRequest, reports: list[Report], *, optional: bool = False) -> None:
         checkpoints, clock = self.context.checkpoints, self.context.clock

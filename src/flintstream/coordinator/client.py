@@ -14,7 +14,7 @@ from flintstream.common.job_status import JobStatus
 from flintstream.coordinator.control import Control
 from flintstream.coordinator.coordinator import Coordinator
 from flintstream.coordinator.descriptors import raise_limit
-from flintstream.coordinator.requests import RescaleRequest, SavepointRequest
+from flintstream.coordinator.requests import CheckpointRequest, RescaleRequest, SavepointRequest
 from flintstream.coordinator.rescaling import parallelisms, plan_rescaled, with_vertices
 from flintstream.coordinator.signals import TerminatedError, end_in_order
 from flintstream.errors import CheckpointError, JobCancelledError
@@ -24,6 +24,7 @@ from flintstream.storage.stores import file_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
 
@@ -189,6 +190,14 @@ class RunningJob:
         wanted = SavepointRequest(file_store(place), stop, drain)
         self.coordinator.request_savepoint(wanted)
         if self.finished.is_set():  # the job may have ended before the request was queued
+            self._refuse_requests()
+        return wanted.result
+
+    def checkpoint(self, *, full: bool = False) -> Future[Completed]:
+        """Take a checkpoint now; with ``full``, one that shares no files with others."""
+        wanted = CheckpointRequest(full)
+        self.coordinator.request_checkpoint(wanted)
+        if self.finished.is_set():  # as above
             self._refuse_requests()
         return wanted.result
 

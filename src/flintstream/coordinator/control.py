@@ -16,6 +16,7 @@ request           arguments                        result
 ``log``                                            the last lines of the log of its process
 ``prometheus``                                     the same metrics in the text format of Prometheus
 ``savepoint``     ``directory`` (or null)          path
+``checkpoint``    ``full``                         number and path; the path is null if it is in memory
 ``stop``          ``directory``, ``drain``         path, after the job has stopped
 ``rescale``       ``parallelism`` or               name and parallelism of the operators, before and after; ``wait``
                   ``vertices`` (by id), ``wait``   for the first epoch with it
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from flintstream.channels.channel import Channel
+    from flintstream.coordinator.checkpointing.completed import Completed
 
 LARGEST_PARALLELISM = 1 << 15
 LONGEST_REQUEST = 1 << 16
@@ -67,6 +69,7 @@ _ARGUMENTS: dict[str, dict[str, tuple[type, ...]]] = {
     "record": {"parts": (list, type(None))},
     "curves": {"since": (int,)},
     "savepoint": {"directory": (str, type(None))},
+    "checkpoint": {"full": (bool,)},
     "stop": {"directory": (str, type(None)), "drain": (bool,)},
     "rescale": {"parallelism": (int,), "vertices": (dict,), "wait": (bool,)},
 }
@@ -84,6 +87,9 @@ class ControlledJob(ObservedJob, Protocol):
 
     def savepoint(self, directory: str | None, *, stop: bool = False, drain: bool = False) -> Future[str]:
         """Take a savepoint."""
+
+    def checkpoint(self, *, full: bool = False) -> Future[Completed]:
+        """Take a checkpoint."""
 
     def rescale(self, parallelism: int | None = None, vertices: Mapping[str, int] | None = None) -> Future[None]:
         """Change its parallelism."""
@@ -113,6 +119,7 @@ class Control:
             "log": recent_log.lines,
             "prometheus": lambda: prometheus_text(families(job)),
             "savepoint": lambda directory=None: job.savepoint(directory).result(),
+            "checkpoint": self._checkpoint,
             "stop": self._stop,
             "rescale": self._rescale,
             "cancel": self._cancel,
@@ -188,6 +195,10 @@ class Control:
         path = self._job.savepoint(directory, stop=True, drain=drain).result()
         self._job.finished.wait()
         return path
+
+    def _checkpoint(self, full: bool = False) -> dict[str, object]:
+        done = self._job.checkpoint(full=full).result()
+        return {"number": done.metadata.number, "path": None if done.store is None else done.where}
 
     def _rescale(
         self, parallelism: int | None = None, vertices: dict[str, Any] | None = None, wait: bool = True

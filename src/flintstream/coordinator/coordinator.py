@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Job, Progress
-    from flintstream.coordinator.requests import RescaleRequest, SavepointRequest
+    from flintstream.coordinator.requests import CheckpointRequest, RescaleRequest, SavepointRequest
     from flintstream.runtime.plan import JobPlan
 
 KEPT_FAILURES = 16
@@ -133,6 +133,13 @@ class Coordinator:
             request.result.set_exception(CheckpointError("a job in BATCH mode cannot take savepoints"))
         else:
             self.requests.add_savepoint(request)
+
+    def request_checkpoint(self, request: CheckpointRequest) -> None:
+        """Ask for a checkpoint. ``request.result`` receives it, or the reason why it failed."""
+        if self.job.plan.batch:
+            request.result.set_exception(CheckpointError("a job in BATCH mode cannot take checkpoints"))
+        else:
+            self.requests.add_checkpoint(request)
 
     # -- from the thread of the job ----------------------------------------------------------------------------------
 

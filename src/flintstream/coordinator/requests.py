@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, Queue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.errors import CheckpointError
 
 if TYPE_CHECKING:
+    from flintstream.coordinator.checkpointing.completed import Completed
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock
     from flintstream.runtime.plan import JobPlan
     from flintstream.storage.file_store import FileStore
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -32,6 +34,16 @@ class SavepointRequest:
 
 
 @dataclass
+class CheckpointRequest:
+    """A request for a checkpoint before it is due."""
+
+    full: bool = False
+    """Whether it must not share files with other checkpoints."""
+    result: Future[Completed] = field(default_factory=Future)
+    """The checkpoint, or the reason why it failed."""
+
+
+@dataclass
 class RescaleRequest:
     """A request to go on with another plan of the same program."""
 
@@ -41,7 +53,7 @@ class RescaleRequest:
 
 
 class JobRequests:
-    """Accepts orders from any thread: cancel the job, take a savepoint, or go on with another parallelism.
+    """Accepts orders from any thread: cancel the job, take a savepoint or checkpoint, or change the parallelism.
 
     The job checks them between epochs.
     """
@@ -54,6 +66,7 @@ class JobRequests:
         self._engine = engine
         self._clock = clock
         self._savepoints: Queue[SavepointRequest] = Queue()
+        self._checkpoints: Queue[CheckpointRequest] = Queue()
         self._rescaling: RescaleRequest | None = None
         self._changing = threading.Lock()
 
@@ -69,6 +82,11 @@ class JobRequests:
         self._savepoints.put(savepoint)
         self._clock.wake()
 
+    def add_checkpoint(self, checkpoint: CheckpointRequest) -> None:
+        """Ask for a checkpoint."""
+        self._checkpoints.put(checkpoint)
+        self._clock.wake()
+
     def add_rescaling(self, rescaling: RescaleRequest) -> None:
         """Ask the job to go on with another plan, instead of one that was asked for before."""
         with self._changing:
@@ -80,7 +98,7 @@ class JobRequests:
     @property
     def waiting(self) -> bool:
         """Whether a request is pending for which an epoch must run."""
-        return not self._savepoints.empty() or self.rescales
+        return not self._savepoints.empty() or not self._checkpoints.empty() or self.rescales
 
     @property
     def rescales(self) -> bool:
@@ -101,17 +119,18 @@ class JobRequests:
 
     def next_savepoint(self) -> SavepointRequest | None:
         """Return the oldest pending request for a savepoint, or None."""
-        try:
-            return self._savepoints.get_nowait()
-        except Empty:
-            return None
+        return _next(self._savepoints)
+
+    def next_checkpoint(self) -> CheckpointRequest | None:
+        """Return the oldest pending request for a checkpoint, or None."""
+        return _next(self._checkpoints)
 
     def refuse(self, error: Exception) -> None:
-        """Fail all pending requests for a savepoint with the reason ``error``."""
-        with contextlib.suppress(Empty):
-            while True:
-                request = self._savepoints.get_nowait()
-                request.result.set_exception(CheckpointError(f"cannot take a savepoint: {error}"))
+        """Fail all pending requests for a savepoint or checkpoint with the reason ``error``."""
+        while (savepoint := self.next_savepoint()) is not None:
+            savepoint.result.set_exception(CheckpointError(f"cannot take a savepoint: {error}"))
+        while (checkpoint := self.next_checkpoint()) is not None:
+            checkpoint.result.set_exception(CheckpointError(f"cannot take a checkpoint: {error}"))
 
     def wait(self, seconds: float) -> bool:
         """Wait, and return True. If the job is cancelled, return False early."""
@@ -119,3 +138,10 @@ class JobRequests:
         while not self.cancelled and (left := until - self._clock.now_ms()) > 0:
             self._clock.sleep(left / 1000)
         return not self.cancelled
+
+
+def _next(requests: Queue[T]) -> T | None:
+    try:
+        return requests.get_nowait()
+    except Empty:
+        return None

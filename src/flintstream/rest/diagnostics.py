@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import traceback
 from typing import TYPE_CHECKING
 
 from flintstream.coordinator.asking import ask
-from flintstream.errors import CheckpointError
 from flintstream.rest.replies import ENDED, state, times
 
 if TYPE_CHECKING:
     from flintstream.coordinator import registry
     from flintstream.rest.replies import Record
 
-PAUSE_SECONDS = 0.1
+CHECKPOINT_TYPES = ("CONFIGURED", "FULL", "INCREMENTAL")
+"""An incremental checkpoint is one as configured: whether files are shared depends on the settings of the job."""
 RESULTS = {"FINISHED": "SUCCEEDED", "CANCELED": "CANCELED", "FAILED": "FAILED"}
 
 
@@ -72,19 +71,10 @@ def log_url(address: str, record: Record) -> dict[str, object]:
     return {"url": f"{address}/flintstream/jobs/{record['job_id']}/log"}
 
 
-def next_checkpoint(entry: registry.Entry) -> dict[str, object]:
-    """Wait for the next checkpoint of a job.
+def take_checkpoint(entry: registry.Entry, kind: str) -> dict[str, object]:
+    """Take a checkpoint of a job, of a kind of :data:`CHECKPOINT_TYPES`.
 
     Raises:
-        CheckpointError: It takes none.
-        FlintstreamError: It has ended.
+        FlintstreamError: It failed, or the job has ended.
     """
-    before = ask(entry, "record", parts=["checkpoints"])["checkpoints"]
-    if before["interval_ms"] is None:
-        raise CheckpointError("the job takes no checkpoints: set execution.checkpointing.interval, or take a savepoint")
-    while True:
-        told = ask(entry, "record", parts=["checkpoints"])["checkpoints"]
-        numbers = [item["number"] for item in told["kept"] if item["kind"] != "savepoint"]
-        if told["completed"] > before["completed"] and numbers:
-            return {"checkpointId": max(numbers)}
-        time.sleep(PAUSE_SECONDS)
+    return {"checkpointId": ask(entry, "checkpoint", full=kind == "FULL")["number"]}

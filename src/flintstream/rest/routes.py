@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
@@ -285,8 +286,11 @@ def _actions(triggers: Triggers) -> list[Route]:
         return {}
 
     def checkpoint(request: Request) -> object:
-        wanted = _trigger(request.body)
-        return {"request-id": triggers.begin(request.path["jobid"], diagnostics.next_checkpoint, wanted)}
+        kind = request.body.get("checkpointType") or "CONFIGURED"
+        if kind not in diagnostics.CHECKPOINT_TYPES:
+            raise RefusedError(400, f"'checkpointType' must be one of {', '.join(diagnostics.CHECKPOINT_TYPES)}")
+        work = partial(diagnostics.take_checkpoint, kind=str(kind))
+        return {"request-id": triggers.begin(request.path["jobid"], work, _trigger(request.body))}
 
     def savepoint_status(request: Request) -> object:
         return triggers.status(request.path["jobid"], request.path["triggerid"])
@@ -294,7 +298,7 @@ def _actions(triggers: Triggers) -> list[Route]:
     return [
         Route("POST", "/jobs/:jobid/savepoints", "Take a savepoint below 'target-directory'", savepoint, 202),
         Route("GET", "/jobs/:jobid/savepoints/:triggerid", "The status of that savepoint", savepoint_status),
-        Route("POST", "/jobs/:jobid/checkpoints", "Wait for its next checkpoint", checkpoint, 202),
+        Route("POST", "/jobs/:jobid/checkpoints", "Take a checkpoint", checkpoint, 202),
         Route("GET", "/jobs/:jobid/checkpoints/:triggerid", "The status of that checkpoint", savepoint_status),
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
         Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", require_job),

@@ -95,14 +95,17 @@ class Checkpoints:
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    def request(self, now_ms: int, handles: Iterable[StateHandle] = ()) -> SnapshotRequest:
-        """Start a checkpoint, at the end of an epoch that starts at ``now_ms`` from the changelogs of ``handles``."""
+    def request(self, now_ms: int, handles: Iterable[StateHandle] = (), *, full: bool = False) -> SnapshotRequest:
+        """Start a checkpoint, at the end of an epoch that starts at ``now_ms`` from the changelogs of ``handles``.
+
+        A ``full`` one shares no files with others.
+        """
         # The interval counts from when it is due, which may be during that epoch: otherwise checkpoints come too often.
         self.due_ms = now_ms + max(self.due_in(now_ms) or 0, 0)
         self.number += 1
         settings = self.settings
         form = "full"
-        if self.max_state_size is None and (self.logged or self.native):
+        if not full and self.max_state_size is None and (self.logged or self.native):
             form = "log" if self.logged else "native"
             self.losses.look(self.store, self.latest, handles)
         directory = f"chk-{self.number}"
@@ -111,8 +114,8 @@ class Checkpoints:
             form=form,
             store=self.store,
             directory=directory,
-            shared=SHARED if settings.incremental else f"{directory}/files",
-            known=frozenset(path for item in self._present() for path in item.metadata.paths()),
+            shared=SHARED if settings.incremental and not full else f"{directory}/files",
+            known=frozenset(path for item in self._present() if not full for path in item.metadata.paths()),
             inline_below=settings.inline_below if self.max_state_size is None else self.max_state_size,
             in_metadata=self.max_state_size is not None,
             timeout_ms=settings.timeout_ms,
