@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="programs with this in their name; several by commas")
     parser.add_argument("--engine", default="spark", choices=["spark", "inline"])
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="the flintstream to run")
-    parser.add_argument("--note", choices=["before", "after"], help="write the verdicts into the list")
+    parser.add_argument("--note", choices=["before", "first", "after"], help="write the verdicts into the list")
     parser.add_argument("--apart", action="store_true", help="also run programs that are listed separately")
     parser.add_argument("--tables", action="store_true", help="only programs with tables")
     parser.add_argument("--new", action="store_true", help="only programs without a verdict so far")

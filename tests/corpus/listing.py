@@ -58,6 +58,9 @@ class Program:
     """Whether streams become tables or tables become streams."""
 
     before: str = ""
+    first: str = ""
+    """The verdict of the first run, of programs that were added when all others ran, before anything was fixed."""
+
     after: str = ""
     pyflink: str = ""
     """Verdicts: ``runs``, ``fails``, ``differs``, or empty if it was not run."""

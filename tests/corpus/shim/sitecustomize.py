@@ -3,8 +3,8 @@
 Python imports this module at its start, in the program and in its workers, because the runner puts this directory on
 ``PYTHONPATH``. No file of a program changes. Three things do:
 
-* Kafka clients connect to the broker of the runner, whatever servers the program names, and those of PostgreSQL and
-  MySQL to its database.
+* Kafka clients connect to the broker of the runner, whatever servers and passwords the program names, and those of
+  PostgreSQL and MySQL to its database.
 * Names of other hosts resolve to this machine, and other addresses are refused: no data leaves the machine.
 * Under real PyFlink, the jars of the runner replace those that the program names, and the options of tables name its
   broker and its database.
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 BROKER = os.environ.get("CORPUS_BROKER", "")
 DATABASE = json.loads(os.environ.get("CORPUS_DATABASE") or "{}")
 SERVERS = "bootstrap.servers"
+SECURITY = ("security.", "sasl.", "ssl.")
+"""Options of the author's broker; that of the runner asks for no name and no certificate."""
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -88,7 +90,7 @@ def _servers(config: dict[Any, Any]) -> dict[Any, Any]:
     for name in (SERVERS, "bootstrap_servers", "metadata.broker.list"):
         if name in config:
             config = {**config, name: BROKER}
-    return config
+    return {name: value for name, value in config.items() if not str(name).startswith(SECURITY)}
 
 
 def _kafka_python(module: ModuleType) -> None:
