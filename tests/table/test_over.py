@@ -17,7 +17,7 @@ from tests.waiting import wait_for_numbers
 from flintstream.common import Row, RowKind, Types
 from flintstream.common._java_exceptions import TableException
 from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.table import EnvironmentSettings, StreamTableEnvironment
+from flintstream.table import EnvironmentSettings, Schema, StreamTableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.testing import CollectSink
 
@@ -122,7 +122,6 @@ def test_an_order_of_values_sends_new_results_of_rows_that_come_after(t_env):
             "OVER without ORDER BY on a stream at line 1, column 8",
         ),
         (f"SELECT SUM(v) OVER w AS s FROM {ROWS}", "Window 'w' at line 1, column 8 not found"),
-        (f"SELECT RANK() OVER (ORDER BY v) AS s FROM {ROWS}", r"RANK\(\) on a stream at line 1"),
         (f"SELECT UPPER(k) OVER (ORDER BY v) AS s FROM {ROWS}", "OVER at line 1, column .* needs one of ROW_NUMBER"),
         (f"SELECT SUM(v) OVER (ORDER BY v ROWS 1 PRECEDING) AS s FROM {ROWS}", "not ordered by a time attribute"),
     ],
@@ -202,3 +201,40 @@ def test_a_frame_in_lower_case_is_the_same_frame(upper, lower):
 
     assert sums(lower) == sums(upper)
     assert all(total is not None for _, total in sums(lower))
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=10))
+def test_ranks_on_a_stream_are_those_of_all_rows_in_the_end(values):
+    t_env = environment()
+    stream = t_env._env.from_collection(
+        list(enumerate(values)), Types.ROW_NAMED(["i", "v"], [Types.INT(), Types.INT()])
+    )
+    t_env.create_temporary_view("c", t_env.from_data_stream(stream))
+    found = changes(
+        t_env.sql_query("SELECT i, RANK() OVER (ORDER BY v) AS r, DENSE_RANK() OVER (ORDER BY v) AS d FROM c")
+    )
+    expected = [
+        (i, 1 + sum(x < v for x in values), 1 + len({x for x in values if x < v})) for i, v in enumerate(values)
+    ]
+    assert left(found) == sorted(expected, key=repr)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=10))
+def test_rows_of_one_time_have_the_same_rank(seconds):
+    t_env = environment()
+    schema = (
+        Schema.new_builder()
+        .column("v", "INT")
+        .column_by_expression("ts", "TO_TIMESTAMP_LTZ(v * 1000, 3)")
+        .watermark("ts", "ts - INTERVAL '9' SECOND")
+        .build()
+    )
+    stream = t_env._env.from_collection([(v,) for v in seconds], Types.ROW_NAMED(["v"], [Types.INT()]))
+    t_env.create_temporary_view("c", t_env.from_data_stream(stream, schema))
+    query = "SELECT v, RANK() OVER (ORDER BY ts) AS r, DENSE_RANK() OVER (ORDER BY ts) AS d, ROW_NUMBER() OVER (ORDER BY ts) AS n FROM c"
+    found = [row[1:] for row in changes(t_env.sql_query(query))]
+    ranks = [(v, 1 + sum(x < v for x in seconds), 1 + len({x for x in seconds if x < v})) for v in sorted(seconds)]
+    assert [row[:3] for row in found] == ranks
+    assert [row[3] for row in found] == list(range(1, len(seconds) + 1))

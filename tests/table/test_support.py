@@ -36,18 +36,14 @@ UNSUPPORTED = {
     "MATCH_RECOGNIZE with groups": "the repeated group (A B) in PATTERN",
     "ALL ROWS PER MATCH": "ALL ROWS PER MATCH",
     "GROUP BY ALL": "GROUP BY ALL",
-    "SESSION of rows": "SESSION without GROUP BY window_start, window_end",
-    "LATERAL of a query": "LATERAL of a query",
     "frames in another order": "a frame of OVER that is not ordered by a time attribute, ascending,",
     "EXCLUDE": "EXCLUDE",
-    "RANK, DENSE_RANK": "RANK() on a stream",
     "LEAD": "LEAD() on a stream",
 }
 IN_BATCHES = (
     "INSERT OVERWRITE",
     "frames in another order",
     "NTILE, CUME_DIST, PERCENT_RANK",
-    "RANK, DENSE_RANK",
     "LEAD",
     "ORDER BY other columns",
 )

@@ -12,7 +12,7 @@ from flintstream.table._analyzer.grouping import aggregates_in, distinct
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_condition, resolve_items
+from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._plan.build import add_filter, calc, correlate, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
@@ -218,7 +218,7 @@ class Table(JavaBacked):
         return self._with(rename(self._node, [*names, *rest]))
 
     def _items(self) -> list[Item]:
-        return [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(self._node.columns)]
+        return items_of(self._node.columns)
 
     @deep
     def add_columns(self, *fields: Expression) -> Table:

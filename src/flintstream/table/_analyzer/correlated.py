@@ -64,7 +64,7 @@ class Rows:
 
     def reads_outer_row(self, items: Sequence[s.Syntax]) -> bool:
         """Return whether the rows, or expressions on them, depend on the outer row."""
-        names = (name for item in items for name in _names(item))
+        names = (name for item in items for name in names_in(item))
         return bool(self.across) or any(self.scope.levels_up(name) > 0 for name in names)
 
 
@@ -74,11 +74,12 @@ def _reads_outer_row(expression: Expr) -> bool:
     return isinstance(expression, OuterRef)
 
 
-def _names(syntax: s.Syntax) -> Iterator[s.Name]:
+def names_in(syntax: s.Syntax) -> Iterator[s.Name]:
+    """Yield the names that an expression reads, not those of queries within it."""
     if isinstance(syntax, s.Name):
         yield syntax
     for part in s.parts(syntax):
-        yield from _names(part)
+        yield from names_in(part)
 
 
 def after_outer_row(expression: Expr, width: int) -> Expr:

@@ -231,8 +231,6 @@ def _position(
         raise SqlError(f"OVER{at(call.place)} needs one of {known}")
     name = function.function.upper()
     if name in NUMBERS:
-        if name != "ROW_NUMBER" and not batch:
-            raise unsupported(f"{name}() on a stream", call.place, "use ROW_NUMBER()")
         return Position(name), t.BigIntType(False)
     if name in PARTS:
         return _part(call, function, scope, batch=batch)

@@ -9,6 +9,7 @@ from flintstream.table._analyzer.correlated import Rows
 from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._analyzer.hints import read_hints
 from flintstream.table._analyzer.joins import joined_table
+from flintstream.table._analyzer.lateral import as_join
 from flintstream.table._analyzer.matching.plan import match_rows
 from flintstream.table._analyzer.over import select_items, with_names
 from flintstream.table._analyzer.subqueries import filter_rows, with_values
@@ -16,8 +17,8 @@ from flintstream.table._analyzer.unnest import unnest
 from flintstream.table._analyzer.windows import add_windows, group_window, is_group_window
 from flintstream.table._errors import SqlError, at, nearest
 from flintstream.table._expressions.expr import Ref
-from flintstream.table._expressions.resolver import resolve
-from flintstream.table._plan.build import add_filter, correlate, rename, union_all, values
+from flintstream.table._expressions.resolver import items_of, resolve
+from flintstream.table._plan.build import add_filter, calc, correlate, rename, union_all, values
 from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import sort_rows
 from flintstream.table._syntax import queries as q
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from flintstream.table._analyzer.hints import Hints
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.scope import Scope
@@ -119,7 +121,9 @@ class QueryPlanner:
             node, scope = self._source(query.source)
         hints = read_hints(query)
         for join in query.joins:
-            if isinstance(join, q.Join):
+            if isinstance(join, q.Join) and join.lateral:
+                node, scope = self._lateral_query(node, scope, join, hints)
+            elif isinstance(join, q.Join):
                 node, scope = joined_table(self.settings, (node, scope), join, self._source(join.right), hints)
             else:
                 node, scope = self._add_nested(node, scope, join)
@@ -193,6 +197,19 @@ class QueryPlanner:
         else:
             node, scope = self._lateral(node, scope, table)
         return (node if table.on is None else add_filter(node, resolve(table.on, scope))), scope
+
+    def _lateral_query(self, node: Node, scope: Scope, join: q.Join, hints: Hints) -> tuple[Node, Scope]:
+        """Return rows beside those of a query that reads them."""
+        made = as_join(self, scope, join)
+        found, wide = joined_table(self.settings, (node, scope), made.join, self._source(made.join.right), hints)
+        items, width = items_of(found.columns), len(node.columns)
+        for i, value in made.computed.items():
+            items[width + i] = replace(items[width + i], expression=resolve(value, wide))
+        found = calc(found, items[: len(items) - made.hidden])
+        if join.right.columns:
+            own = (column.name for column in node.columns)
+            found = rename(found, (*own, *join.right.columns), join.right.columns_place)
+        return _next_to(node, scope, found, join.right.name)
 
     def _unnest(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
         container = resolve(table.container, scope)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.table._errors import Place
-    from flintstream.table._expressions.expr import Expr
+    from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._expressions.scope import Scope
 
 
@@ -179,6 +179,11 @@ class Item:
     name: str
     expression: Expr
     time: str = ""
+
+
+def items_of(columns: Sequence[Column]) -> list[Item]:
+    """Return the items that are the first columns of a table."""
+    return [Item(column.name, Ref(column.type, i), column.time) for i, column in enumerate(columns)]
 
 
 def resolve_items(items: Sequence[s.Syntax], scope: Scope, unnamed: str = "_c") -> list[Item]:

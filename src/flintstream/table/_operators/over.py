@@ -104,6 +104,9 @@ class OverStream(Over):
         self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         self.waiting: MapState[int, list[Row]] = runtime_context.get_map_state(map_state("waiting"))
         self.known: ValueState[Known] = runtime_context.get_state(value_state("known", self.ttl_ms))
+        self.ranks: ValueState[int] | None = None
+        if any(position.name == "DENSE_RANK" for position in self.positions):
+            self.ranks = runtime_context.get_state(value_state("ranks", self.ttl_ms))
 
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Let a row wait, or emit it."""
@@ -157,9 +160,15 @@ class OverStream(Over):
         waiting: list[tuple[Row, list[object]]] = []
         if not self.frame.rows and bounded:
             kept = self.forgotten(aggregates, kept, time - (before or 0))
+        dense, rank = 0 if self.ranks is None else self.ranks.value() or 0, count + 1
+        peer: Row | None = None
         for row in rows:
             self.add(row, aggregates)
-            positions = [self.position(position, row, kept, count) for position in self.positions]
+            if peer is None or (self.order is not None and self.order(row) != self.order(peer)):
+                dense, rank = dense + 1, count + 1
+            peer = row
+            numbers = (count + 1, rank, dense)
+            positions = [self.position(position, row, kept, numbers) for position in self.positions]
             count += 1
             if bounded or self.lag:
                 kept.append((time, row))
@@ -180,12 +189,14 @@ class OverStream(Over):
             elif before is not None:
                 service.register_processing_time_timer(time + before + 1)
         self.known.update((aggregates, kept, count, time))
+        if self.ranks is not None:
+            self.ranks.update(dense)
         return results
 
-    def position(self, function: Position, row: Row, kept: list[Timed], count: int) -> object:
-        """Return the value of a function of the position."""
+    def position(self, function: Position, row: Row, kept: list[Timed], numbers: tuple[int, int, int]) -> object:
+        """Return the value of a function of the position; the numbers are ROW_NUMBER, RANK and DENSE_RANK."""
         if function.name != "LAG":
-            return count + 1
+            return numbers[("ROW_NUMBER", "RANK", "DENSE_RANK").index(function.name)]
         if not function.offset:
             return row[function.argument]
         return kept[-function.offset][1][function.argument] if len(kept) >= function.offset else function.default

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.datastream.functions import ProcessFunction
+from flintstream.datastream.functions import ProcessFunction, ProcessWindowFunction
 from flintstream.datastream.window import EventTimeTrigger, ProcessingTimeTrigger, TimeWindow, WindowAssigner
 from flintstream.table._expressions.time_helpers import from_millis
 from flintstream.table._operators.zones import LocalClock
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator
+    from collections.abc import Collection, Generator, Iterable
 
     from flintstream.datastream.window import Trigger
     from flintstream.table._operators.rows import Change, Row
@@ -76,3 +76,22 @@ class WindowsOf(ProcessFunction):
             last = window.max_timestamp()
             times = (window.start, window.end, last if zone is None else zone.epoch(last))
             yield (*row, *map(from_millis, times), *kind)
+
+
+class RowsOfSession(ProcessWindowFunction):
+    """Emits the rows of a session when it has ended, with its start, end and time."""
+
+    def __init__(self, *, changelog: bool, zone: Zone | None = None) -> None:
+        """Take whether records end with a kind of change, and the zone of local times."""
+        self.changelog, self.zone = changelog, zone
+
+    def process(
+        self, key: Row, context: ProcessWindowFunction.Context[TimeWindow], elements: Iterable[Change]
+    ) -> Generator[Row]:
+        """Emit the rows."""
+        window, zone = context.window(), self.zone
+        start, end = (moment if zone is None else zone.local(moment) for moment in (window.start, window.end))
+        times = tuple(map(from_millis, (start, end, window.max_timestamp())))
+        for value in elements:
+            row, kind = (value[:-1], value[-1:]) if self.changelog else (value, ())
+            yield (*row, *times, *kind)

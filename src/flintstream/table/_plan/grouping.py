@@ -25,9 +25,9 @@ from flintstream.options.tables import (
     LATE_FIRE,
     LATE_FIRE_DELAY,
 )
-from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregates import aggregation
-from flintstream.table._expressions.expr import Const
+from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.emits import ChangesOfWindow, Emits, EmitTrigger
 from flintstream.table._operators.grouping import (
@@ -39,7 +39,8 @@ from flintstream.table._operators.grouping import (
     WindowAggregate,
     WithWindow,
 )
-from flintstream.table._operators.windows import Cumulating, WindowsOf
+from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.windows import Cumulating, RowsOfSession, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
@@ -150,10 +151,13 @@ class Grouped(Node):
 
 @translation.register(Windowed)
 def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
-    if node.spec.kind == "SESSION":
-        raise unsupported("SESSION without GROUP BY window_start, window_end", node.spec.place, "group by both")
     stream = translate(node.input, env)
     zone = Zone(node.spec.zone) if node.spec.zone else None
+    if node.spec.kind == "SESSION":
+        keys = [Ref(node.columns[i].type, i) for i in node.spec.partition or ()]
+        windows = stream.key_by(RowFunction(keys)).window(node.spec.assigner())
+        sessions = windows.process(RowsOfSession(changelog=node.input.changelog, zone=zone)).name("WindowTableFunction")
+        return sessions if keys else sessions.force_non_parallel()
     rows = WindowsOf(node.spec.assigner(), changelog=node.input.changelog, zone=zone)
     return stream.process(rows).name("WindowTableFunction")
 

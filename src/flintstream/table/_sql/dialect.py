@@ -14,7 +14,7 @@ from flintstream.table._sql.clauses import refuse_unread
 from flintstream.table._sql.hints import hints_after, is_hinted
 from flintstream.table._sql.matching.clause import Clauses
 from flintstream.table._sql.nesting import arguments, refuse_deep_nesting, refuse_stray_commas
-from flintstream.table._sql.short_forms import written_out
+from flintstream.table._sql.short_forms import name_token, read_differences, written_out
 from flintstream.table._sql.texts import read_texts
 from flintstream.table._types.reader import read_type
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 WINDOWS: dict[str, WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "CUMULATE": "CUMULATE", "SESSION": "SESSION"}
 _TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
 """The word before the type in the parentheses of a function."""
-_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
-DIFFERENCES = {f"$minus_{unit}": unit for unit in _UNITS}
-"""Functions that stand for ``(a - b) DAY``, and the units."""
 _FUNCTIONS = {"SESSION", "JSON"}
 """Words of sqlglot that are names of functions here."""
 
@@ -222,47 +219,16 @@ class WindowCall:
     partition: tuple[str, ...] = ()
 
 
-def _name_token(token: Token, name: str) -> Any:
-    """Return a name at the place of a token."""
-    kind = type(token)
-    return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
-
-
 def _name_hint(token: Token) -> Token:
     """Return the token of a hint after SELECT that sqlglot reads as the name ``H``, then where the token ends."""
     return type(token)(token.token_type, "", token.line, token.col, token.start, token.end, [f"H{token.end}"])
 
 
-def _follows(token: Token, text: Any) -> bool:
-    """Return whether a text begins where a name ends."""
-    return bool(text.token_type.name == "STRING" and text.start == token.end + 1)
-
-
-_BEFORE_VALUES = set("SELECT WHERE HAVING AND OR NOT BETWEEN CASE WHEN THEN ELSE BY DISTINCT".split())  # noqa: SIM905
-
-
-def _prepare(tokens: Sequence[Token]) -> list[Any]:
-    """Return what sqlglot can read: ``$minus_DAY(a - b)`` for ``(a - b) DAY``, and ``'a'`` for ``_UTF8'a'``."""
-    found: list[Any] = []
-    opened: list[int] = []
-    i = 0
-    while i < len(tokens):
-        token = tokens[i]
-        following = [str(item.text).upper() for item in tokens[i + 1 : i + 4]]
-        sign = "" if token.token_type.name == "STRING" else token.text
-        i += 1
-        if sign[:1] == "_" and following and _follows(token, tokens[i]):
-            continue  # a text is Unicode here
-        found.append(token)
-        if sign == "(":
-            opened.append(len(found) - 1)
-        elif sign == ")" and opened:
-            start = opened.pop()
-            before = found[start - 1].text.upper() if start else ""
-            if following and following[0] in _UNITS and (before in _BEFORE_VALUES or not before[-1:].isalnum()):
-                found.insert(start, _name_token(tokens[i], f"$minus_{following[0]}"))
-                i += 3 if following[1:2] == ["TO"] else 1
-    return found
+def _begins_window(before: Sequence[Token], words: Sequence[str]) -> bool:
+    """Return whether the name of a window function stands in FROM, where a key of GROUP BY has other arguments."""
+    table = words[2:3] == ["TABLE"] or words[3:4] == ["=>"]
+    in_from = bool(before) and before[-1].text.upper() in {"FROM", "JOIN", ","}
+    return words[1:2] == ["("] and in_from and (table or before[-1].text != ",")
 
 
 def _pop_name(tokens: list[Token]) -> str:
@@ -303,7 +269,7 @@ class Parsed:
         tokens = [_name_hint(token) if token.token_type.name == "HINT" else token for token in tokens]
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
-        replaced = written_out(self._without_types(_prepare(tokens)), dialect.tokenize)
+        replaced = written_out(self._without_types(read_differences(tokens)), dialect.tokenize)
         try:
             trees = dialect.parser().parse(replaced, sql)
         except sqlglot.errors.ParseError as error:
@@ -321,14 +287,15 @@ class Parsed:
         while i < len(tokens):
             token = tokens[i]
             words = [str(item.text).upper() for item in tokens[i : i + 4]]
-            if words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS:
-                i = self._window(tokens, i)
-                found.append(_name_token(token, f"$window{len(self.windows) - 1}"))
+            named = words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS
+            if named or (words[0] in WINDOWS and _begins_window(found, words)):
+                i = self._window(tokens, i + 2, ")") if named else self._window(tokens, i)
+                found.append(name_token(token, f"$window{len(self.windows) - 1}"))
                 continue
             if words[:2] == ["MATCH_RECOGNIZE", "("]:
                 clauses = Clauses(self.sql, tokens, i)
                 self.matches.append(clauses.read(_pop_name(found)))
-                found.append(_name_token(token, f"$match{len(self.matches) - 1}"))
+                found.append(name_token(token, f"$match{len(self.matches) - 1}"))
                 i = clauses.position
                 continue
             word = token.text.upper() if token.token_type.name != "STRING" else ""
@@ -343,7 +310,7 @@ class Parsed:
                 depth -= 1
             # As the name of a type, sqlglot would read what is in an ARRAY twice, and in ten of them 1,024 times.
             reserved = (word in _FUNCTIONS and words[1:2] == ["("]) or (word == "ARRAY" and words[1:2] == ["["])
-            found.append(_name_token(token, token.text) if reserved else token)
+            found.append(name_token(token, token.text) if reserved else token)
             i += 1
             if typed and typed[-1] == (depth, word):
                 data_type, i = read_type(tokens, i, lambda t: place_at(self.sql, t.start))
@@ -351,11 +318,11 @@ class Parsed:
                 self.types.append(data_type)
         return found
 
-    def _window(self, tokens: list[Token], start: int) -> int:
-        """Read ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))``, and return the position after it."""
-        place = place_at(self.sql, tokens[start + 2].start)
-        kind = WINDOWS[str(tokens[start + 2].text).upper()]
-        parts, end = arguments(tokens, start + 4)
+    def _window(self, tokens: list[Token], start: int, closing: str = "") -> int:
+        """Read ``TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`` and what closes ``TABLE(``; return the position after it."""
+        place = place_at(self.sql, tokens[start].start)
+        kind = WINDOWS[str(tokens[start].text).upper()]
+        parts, end = arguments(tokens, start + 2)
         given: dict[str, Any] = {"partition": (), "sizes": []}
         for part in parts:
             name, part = _without_name(part)  # noqa: PLW2901 - the rest of it
@@ -371,9 +338,9 @@ class Parsed:
         if "table" not in given or "column" not in given:
             raise SqlError(f"{kind} at {place} needs TABLE ... and DESCRIPTOR(...)")
         self.windows.append(WindowCall(kind, place, **given))
-        if end >= len(tokens) or tokens[end].text != ")":
+        if closing and (end >= len(tokens) or tokens[end].text != closing):
             raise SqlError(f"expected ')' after {kind}(...) at {place}")
-        return end + 1
+        return end + len(closing)
 
     def _window_table(self, part: list[Any]) -> tuple[Any, tuple[str, ...]]:
         texts = [str(item.text).upper() for item in part]

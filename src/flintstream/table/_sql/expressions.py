@@ -10,8 +10,8 @@ from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._sql import aggregates, exp, literals
-from flintstream.table._sql.dialect import DIFFERENCES
 from flintstream.table._sql.ordering import window_of
+from flintstream.table._sql.short_forms import DIFFERENCES
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.literals import number
 

@@ -150,12 +150,12 @@ class QueryReader(ExpressionReader):
             found = read_match(self.parsed.sql, self.functions, match, self._source(tree))
         elif isinstance(tree, exp.Table):
             found = self._table(tree)
+        elif isinstance(tree, exp.Lateral):
+            found = self._name_source(alias, self.query(tree.this), tree.alias)
         elif isinstance(tree, (exp.Subquery, exp.Values)):
             found = self._name_source(alias, self.query(tree), tree.alias)
         else:
-            kind = type(tree).__name__
-            clause = f"{kind.upper()} of a query" if isinstance(tree, exp.Lateral) else f"{kind} in FROM"
-            raise unsupported(clause, place, "write a JOIN")
+            raise unsupported(f"{type(tree).__name__} in FROM", place, "write a JOIN")
         return replace(found, place=place, samples=() if sample is None else (self._sample(sample),))
 
     def _table(self, tree: exp.Table) -> q.Source:
@@ -227,6 +227,7 @@ class QueryReader(ExpressionReader):
             tuple(column.name for column in join.args.get("using") or ()),
             method == "NATURAL",
             None if version is None else self.read(version.expression),
+            isinstance(given, exp.Lateral),
         )
 
     def _condition(self, on: exp.Expr | None, side: str, table: str) -> s.Syntax | None:

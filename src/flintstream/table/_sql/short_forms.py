@@ -1,4 +1,4 @@
-"""Short forms of SQL that sqlglot does not read, written out in tokens: TABLE t, IN (VALUES ...) and SOME."""
+"""Forms of SQL that sqlglot does not read, written out in tokens: TABLE t, IN (VALUES ...), SOME and (a - b) DAY."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
     from sqlglot.tokenizer_core import Token
 
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+DIFFERENCES = {f"$minus_{unit}": unit for unit in _UNITS}
+"""Functions that stand for ``(a - b) DAY``, and the units."""
 _BEFORE_QUERIES = {"", "(", "AS", "ALL", "DISTINCT", "UNION", "INTERSECT", "EXCEPT"}
 _COMPARISONS = {"=", "<>", "!=", "<", "<=", ">", ">="}
 
@@ -51,3 +54,41 @@ def _at(place: Any, tokens: list[Token]) -> list[Any]:
     """Return tokens at the place of another one."""
     kind = type(place)
     return [kind(token.token_type, token.text, place.line, place.col, place.start, place.end) for token in tokens]
+
+
+def name_token(token: Token, name: str) -> Any:
+    """Return a name at the place of a token."""
+    kind = type(token)
+    return kind(type(token.token_type).VAR, name, token.line, token.col, token.start, token.end)
+
+
+def _follows(token: Token, text: Any) -> bool:
+    """Return whether a text begins where a name ends."""
+    return bool(text.token_type.name == "STRING" and text.start == token.end + 1)
+
+
+_BEFORE_VALUES = set("SELECT WHERE HAVING AND OR NOT BETWEEN CASE WHEN THEN ELSE BY DISTINCT".split())  # noqa: SIM905
+
+
+def read_differences(tokens: Sequence[Token]) -> list[Any]:
+    """Return what sqlglot can read: ``$minus_DAY(a - b)`` for ``(a - b) DAY``, and ``'a'`` for ``_UTF8'a'``."""
+    found: list[Any] = []
+    opened: list[int] = []
+    i = 0
+    while i < len(tokens):
+        token = tokens[i]
+        following = [str(item.text).upper() for item in tokens[i + 1 : i + 4]]
+        sign = "" if token.token_type.name == "STRING" else token.text
+        i += 1
+        if sign[:1] == "_" and following and _follows(token, tokens[i]):
+            continue  # a text is Unicode here
+        found.append(token)
+        if sign == "(":
+            opened.append(len(found) - 1)
+        elif sign == ")" and opened:
+            start = opened.pop()
+            before = found[start - 1].text.upper() if start else ""
+            if following and following[0] in _UNITS and (before in _BEFORE_VALUES or not before[-1:].isalnum()):
+                found.insert(start, name_token(tokens[i], f"$minus_{following[0]}"))
+                i += 3 if following[1:2] == ["TO"] else 1
+    return found

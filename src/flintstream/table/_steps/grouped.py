@@ -16,7 +16,7 @@ from flintstream.table._expressions.expr import Call as CallExpr
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.helpers import named_row
 from flintstream.table._expressions.invocations import arguments_of
-from flintstream.table._expressions.resolver import Item, fields_of, resolve, resolve_items
+from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._plan.build import calc
 from flintstream.table._plan.table_aggregates import flat_grouped
@@ -101,7 +101,7 @@ class Call:
     def without_row(self, table: Table, index: int) -> Table:
         """Return a table without the column of whole rows at a position, and name the columns behind it."""
         node = table._node
-        items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
+        items = items_of(node.columns)
         names = self.named([item.name for item in items[index + 1 :]])
         found = [replace(item, name=name) for item, name in zip(items[index + 1 :], names, strict=True)]
         return table._with(calc(node, [*items[:index], *found]))
@@ -109,7 +109,7 @@ class Call:
     def flatten(self, table: Table, index: int) -> Table:
         """Return a table with the fields of the row at a position as columns; another value stays one column."""
         node = table._node
-        items = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
+        items = items_of(node.columns)
         parts = fields_of(items[index].expression) or [items[index]]
         row = isinstance(items[index].expression.type, t.RowType)
         names = self.named([f"{_UNNAMED}${part.name}" if row else _UNNAMED for part in parts])
@@ -119,7 +119,7 @@ class Call:
 
 def with_row(node: Node, columns: Sequence[Column]) -> Node:
     """Return a table with a last column, which ``*`` does not show, that is a row of others."""
-    own = [Item(item.name, Ref(item.type, i), item.time) for i, item in enumerate(node.columns)]
+    own = items_of(node.columns)
     return calc(node, [*own, Item(f"{HIDDEN}row", row_of(node, columns))])
 
 

@@ -114,6 +114,8 @@ class Join:
     natural: bool = False
     time: s.Syntax | None = None
     """The time of the version of the right table, in the rows of the left one."""
+    lateral: bool = False
+    """Whether the right table is a query that may read the left row."""
 
 
 @dataclass(frozen=True)
