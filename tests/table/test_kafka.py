@@ -183,6 +183,15 @@ def test_a_wrong_option_is_named_when_the_table_is_read(t_env, options, message)
         t_env.sql_query("SELECT * FROM src")
 
 
+@pytest.mark.server
+def test_a_table_without_a_group_has_one_of_its_own(t_env, broker):
+    topic = broker.topic()
+    send(broker, topic, ['{"v": 1}', '{"v": 2}'])
+    options = {"scan.startup.mode": None, "properties.auto.offset.reset": "earliest"}
+    declare(t_env, broker.servers, "src", "v INT", topic, **options)
+    assert sorted(rows(t_env.execute_sql("SELECT v FROM src"))) == [(1,), (2,)]
+
+
 def test_an_upsert_table_needs_a_key(t_env):
     declare(t_env, "127.0.0.1:1", "dst", "v INT", "t", connector="upsert-kafka")
     with pytest.raises(SqlError, match="needs a PRIMARY KEY"):

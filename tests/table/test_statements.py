@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
-from flintstream.table import DataTypes, Schema, TableDescriptor
+from flintstream.table import DataTypes, ExplainDetail, Schema, TableDescriptor
 from flintstream.table._errors import SqlError
 from flintstream.table.expressions import call_sql, col
 
@@ -108,3 +111,88 @@ def test_a_statement_set_runs_all_inserts(t_env, capfd):
     assert sorted(capfd.readouterr().out.splitlines()) == ["+I[1, x;y]", "+I[2, z]"]
     with pytest.raises(SqlError, match="expected INSERT"):
         t_env.execute_sql("EXECUTE STATEMENT SET BEGIN SELECT 1; END")
+
+
+def test_explain_has_the_sections_and_details_of_flink(t_env):
+    t_env.execute_sql("CREATE TABLE numbers (k INT, v INT) WITH ('connector' = 'datagen', 'number-of-rows' = '3')")
+    query = "SELECT k, SUM(v) AS s FROM numbers GROUP BY k"
+    ((plain,),) = rows(t_env, f"EXPLAIN {query}")
+    assert re.findall(r"== (.*) ==", plain) == [
+        "Abstract Syntax Tree",
+        "Optimized Physical Plan",
+        "Optimized Execution Plan",
+    ]
+    assert plain == t_env.explain_sql(query) == t_env.sql_query(query).explain()
+    details = "CHANGELOG_MODE, PLAN_ADVICE, ESTIMATED_COST, JSON_EXECUTION_PLAN"
+    ((detailed,),) = rows(t_env, f"EXPLAIN {details} {query}")
+    physical = detailed.partition("== Optimized Physical Plan With Advice ==\n")[2].splitlines()
+    assert physical[1].endswith("changelogMode=[I,UB,UA,D])")
+    assert physical[2].endswith("changelogMode=[I])")
+    assert physical[4] == "No available advice..."
+    steps = json.loads(detailed.partition("== Physical Execution Plan ==")[2])["nodes"]
+    assert [step["type"] for step in steps][-1] == "Sink: Collect"
+    assert "changelogMode" not in detailed.partition("== Optimized Execution Plan ==")[2]
+
+
+def test_explain_of_statements_together_has_all_of_them(t_env):
+    t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
+    inserts = "INSERT INTO nowhere SELECT 1; INSERT INTO nowhere SELECT 2;"
+    ((text,),) = rows(t_env, f"EXPLAIN STATEMENT SET BEGIN {inserts} END")
+    together = t_env.create_statement_set().add_insert_sql("INSERT INTO nowhere SELECT 1")
+    assert text == together.add_insert_sql("INSERT INTO nowhere SELECT 2").explain()
+    assert text.count("Values(") == 6
+    plan = json.loads(together.explain(ExplainDetail.JSON_EXECUTION_PLAN).partition("== Physical Execution Plan ==")[2])
+    assert sum(step["pact"] == "Data Sink" for step in plan["nodes"]) == 2
+
+
+def test_explain_runs_nothing_and_leaves_the_program_as_it_was(t_env, capfd):
+    t_env._env.from_collection([7]).print()
+    t_env.execute_sql("CREATE TABLE shown (n INT) WITH ('connector' = 'print')")
+    t_env.explain_sql("INSERT INTO shown SELECT 1", ExplainDetail.JSON_EXECUTION_PLAN)
+    t_env._env.execute()
+    assert [line.rpartition(" ")[2] for line in capfd.readouterr().out.split("\n") if line] == ["7"]
+
+
+@pytest.mark.parametrize("statement", ["EXPLAIN", "EXPLAIN PLAN FOR", "EXPLAIN CHANGELOG_MODE", "EXECUTE"])
+def test_a_statement_that_ends_too_early_is_refused(t_env, statement):
+    with pytest.raises(SqlError, match="a query or an INSERT is missing"):
+        t_env.execute_sql(statement)
+
+
+def test_execute_runs_a_query_or_an_insert(t_env, capfd):
+    assert rows(t_env, "EXECUTE SELECT 1 AS one") == [[1]]
+    t_env.execute_sql("CREATE TABLE shown (n INT) WITH ('connector' = 'print')")
+    t_env.execute_sql("EXECUTE INSERT INTO shown SELECT 5").wait()
+    assert "+I[5]" in capfd.readouterr().out
+
+
+def test_reset_gives_options_their_first_values(t_env):
+    first = t_env.get_config().get("parallelism.default", "")
+    t_env.execute_sql("SET 'parallelism.default' = '7'")
+    t_env.execute_sql("SET 'pipeline.name' = 'mine'")
+    t_env.execute_sql("RESET 'parallelism.default'")
+    assert t_env.get_config().get("parallelism.default", "") == first
+    assert t_env.get_config().get("pipeline.name", "") == "mine"
+    t_env.execute_sql("RESET")
+    assert t_env.get_config().get("pipeline.name", "") == ""
+
+
+def test_jars_are_listed_and_run_nothing(t_env):
+    t_env.execute_sql("ADD JAR 'a.jar'")
+    t_env.execute_sql("ADD JAR 'b.jar'")
+    t_env.execute_sql("REMOVE JAR 'a.jar'")
+    assert rows(t_env, "SHOW JARS") == [["b.jar"]]
+    with pytest.raises(SqlError, match=r"REMOVE JAR at line 1, column 12: 'c.jar' has not been added"):
+        t_env.execute_sql("REMOVE JAR 'c.jar'")
+
+
+def test_the_options_and_comment_of_a_catalog_change(t_env):
+    t_env.execute_sql("CREATE CATALOG c COMMENT 'old' WITH ('type' = 'generic_in_memory')")
+    t_env.execute_sql("ALTER CATALOG c COMMENT 'new'")
+    t_env.execute_sql("ALTER CATALOG c SET ('default-database' = 'd')")
+    told = dict(rows(t_env, "DESCRIBE CATALOG EXTENDED c"))
+    assert (told["comment"], told["option:default-database"]) == ("new", "d")
+    t_env.execute_sql("ALTER CATALOG c RESET ('default-database')")
+    assert "option:default-database" not in dict(rows(t_env, "DESCRIBE CATALOG EXTENDED c"))
+    with pytest.raises(SqlError, match="RESET does not support changing 'type'"):
+        t_env.execute_sql("ALTER CATALOG c RESET ('type')")

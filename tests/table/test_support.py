@@ -30,7 +30,6 @@ UNSUPPORTED = {
     "CALL": "CALL",
     "COMPILE PLAN": "COMPILE",
     "LOAD MODULE": "the module 'hive'",
-    "RESET": "RESET",
     "PIVOT": "PIVOT",
     "DISTINCT ON": "DISTINCT ON",
     "MATCH_RECOGNIZE with groups": "the repeated group (A B) in PATTERN",

@@ -6,11 +6,16 @@ __all__ = ["ExplainDetail"]
 
 
 class ExplainDetail:
-    """What ``explain()`` can add in PyFlink. It has no effect: the plans of flintstream have no costs.
+    """What ``explain()`` adds: the kinds of changes of each step, advice, and the steps of the job in JSON.
+
+    ESTIMATED_COST adds nothing, as plans have no costs, and there is no advice yet.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-    >>> "1" in t_env.sql_query("SELECT 1 AS n").explain(ExplainDetail.ESTIMATED_COST)
+    >>> plan = t_env.sql_query("SELECT 1 AS n").explain(ExplainDetail.CHANGELOG_MODE)
+    >>> plan.split("== Optimized Physical Plan ==")[1].split()[0:3]
+    ['Calc(select=[1', 'AS', 'n],']
+    >>> "changelogMode=[I]" in plan
     True
     """
 

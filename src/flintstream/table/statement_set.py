@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
 from flintstream.table._errors import SqlError, unsupported
-from flintstream.table._logical.nodes import explain_lines
+from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert
 
 if TYPE_CHECKING:
@@ -81,10 +81,8 @@ class StatementSet:
         return self
 
     def explain(self, *extra_details: object) -> str:
-        """Return the plans as text."""
-        return "== Optimized Execution Plan ==\n" + "".join(
-            "\n".join(explain_lines(insert.node)) + "\n\n" for insert in self._inserts
-        )
+        """Return the plans as text, with the details of :class:`~flintstream.table.ExplainDetail`."""
+        return explain(self._executor.session, self._inserts, extra_details)
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plans.
@@ -92,6 +90,10 @@ class StatementSet:
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         >>> t_env.create_statement_set().print_explain()
+        == Abstract Syntax Tree ==
+        <BLANKLINE>
+        == Optimized Physical Plan ==
+        <BLANKLINE>
         == Optimized Execution Plan ==
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")

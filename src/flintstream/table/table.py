@@ -13,13 +13,13 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_condition, resolve_items
-from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._plan.build import add_filter, calc, correlate, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
 from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import a_part, sort_rows
 from flintstream.table._results.java_table import JavaBacked
 from flintstream.table._results.pandas import data_frame
+from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert
 from flintstream.table._steps.grouped import (
     AggregatedTable,
@@ -571,8 +571,8 @@ class Table(JavaBacked):
         return self._with(distinct(self._session.settings, self._node, self._scope()))
 
     def explain(self, *extra_details: object) -> str:
-        """Return the plan as text."""
-        return "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(self._node)) + "\n"
+        """Return the plan as text, with the details of :class:`~flintstream.table.ExplainDetail`."""
+        return explain(self._session, [self._node], extra_details)
 
     def execute(self) -> TableResult:
         """Run a job that computes the rows."""
@@ -588,10 +588,10 @@ class Table(JavaBacked):
 
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        >>> t_env.sql_query("SELECT 1 AS n").print_explain()
-        == Optimized Execution Plan ==
+        >>> t_env.sql_query("SELECT 1 AS n").print_explain()  # doctest: +ELLIPSIS
+        == Abstract Syntax Tree ==
         Calc(select=[1 AS n])
-        +- Values(tuples=[1], fields=[])
+        ...
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 

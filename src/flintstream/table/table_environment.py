@@ -22,6 +22,7 @@ from flintstream.table._plan.build import row_type
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._session.elements import row_of_element, table_of_elements
+from flintstream.table._session.explain import explain
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert
 from flintstream.table._session.targets import as_declared, first, in_mode, rename, retraction
@@ -190,12 +191,11 @@ class TableEnvironment(Declarations, Catalogs):
         return Table(planned_query(self._session, query_), self._executor)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
-        """Return the plan of a query or ``INSERT``."""
+        """Return the plan of a query, ``INSERT`` or statement set as text, with the details of ``ExplainDetail``."""
         found = self._executor.statements.run(stmt)
-        node = found.node if isinstance(found, Insert) else found
-        if isinstance(node, (Answer, InsertSet)):
+        if isinstance(found, Answer):
             raise SqlError("explain_sql() needs a query or an INSERT")
-        return Table(node, self._executor).explain()
+        return explain(self._session, found.inserts if isinstance(found, InsertSet) else [found], extra_details)
 
     def create_statement_set(self) -> StatementSet:
         """Return an empty set of inserts.

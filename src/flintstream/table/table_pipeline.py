@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._text.leaving import write_text
 from flintstream.table._catalog.identifiers import ObjectIdentifier
 from flintstream.table._errors import unsupported
-from flintstream.table._logical.nodes import explain_lines
+from flintstream.table._session.explain import explain
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -44,8 +44,8 @@ class TablePipeline:
         return self._executor.insert([self._insert])
 
     def explain(self, *extra_details: object) -> str:
-        """Return the plan as text."""
-        return "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(self._insert.node)) + "\n"
+        """Return the plan as text, with the details of :class:`~flintstream.table.ExplainDetail`."""
+        return explain(self._executor.session, [self._insert], extra_details)
 
     def print_explain(self, *extra_details: object) -> None:
         """Print the plan.
@@ -53,10 +53,10 @@ class TablePipeline:
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
-        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").print_explain()
-        == Optimized Execution Plan ==
+        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").print_explain()  # doctest: +ELLIPSIS
+        == Abstract Syntax Tree ==
         Calc(select=[1 AS n])
-        +- Values(tuples=[1], fields=[])
+        ...
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 

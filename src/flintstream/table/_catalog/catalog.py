@@ -46,6 +46,8 @@ class CatalogManager:
     """Temporary tables and views by full name; they hide others of their names."""
     functions: dict[str, Any] = field(default_factory=dict)
     """Functions of the program, by name in lower case."""
+    jars: dict[str, None] = field(default_factory=dict)
+    """Those of ``ADD JAR``, in their order; nothing runs them."""
     unnamed: int = 0
     """The number of tables that are only described."""
     inline: int = 0

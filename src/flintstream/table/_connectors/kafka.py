@@ -184,6 +184,8 @@ class Kafka(SourceConnector, SinkConnector):
         builder, options = KafkaSource.builder(), table.options
         _topics(builder, options)
         builder.set_properties(options.starting_with("properties."))
+        if not options.has("properties.group.id") and options.text("scan.startup.mode") in {None, "group-offsets"}:
+            builder.set_group_id(f"KafkaSource-{options.table}")
         builder.set_starting_offsets(self.start(options))
         _ends(builder, options)
         interval = options.millis("scan.topic-partition-discovery.interval")

@@ -147,13 +147,17 @@ class Correlate(Node):
 
 
 @deep
-def explain_lines(node: Node) -> list[str]:
-    """Return the lines of ``explain()``."""
+def explain_lines(node: Node, *, changelog: bool = False) -> list[str]:
+    """Return the lines of ``explain()``, perhaps with the kinds of changes of each node."""
     lines: list[str] = []
     waiting = [(node, 0)]
     while waiting:
         node, depth = waiting.pop()
-        lines.append(("   " * (depth - 1) + "+- " if depth else "") + node.title())
+        title = node.title()
+        if changelog:
+            kinds = "I,UB,UA,D" if node.changelog else "I"
+            title = f"{title.removesuffix(')')}, changelogMode=[{kinds}])"
+        lines.append(("   " * (depth - 1) + "+- " if depth else "") + title)
         waiting += [(below, depth + 1) for below in reversed(node.inputs)]
     return lines
 

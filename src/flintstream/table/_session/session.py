@@ -65,6 +65,7 @@ class Session:
     def __init__(self, env: StreamExecutionEnvironment) -> None:
         self.env = env
         self.catalog = CatalogManager()
+        self._initial = env._configuration.to_dict()
         self.query: Callable[[str], Node] = _refuse_view
         """Plans the text of a view; the layer above sets it."""
 
@@ -85,6 +86,15 @@ class Session:
             state_ttl_ms=configuration.get(STATE_TTL),
             options=configuration.to_dict(),
         )
+
+    def reset(self, key: str | None) -> None:
+        """Give an option, or all if ``key`` is None, the value that it had when the session began."""
+        configuration = self.env._configuration
+        for name in configuration.to_dict() if key is None else [key]:
+            configuration.remove_config(name)
+        for name, value in self._initial.items():
+            if key in {None, name}:
+                configuration.set_string(name, value)
 
     def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
         """Return the names for expressions on columns."""
@@ -291,6 +301,18 @@ class Session:
         for step in self._pending[first:] if parallelism > 0 else ():
             if step.parallelism is None and not (isinstance(step, SinkTransformation) and step.follows_input):
                 step.parallelism = parallelism
+
+    def describe_plan(self, build: Callable[[], object]) -> str:
+        """Return what ``build`` would run, as JSON; nothing runs, and the program keeps its steps."""
+        pending = self._pending
+        kept = list(pending)
+        pending.clear()
+        try:
+            with self.own_parallelism():
+                build()
+            return self.env.get_execution_plan()
+        finally:
+            pending[:] = kept
 
     def alone(self, build: Callable[[], T], job_name: str, *, lasts: bool = False) -> tuple[T, JobClient]:
         """Run what ``build`` adds to the program, without the streams that wait for ``env.execute()``.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._catalog.declared import View
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._sql.ddl import Body, expect_end, names_in_parentheses, options_of
+from flintstream.table._sql.ddl import Body, expect_end, keys_of, names_in_parentheses, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,11 +77,7 @@ def _change_table(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
 
 
 def _reset(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
-    tokens.expect("(")
-    keys = [tokens.text()]
-    while tokens.take(","):
-        keys.append(tokens.text())
-    tokens.expect(")")
+    keys = keys_of(tokens)
     if "connector" in keys:
         raise SqlError("ALTER TABLE RESET does not support changing 'connector'")
     return replace(table, options={key: value for key, value in table.options.items() if key not in keys})

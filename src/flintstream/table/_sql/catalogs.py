@@ -17,7 +17,7 @@ from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._sql.answers import Answer, texts
-from flintstream.table._sql.ddl import expect_end, options_of
+from flintstream.table._sql.ddl import expect_end, keys_of, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +68,27 @@ def create_database(catalog: CatalogManager, tokens: Tokens) -> None:
     properties = options_of(tokens) if tokens.take("WITH") else {}
     expect_end(tokens)
     catalog.create_database(path, properties, comment, lenient=lenient)
+
+
+def alter_catalog(catalog: CatalogManager, tokens: Tokens) -> None:
+    """Read what follows ``ALTER CATALOG``, and change the options or the comment of the catalog.
+
+    Raises:
+        SqlError: There is no such catalog, or an option cannot change.
+    """
+    place = tokens.place()
+    store = catalog.find_catalog(tokens.path()[-1], place)
+    if tokens.take("COMMENT"):
+        store.comment = tokens.text()
+    elif tokens.take("SET"):
+        store.options = {**store.options, **options_of(tokens)}
+    else:
+        tokens.expect("RESET")
+        for key in keys_of(tokens):
+            if key == "type":
+                raise SqlError(f"ALTER CATALOG{at(place)}: ALTER CATALOG RESET does not support changing 'type'")
+            store.options.pop(key, None)
+    expect_end(tokens)
 
 
 def alter_database(catalog: CatalogManager, tokens: Tokens) -> None:
@@ -130,7 +151,7 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
             lambda: sorted((catalog.store if within is None else catalog.find_catalog(within[-1], place)).databases),
         ),
         "MODULES": ("module name", lambda: [CORE]),
-        "JARS": ("jars", list),
+        "JARS": ("jars", lambda: list(catalog.jars)),
         "CURRENT CATALOG": ("current catalog name", lambda: [catalog.catalog]),
         "CURRENT DATABASE": ("current database name", lambda: [catalog.database]),
     }

@@ -181,6 +181,16 @@ def options_of(tokens: Tokens) -> dict[str, str]:
     return found
 
 
+def keys_of(tokens: Tokens) -> list[str]:
+    """Read ``('key', ...)``."""
+    tokens.expect("(")
+    keys = [tokens.text()]
+    while tokens.take(","):
+        keys.append(tokens.text())
+    tokens.expect(")")
+    return keys
+
+
 def names_in_parentheses(tokens: Tokens) -> tuple[str, ...]:
     """Read ``(a, b)``."""
     tokens.expect("(")

@@ -14,11 +14,12 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, at, nearest, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.pattern_helpers import like
-from flintstream.table._logical.nodes import explain_lines
+from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.alter import alter
 from flintstream.table._sql.answers import DONE, Answer
 from flintstream.table._sql.catalogs import (
+    alter_catalog,
     alter_database,
     create_catalog,
     create_database,
@@ -34,6 +35,7 @@ from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import QUERIES, plan_query, read_insert
 from flintstream.table._sql.show_create import show_create, show_create_view
 from flintstream.table._types.rules import is_nullable, sql_name
+from flintstream.table.explain_detail import ExplainDetail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +44,16 @@ if TYPE_CHECKING:
     from flintstream.table._logical.planned import PlannedQuery
     from flintstream.table._session.session import Session
 
+_DETAILS = {
+    name: getattr(ExplainDetail, name)
+    for name in ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
+}
+
 _PLANNED = {
     "ANALYZE": "plans do not depend on statistics",
     "CALL": "call the function in the program",
     "COMPILE": "plans are made when a statement runs",
     "DELETE": "send changes to a sink that takes them, such as jdbc",
-    "RESET": "set the option to its default",
     "TRUNCATE": "empty the table in its database, or remove its files",
     "UPDATE": "send changes to a sink that takes them, such as jdbc",
 }
@@ -103,8 +109,10 @@ class Statements:
         answer: Node | Insert | InsertSet | Answer = method(tokens)
         return answer
 
-    def _execute(self, tokens: Tokens) -> InsertSet:
-        """Read ``EXECUTE STATEMENT SET BEGIN INSERT ...; INSERT ...; END``."""
+    def _execute(self, tokens: Tokens) -> InsertSet | Insert | Node:
+        """Read ``EXECUTE STATEMENT SET BEGIN INSERT ...; INSERT ...; END``, or ``EXECUTE`` before a statement."""
+        if tokens.peek() not in {"STATEMENT", "PLAN"}:
+            return self._insert_or_query(tokens)
         tokens.expect("STATEMENT", "SET", "BEGIN")
         inserts: list[Insert] = []
         while not tokens.take("END"):
@@ -119,6 +127,9 @@ class Statements:
     def _alter(self, tokens: Tokens) -> Answer:
         if tokens.take("DATABASE"):
             alter_database(self.session.catalog, tokens)
+            return DONE
+        if tokens.take("CATALOG"):
+            alter_catalog(self.session.catalog, tokens)
             return DONE
         made = alter(self.session.catalog, tokens)
         if made is None:
@@ -232,18 +243,24 @@ class Statements:
         return read_insert(self.session, tokens)
 
     def _explain(self, tokens: Tokens) -> Answer:
-        tokens.take("PLAN", "FOR")
-        found = self.run_rest(tokens)
-        node = found.node if isinstance(found, Insert) else found
-        if isinstance(node, Answer):
-            raise SqlError("EXPLAIN needs a query or an INSERT")
-        text = "== Optimized Execution Plan ==\n" + "\n".join(explain_lines(node)) + "\n"
+        details: list[object] = []
+        if not tokens.take("PLAN", "FOR"):
+            while tokens.peek() in _DETAILS:
+                details.append(_DETAILS[tokens.next().upper()])
+                tokens.take(",")
+        if tokens.take("EXECUTE") or tokens.peek() == "STATEMENT":
+            found: Node | Insert | InsertSet = self._execute(tokens)
+        else:
+            found = self._insert_or_query(tokens)
+        text = explain(self.session, found.inserts if isinstance(found, InsertSet) else [found], details)
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
-    def run_rest(self, tokens: Tokens) -> Node | Insert | Answer:
-        """Run the statement that begins at the cursor."""
+    def _insert_or_query(self, tokens: Tokens) -> Node | Insert:
+        """Read the statement that begins at the cursor."""
         if tokens.take("INSERT"):
             return read_insert(self.session, tokens)
+        if tokens.ended:
+            raise SqlError("the statement ends unexpectedly: a query or an INSERT is missing")
         return plan_query(self.session, tokens).node()
 
     def _describe(self, tokens: Tokens) -> Answer:
@@ -331,6 +348,29 @@ class Statements:
         tokens.expect("=")
         configuration.set_string(key, tokens.text())
         expect_end(tokens)
+        return DONE
+
+    def _reset(self, tokens: Tokens) -> Answer:
+        """Give one option, or all that the program has set, the value that it had in the beginning."""
+        self.session.reset(None if tokens.ended else tokens.text())
+        expect_end(tokens)
+        return DONE
+
+    def _add(self, tokens: Tokens) -> Answer:
+        tokens.expect("JAR")
+        self.session.catalog.jars[tokens.text()] = None
+        expect_end(tokens)
+        return DONE
+
+    def _remove(self, tokens: Tokens) -> Answer:
+        tokens.expect("JAR")
+        place, jar = tokens.place(), tokens.text()
+        expect_end(tokens)
+        if jar not in self.session.catalog.jars:
+            raise SqlError(
+                f"REMOVE JAR at {place}: '{jar}' has not been added{nearest(jar, self.session.catalog.jars)}"
+            )
+        del self.session.catalog.jars[jar]
         return DONE
 
     def _use(self, tokens: Tokens) -> Answer:

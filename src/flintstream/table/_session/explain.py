@@ -1,0 +1,58 @@
+"""What EXPLAIN shows of plans."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flintstream.datastream._streams.collect import collect_into
+from flintstream.datastream._streams.steps import add_collect_sink
+from flintstream.table._logical.nodes import explain_lines
+from flintstream.table._plan.narrowing import narrow
+from flintstream.table._plan.translate import translate
+from flintstream.table._session.inserts import Insert
+from flintstream.table.explain_detail import ExplainDetail
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from flintstream.table._logical.nodes import Node
+    from flintstream.table._session.session import Session
+
+NO_ADVICE = "No available advice..."
+
+
+def explain(session: Session, parts: Sequence[Node | Insert], details: Collection[object] = ()) -> str:
+    """Return the plans of queries and inserts as text, in the sections of Flink.
+
+    Args:
+        session: Its settings decide about the execution plan in JSON.
+        parts: They are translated together.
+        details: Those of ``ExplainDetail``. Plans have no costs, so ESTIMATED_COST adds nothing.
+    """
+    nodes = [part.node if isinstance(part, Insert) else part for part in parts]
+    advised = ExplainDetail.PLAN_ADVICE in details
+    changelog = ExplainDetail.CHANGELOG_MODE in details
+    physical = _lines([narrow(node) for node in nodes], changelog=changelog)
+    sections = {
+        "Abstract Syntax Tree": _lines(nodes),
+        f"Optimized Physical Plan{' With Advice' if advised else ''}": f"{physical}{NO_ADVICE}\n"
+        if advised
+        else physical,
+        "Optimized Execution Plan": _lines([narrow(node) for node in nodes]),
+    }
+    if ExplainDetail.JSON_EXECUTION_PLAN in details:
+        sections["Physical Execution Plan"] = session.describe_plan(partial(_translate, session, parts))
+    return "\n".join(f"== {name} ==\n{text}" for name, text in sections.items())
+
+
+def _lines(nodes: Sequence[Node], *, changelog: bool = False) -> str:
+    return "\n".join("".join(f"{line}\n" for line in explain_lines(node, changelog=changelog)) for node in nodes)
+
+
+def _translate(session: Session, parts: Sequence[Node | Insert]) -> None:
+    for part in parts:
+        if isinstance(part, Insert):
+            session.insert(part)
+        else:
+            collect_into(partial(add_collect_sink, translate(narrow(part), session.env)))
