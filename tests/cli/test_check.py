@@ -52,6 +52,21 @@ def test_the_program_does_not_run(check, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+def test_sql_that_only_works_here_is_noted(check):
+    code, lines = check(
+        """
+        from pyflink.table import EnvironmentSettings, TableEnvironment
+
+        t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        t_env.execute_sql("CREATE TABLE t (value INT) WITH ('connector' = 'datagen')")
+        t_env.execute_sql("SELECT `value` FROM t")
+        """
+    )
+    assert code == 0
+    assert "5: note: works here, but not in Flink: Flink reserves the word 'VALUE' at line 1, column 17" in lines[0]
+    assert len(lines) == 2
+
+
 @pytest.mark.parametrize(
     ("line", "finding"),
     [

@@ -11,6 +11,13 @@ LOCAL_TIME_ZONE = Option(
     "default",
     "time zone of the session, such as `Europe/Paris` or `+08:00`; `default` is UTC",
 )
+STRICT = Option(
+    "flintstream.table.strict",
+    FLAG,
+    False,
+    "refuses what works here but not in Flink: reserved words as names without backquotes, `NULL` without a type, "
+    "comparisons of numbers with texts, and `SET` and `RESET` in `execute_sql`",
+)
 CATALOG_NAME = Option("table.builtin-catalog-name", TEXT, "default_catalog", "name of the catalog")
 DATABASE_NAME = Option("table.builtin-database-name", TEXT, "default_database", "name of its first database")
 STATE_TTL = Option(

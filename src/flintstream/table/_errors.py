@@ -111,6 +111,10 @@ class ColumnNotFoundError(SqlError):
         self.name = name
 
 
+class StrictError(SqlError):
+    """Something that works here, but not in Flink, and that ``flintstream.table.strict`` refuses."""
+
+
 class UnsupportedClauseError(PlanError, UnsupportedByDesignError, TableException):
     """A clause that flintstream does not have yet; the message names the alternative.
 

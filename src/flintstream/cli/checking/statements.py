@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.cli.checking.finding import ERROR, NOTE, UNREAD, Finding
+from flintstream.common.configuration import Configuration
 from flintstream.errors import FlintstreamError, MissingDependencyError
-from flintstream.table._errors import ObjectExistsError
+from flintstream.options.tables import STRICT
+from flintstream.table._errors import ObjectExistsError, StrictError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flintstream.cli.checking.finding import Found
+    from flintstream.table._sql.statements import Statements
 
 __all__ = ["check_statements"]
 
@@ -43,7 +46,7 @@ def check_statements(tree: ast.Module) -> Iterator[Found]:
         (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)),
         key=lambda call: (call.lineno, call.col_offset),
     )
-    statements: Any = None
+    statements: Statements | None = None
     modes = _modes(tree)
     kind = NOTE if len(modes) > 1 else ERROR
     for call in calls:
@@ -59,7 +62,13 @@ def check_statements(tree: ast.Module) -> Iterator[Found]:
             continue
         try:
             statements = statements or _statements(batch=modes == {"BATCH"})
-            statements.run(text)
+            try:
+                _set_strict(statements, "true")
+                statements.run(text)
+            except StrictError as error:
+                yield call, Finding(call.lineno, NOTE, f"works here, but not in Flink: {error}")
+                _set_strict(statements, "false")
+                statements.run(text)
         except ObjectExistsError:
             continue  # the other statement may be in a branch
         except MissingDependencyError as error:
@@ -70,13 +79,17 @@ def check_statements(tree: ast.Module) -> Iterator[Found]:
             yield call, Finding(call.lineno, NOTE if unknown else ERROR, str(error))
 
 
+def _set_strict(statements: Statements, value: str) -> None:
+    statements.session.env.configure(Configuration.from_dict({STRICT.key: value}))
+
+
 def _modes(tree: ast.Module) -> set[str]:
     """Return the execution modes that a program names."""
     named = {"in_batch_mode": "BATCH", "BATCH": "BATCH", "in_streaming_mode": "STREAMING", "STREAMING": "STREAMING"}
     return {named[node.attr] for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in named}
 
 
-def _statements(*, batch: bool) -> Any:
+def _statements(*, batch: bool) -> Statements:
     from flintstream.datastream import (
         RuntimeExecutionMode,
         StreamExecutionEnvironment,

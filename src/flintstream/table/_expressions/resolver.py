@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import ColumnNotFoundError, SqlError, TableNotFoundError, at, nearest, unsupported
+from flintstream.table._errors import (
+    ColumnNotFoundError,
+    SqlError,
+    StrictError,
+    TableNotFoundError,
+    at,
+    nearest,
+    unsupported,
+)
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, OuterRef, Ref, template
 from flintstream.table._expressions.functions import FUNCTIONS
@@ -14,7 +22,7 @@ from flintstream.table._expressions.invocations import invocation
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.summary import function_named, name_in_flink
-from flintstream.table._types.rules import TEXTS, is_nullable, sql_name, with_null
+from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +121,8 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
         raise SqlError(
             f"No function '{syntax.function}'{at(syntax.place)}{nearest(name, [*FUNCTIONS, *scope.functions])}"
         )
+    if scope.strict:
+        _refuse_what_flink_refuses(name, arguments, syntax.place)
     made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
     if made is None and name == "+" and syntax.place is None and isinstance(arguments[0].type, TEXTS):
         made = _join_texts(arguments, scope.zone)  # of expressions that are not in a text
@@ -120,6 +130,22 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
         given = ", ".join(sql_name(argument.type) for argument in arguments)
         raise SqlError(f"{name}({given}){at(syntax.place)} has arguments of the wrong type: it takes {known.takes}")
     return made
+
+
+_NUMBERS = (*INTEGERS, t.DecimalType, t.FloatType, t.DoubleType)
+_COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
+
+
+def _refuse_what_flink_refuses(name: str, arguments: Sequence[Expr], place: Place | None) -> None:
+    kinds = [argument.type for argument in arguments]
+    if name in {*_COMPARISONS, "+", "-", "*", "/", "%", "IF"} and any(isinstance(kind, t.NullType) for kind in kinds):
+        raise StrictError(f"{name}{at(place)}: Flink wants a type for NULL: write CAST(NULL AS INT), or another type")
+    if name in _COMPARISONS and any(isinstance(kind, TEXTS) for kind in kinds):
+        number = next((kind for kind in kinds if isinstance(kind, _NUMBERS)), None)
+        if number is not None:
+            raise StrictError(
+                f"{name}{at(place)}: Flink compares no number with a text: write CAST to {sql_name(number)}"
+            )
 
 
 def _join_texts(arguments: Sequence[Expr], zone: str) -> Expr | None:

@@ -28,6 +28,8 @@ class Scope:
     """The functions of the program, by name in lower case."""
     zone: str = "UTC"
     database: str = "default_database"
+    strict: bool = False
+    """Whether what only flintstream accepts is refused."""
     parent: Scope | None = None
     """The names of the query around this one, which its own ones hide."""
     barrier: str = ""

@@ -19,6 +19,7 @@ from flintstream.options.tables import (
     MINI_BATCH,
     PARALLELISM,
     STATE_TTL,
+    STRICT,
 )
 from flintstream.options.units import parse_nanos
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
@@ -98,7 +99,8 @@ class Session:
 
     def scope(self, columns: tuple[Column, ...], tables: tuple[str, ...] = ()) -> Scope:
         """Return the names for expressions on columns."""
-        return Scope(columns, tables, self.catalog.functions, self.zone, self.catalog.database)
+        strict = self.env._configuration.get(STRICT)
+        return Scope(columns, tables, self.catalog.functions, self.zone, self.catalog.database, strict)
 
     def table(
         self, name: tuple[str, ...], place: Place | None = None, options: Mapping[str, str] | None = None

@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from flintstream.table._errors import unsupported
+from flintstream.table._errors import StrictError, at, unsupported
 from flintstream.table._sql import exp
+from flintstream.table._sql.short_forms import UNITS
+from flintstream.table._syntax.reserved_words import RESERVED, VALUES
 
 if TYPE_CHECKING:
+    from flintstream.table._errors import Place
     from flintstream.table._sql.dialect import Parsed, Tokens
 
 _SETS = ("this", "expression", "distinct", "with_", "order", "limit", "offset")
@@ -75,6 +78,37 @@ def refuse_words(tokens: Tokens) -> None:
             continue
         if before == "(":
             raise unsupported(word, tokens.place(i - tokens.position), WORDS[word])
+
+
+def reserved_word(word: str, place: Place | None) -> StrictError:
+    """Return the error for a word that Flink reserves."""
+    return StrictError(
+        f"Flink reserves the word '{word}'{at(place)}: write it as a name in backquotes, `{word.lower()}`"
+    )
+
+
+def refuse_what_flink_refuses(parsed: Parsed) -> None:
+    """Refuse words that Flink reserves as names.
+
+    Raises:
+        SqlError: There is one.
+    """
+    for node in parsed.tree.walk():
+        if isinstance(node, exp.Identifier) and not node.quoted and node.name.upper() in RESERVED and _is_name(node):
+            raise reserved_word(node.name, parsed.place(node))
+    for window in parsed.windows:
+        if isinstance(window.table, type(parsed)):
+            refuse_what_flink_refuses(window.table)
+
+
+def _is_name(word: exp.Expr) -> bool:
+    """Return whether a word is a name, and not CURRENT_DATE, the unit of TIMESTAMPADD, or LIMIT ALL."""
+    column = word.parent
+    if not isinstance(column, exp.Column) or len(column.parts) > 1:
+        return True
+    if word.name.upper() in VALUES or isinstance(column.parent, exp.Limit):
+        return False
+    return not (isinstance(column.parent, exp.Anonymous) and word.name.upper() in UNITS)
 
 
 def refuse_unread(parsed: Parsed) -> None:

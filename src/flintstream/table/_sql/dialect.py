@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flintstream.errors import optional_module
 from flintstream.table._errors import SqlError, place_at
 from flintstream.table._sql import json_clauses
-from flintstream.table._sql.clauses import refuse_unread
+from flintstream.table._sql.clauses import refuse_unread, reserved_word
 from flintstream.table._sql.hints import hints_after, is_hinted
 from flintstream.table._sql.matching.clause import Clauses
 from flintstream.table._sql.nesting import arguments, refuse_deep_nesting, refuse_stray_commas
 from flintstream.table._sql.short_forms import name_token, read_differences, written_out
 from flintstream.table._sql.texts import read_texts
+from flintstream.table._syntax.reserved_words import RESERVED
 from flintstream.table._types.reader import read_type
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class Tokens:
         refuse_deep_nesting(tokens, lambda token: place_at(sql, token.start))
         self.all: list[Any] = tokens
         self.position = 0
+        self.strict = False
+        """Whether words that Flink reserves are refused as names."""
 
     @property
     def ended(self) -> bool:
@@ -162,6 +165,8 @@ class Tokens:
         """Return a name, and go on."""
         if self.peek()[:1] == "'" or not (self.peek()[:1].isalpha() or self.peek()[:1] in "`_$"):
             raise SqlError(f"expected a name but found '{self.peek()}' at {self.place()}")
+        if self.strict and self.peek() in RESERVED:
+            raise reserved_word(self.peek(), self.place())
         return self.next()
 
     def path(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
+from flintstream.options.tables import STRICT
 from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._catalog.declared import DeclaredTable
 from flintstream.table._errors import SqlError, at
@@ -14,7 +15,7 @@ from flintstream.table._expressions.resolver import Item
 from flintstream.table._logical.planned import PlannedQuery
 from flintstream.table._plan.build import calc, rename
 from flintstream.table._session.inserts import CONFLICTS, Insert
-from flintstream.table._sql.clauses import refuse_words
+from flintstream.table._sql.clauses import refuse_what_flink_refuses, refuse_words
 from flintstream.table._sql.ddl import expect_end, names_in_parentheses
 from flintstream.table._sql.dialect import Parsed
 from flintstream.table._sql.hints import table_options
@@ -40,7 +41,10 @@ def _planner(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> C
     Names of tables mean what they mean now, whatever the current database is later.
     """
     refuse_words(tokens)
-    syntax = read_query(Parsed(tokens.sql, tokens.rest()), session.catalog.functions)
+    parsed = Parsed(tokens.sql, tokens.rest())
+    if session.settings.value(STRICT):
+        refuse_what_flink_refuses(parsed)
+    syntax = read_query(parsed, session.catalog.functions)
 
     catalog = session.catalog
     place = catalog.catalog, catalog.database

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from sqlglot.tokenizer_core import Token
 
-_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
-DIFFERENCES = {f"$minus_{unit}": unit for unit in _UNITS}
+UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+DIFFERENCES = {f"$minus_{unit}": unit for unit in UNITS}
 """Functions that stand for ``(a - b) DAY``, and the units."""
 _BEFORE_QUERIES = {"", "(", "AS", "ALL", "DISTINCT", "UNION", "INTERSECT", "EXCEPT"}
 _COMPARISONS = {"=", "<>", "!=", "<", "<=", ">", ">="}
@@ -88,7 +88,7 @@ def read_differences(tokens: Sequence[Token]) -> list[Any]:
         elif sign == ")" and opened:
             start = opened.pop()
             before = found[start - 1].text.upper() if start else ""
-            if following and following[0] in _UNITS and (before in _BEFORE_VALUES or not before[-1:].isalnum()):
+            if following and following[0] in UNITS and (before in _BEFORE_VALUES or not before[-1:].isalnum()):
                 found.insert(start, name_token(tokens[i], f"$minus_{following[0]}"))
                 i += 3 if following[1:2] == ["TO"] else 1
     return found

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
-from flintstream.options.tables import DIALECT
+from flintstream.options.tables import DIALECT, STRICT
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._deep_stack import deep
-from flintstream.table._errors import SqlError, at, nearest, unsupported
+from flintstream.table._errors import SqlError, StrictError, at, nearest, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.pattern_helpers import like
 from flintstream.table._session.explain import explain
@@ -105,6 +105,9 @@ class Statements:
         if method is None:
             known = [name[1:].upper() for name in dir(self) if name[0] == "_" and name[1] != "_"]
             raise SqlError(f"unknown statement {word} at {tokens.place()}{nearest(word, [*known, 'SELECT'])}")
+        tokens.strict = self.session.settings.value(STRICT)
+        if tokens.strict and word in {"SET", "RESET"}:
+            raise StrictError(f"{word} at {tokens.place()}: execute_sql() of Flink refuses it: use t_env.get_config()")
         tokens.next()
         answer: Node | Insert | InsertSet | Answer = method(tokens)
         return answer
