@@ -1,4 +1,4 @@
-"""Sources of changes: the newest rows of keys, and the JSON of Debezium, Canal and Maxwell."""
+"""Sources of changes: the newest rows of keys, and the JSON of Debezium, Canal, Maxwell and GoldenGate."""
 
 from __future__ import annotations
 
@@ -102,6 +102,27 @@ def test_messages_of_canal_and_maxwell_are_changes():
         UPDATE,
         [((1, "b"), DELETE)],
     ]
+
+
+def test_messages_of_goldengate_are_changes_with_metadata():
+    messages = [
+        {"after": A, "op_type": "I"},
+        {"before": A, "after": B, "op_type": "U"},
+        {"before": B, "op_type": "D"},
+        {"op_type": "T"},
+    ]
+    assert decoded("ogg-json", *messages) == [[((1, "a"), INSERT)], UPDATE, [((1, "b"), DELETE)], None]
+    times = {"op_ts": "2020-05-13 15:40:06.000000", "current_ts": "2020-05-13T15:40:07.250000"}
+    message = {"after": A, "op_type": "I", **times, "table": "S.PRODUCTS", "primary_keys": ["id"], "pos": "00000143"}
+    decode = ChangeDecoder(
+        "ogg-json", NAMES, TYPES, Options("t", {"connector": "kafka"}), "", list(METADATA["ogg-json"])
+    )
+    (((*_, table, keys, processed, created), _),) = decode.decode()(json.dumps(message).encode())
+    assert (table, keys) == ("S.PRODUCTS", ["id"])
+    assert processed == dt.datetime(2020, 5, 13, 15, 40, 7, 250000)
+    assert created == dt.datetime(2020, 5, 13, 15, 40, 6)
+    with pytest.raises(ValueError, match="the 'before' is missing: GoldenGate must write before images"):
+        decoded("ogg-json", {"after": B, "op_type": "U"})
 
 
 def test_a_message_that_is_no_change_fails_or_is_skipped():

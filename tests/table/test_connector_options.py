@@ -66,6 +66,7 @@ READS: dict[str, Any] = {
             "canal-json": '{"type": "INSERT", "data": [{"t": "2020-01-01T00:00:00"}]}',
             "debezium-json": '{"op": "c", "after": {"t": "2020-01-01T00:00:00"}}',
             "maxwell-json": '{"type": "insert", "data": {"t": "2020-01-01T00:00:00"}}',
+            "ogg-json": '{"op_type": "I", "after": {"t": "2020-01-01T00:00:00"}}',
         }.items()
     },
 }

@@ -111,6 +111,8 @@ def test_a_statement_set_runs_all_inserts(t_env, capfd):
     assert sorted(capfd.readouterr().out.splitlines()) == ["+I[1, x;y]", "+I[2, z]"]
     with pytest.raises(SqlError, match="expected INSERT"):
         t_env.execute_sql("EXECUTE STATEMENT SET BEGIN SELECT 1; END")
+    with pytest.raises(SqlError, match="expected INSERT but found the end"):
+        t_env.execute_sql("EXECUTE STATEMENT SET BEGIN")
 
 
 def test_explain_has_the_sections_and_details_of_flink(t_env):

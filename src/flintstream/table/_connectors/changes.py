@@ -1,9 +1,10 @@
-"""Messages that are changes of a database's rows: the JSON of Debezium, Canal and Maxwell."""
+"""Messages that are changes of a database's rows: the JSON of Debezium, Canal, Maxwell and Oracle GoldenGate."""
 
 from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._connectors.formats import (
@@ -25,16 +26,22 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.options import Options
 
+    Message = Any
+    """What JSON gives; its parts have the types of the tool that wrote it."""
     Row = tuple[object, ...]
     Changes = list[tuple[Row, int]]
     ReadObject = Callable[[object], Row]
 
-FORMATS = ("canal-json", "debezium-json", "maxwell-json")
+FORMATS = ("canal-json", "debezium-json", "maxwell-json", "ogg-json")
 _UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError)
 
 
 def _moment(ms: Any) -> object:
     return None if ms is None else from_millis(ms)
+
+
+def _stamp(text: object) -> object:
+    return None if text is None else datetime.fromisoformat(str(text))
 
 
 def _text(value: object) -> str | None:
@@ -45,7 +52,7 @@ def _of_source(name: str) -> Callable[[Any], Any]:
     return lambda found: (found.get("source") or {}).get(name)
 
 
-def _properties(found: Any) -> object:
+def _properties(found: Message) -> object:
     given = found.get("source")
     return None if given is None else {key: _text(value) for key, value in given.items()}
 
@@ -78,8 +85,14 @@ METADATA: dict[str, dict[str, Callable[[Any], Any]]] = {
         "primary-key-columns": _member("primary_key_columns"),
         "ingestion-timestamp": _member("ts", _moment),
     },
+    "ogg-json": {
+        "table": _member("table"),
+        "primary-keys": _member("primary_keys"),
+        "ingestion-timestamp": _member("current_ts", _stamp),
+        "event-timestamp": _member("op_ts", _stamp),
+    },
 }
-"""What each format has beside the rows, by Flink's names. Times are ms since the epoch in a message."""
+"""What each format has beside the rows, by Flink's names. Times are ms since the epoch in a message, or texts."""
 
 
 class ChangeDecoder(Decoder):
@@ -112,11 +125,13 @@ class ChangeDecoder(Decoder):
         """Return the function that reads a message; None means to skip it."""
         parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
 
-        def row_of(found: Any) -> Row:
+        def row_of(found: Message) -> Row:
             get = found.get
             return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
 
-        changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell}[self.kind]
+        changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell, "ogg-json": _ogg}[
+            self.kind
+        ]
         lenient, enveloped = self.lenient, self.enveloped
         extras = [METADATA[self.kind][name] for name in self.metadata]
         included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
@@ -146,20 +161,38 @@ class ChangeDecoder(Decoder):
         return decode
 
 
-def _debezium(found: Any, row_of: ReadObject) -> Changes:
+def _debezium(found: Message, row_of: ReadObject) -> Changes:
     operation = found["op"]
     if operation in {"c", "r"}:
         return [(row_of(found["after"]), INSERT)]
-    if operation in {"u", "d"} and found.get("before") is None:
-        raise ValueError("the 'before' is missing: in PostgreSQL, the table needs REPLICA IDENTITY FULL")
-    if operation == "u":
-        return [(row_of(found["before"]), UPDATE_BEFORE), (row_of(found["after"]), UPDATE_AFTER)]
-    if operation == "d":
-        return [(row_of(found["before"]), DELETE)]
+    if operation in {"u", "d"}:
+        instead = "in PostgreSQL, the table needs REPLICA IDENTITY FULL"
+        return _of_images(found, row_of, instead, update=operation == "u")
     raise ValueError(f"unknown 'op' '{operation}'")
 
 
-def _canal(found: Any, row_of: ReadObject) -> Changes:
+def _ogg(found: Message, row_of: ReadObject) -> Changes:
+    operation = found["op_type"].strip()
+    if operation == "I":
+        return [(row_of(found["after"]), INSERT)]
+    if operation in {"U", "D"}:
+        return _of_images(found, row_of, "GoldenGate must write before images", update=operation == "U")
+    if operation == "T":
+        return []  # Flink passes over the end of all rows, too
+    raise ValueError(f"unknown 'op_type' '{operation}'")
+
+
+def _of_images(found: Message, row_of: ReadObject, instead: str, *, update: bool) -> Changes:
+    """Return an update or deletion of a message that has the whole row before it."""
+    before = found.get("before")
+    if before is None:
+        raise ValueError(f"the 'before' is missing: {instead}")
+    if not update:
+        return [(row_of(before), DELETE)]
+    return [(row_of(before), UPDATE_BEFORE), (row_of(found["after"]), UPDATE_AFTER)]
+
+
+def _canal(found: Message, row_of: ReadObject) -> Changes:
     kind, rows = found["type"], found.get("data")
     if kind in {"CREATE", "ALTER", "DROP", "TRUNCATE", "QUERY"} or found.get("isDdl"):
         return []
@@ -173,7 +206,7 @@ def _canal(found: Any, row_of: ReadObject) -> Changes:
     raise ValueError(f"unknown 'type' '{kind}'")
 
 
-def _maxwell(found: Any, row_of: ReadObject) -> Changes:
+def _maxwell(found: Message, row_of: ReadObject) -> Changes:
     kind, row = found["type"], found.get("data")
     if kind in {"insert", "bootstrap-insert"}:
         return [(row_of(row), INSERT)]
@@ -186,7 +219,7 @@ def _maxwell(found: Any, row_of: ReadObject) -> Changes:
     raise ValueError(f"unknown 'type' '{kind}'")
 
 
-def _update(old: Any, row: Any, row_of: ReadObject) -> Changes:
+def _update(old: Message, row: Message, row_of: ReadObject) -> Changes:
     """Return an update of which ``old`` has only the values that are new."""
     return [(row_of({**row, **old}), UPDATE_BEFORE), (row_of(row), UPDATE_AFTER)]
 
@@ -211,6 +244,7 @@ class ChangeEncoder(Encoder):
             "debezium-json": ('{"before":null,"after":%s,"op":"c"}', '{"before":%s,"after":null,"op":"d"}'),
             "canal-json": ('{"data":[%s],"type":"INSERT"}', '{"data":[%s],"type":"DELETE"}'),
             "maxwell-json": ('{"data":%s,"type":"insert"}', '{"data":%s,"type":"delete"}'),
+            "ogg-json": ('{"before":null,"after":%s,"op_type":"I"}', '{"before":%s,"after":null,"op_type":"D"}'),
         }[self.kind]
 
         def encode(row: Sequence[Any]) -> bytes:

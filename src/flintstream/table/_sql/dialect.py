@@ -133,8 +133,8 @@ class Tokens:
 
     def place(self, ahead: int = 0) -> Place:
         """Return where a token is."""
-        token = self.all[min(self.position + ahead, len(self.all) - 1)]
-        return place_at(self.sql, token.start)
+        last = len(self.all) - 1
+        return place_at(self.sql, self.all[min(self.position + ahead, last)].start if last >= 0 else len(self.sql))
 
     def next(self) -> str:
         """Return a token as it is written, and go on."""
