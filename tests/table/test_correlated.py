@@ -53,6 +53,20 @@ def test_conditions_other_than_equality_read_the_outer_row(t_env):
     assert left(t_env, query) == sorted(sums.items(), key=repr)
 
 
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("id IN (SELECT MAX(id) FROM b GROUP BY k)", {5, 6, 7, 8}),
+        ("EXISTS (SELECT k FROM b GROUP BY k HAVING COUNT(*) > 2)", set(range(12))),
+        ("id NOT IN (VALUES 1, 2)", {0, *range(3, 12)}),
+        ("id IN (SELECT id FROM b UNION ALL SELECT 11)", {*range(9), 11}),
+        ("id IN (SELECT id FROM b ORDER BY id LIMIT 2)", {0, 1}),
+    ],
+)
+def test_a_member_of_any_query_is_a_value(t_env, condition, holds):
+    assert left(t_env, f"SELECT id, {condition} FROM a") == sorted(((n, n in holds) for n, _, _ in A), key=repr)
+
+
 def test_a_value_filters_the_rows(t_env):
     query = "SELECT id FROM a WHERE a.n < (SELECT AVG(n) FROM b WHERE b.k = a.k) AND id > 1"
     assert left(t_env, query) == [(n,) for n, k, m in A if of(k) and m < sum(of(k)) // len(of(k)) and n > 1]

@@ -221,13 +221,20 @@ def _single(settings: PlannerSettings, node: Node, scope: Scope) -> Node:
     return Grouping(settings, node, scope.of(node.columns, ()), []).plan([value], None, "")
 
 
+def _lists_all(query: q.Select) -> bool:
+    return any(isinstance(item, s.Star) for item in query.items)
+
+
 def _as_value(
     planner: Planner, node: Node, scope: Scope, member: s.Exists | s.Quantified
 ) -> tuple[Node, Scope, s.Syntax]:
     """Return a table with numbers of rows of a query, and what they say about EXISTS or IN."""
     query = member.query
-    if not _is_plain(query) or any(map(aggregates_in, query.items)):
-        return node, scope, member
+    all_columns = isinstance(member, s.Quantified) and isinstance(query, q.Select) and _lists_all(query)
+    if not _is_plain(query) or all_columns or any(map(aggregates_in, query.items)):
+        name = f"{HIDDEN}v"
+        source = q.Source(query.place, query, HIDDEN, (name,) if isinstance(member, s.Quantified) else ())
+        query = q.Select(query.place, (s.Name(query.place, (name,)),), source)
     value, compared = None, None
     if isinstance(member, s.Quantified):
         if member.quantifier != "IN" or len(member.values) != 1 or len(query.items) != 1:

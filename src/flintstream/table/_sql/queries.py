@@ -91,10 +91,12 @@ class QueryReader(ExpressionReader):
         skipped, most = (None if item is None else self._count(item) for item in (offset, limit))
         return q.Ordered(place, table, tuple(keys), len(hidden), skipped or 0, most)
 
-    def _count(self, tree: exp.Expr) -> int:
+    def _count(self, tree: exp.Expr) -> int | None:
         given = tree.args.get("count") if isinstance(tree, exp.Fetch) else tree.expression
         if given is None:
             return 1  # FETCH FIRST ROW ONLY
+        if isinstance(given, exp.Column) and given.name.upper() == "ALL":
+            return None
         value = self.read(given)
         if not isinstance(value, s.Value) or not isinstance(value.value, int):
             raise SqlError(f"LIMIT{at(self.parsed.place(given))} needs a whole number")
