@@ -310,6 +310,18 @@ def test_a_checkpoint_of_an_unknown_type_is_refused(server, job):
     )  # fmt: skip
 
 
+def test_a_client_that_reports_that_it_lives_is_answered(server, job):
+    reply = server.patch(f"/jobs/{job.get_job_id()}/clientHeartbeat")
+    assert (reply.status_code, reply.json()) == (202, {})
+    assert server.patch(f"/jobs/{'0' * 32}/clientHeartbeat").status_code == 404
+
+
+def test_the_coordinators_of_operators_have_no_metrics(running):
+    server, number = running
+    vertex = server.get(f"/jobs/{number}").json()["vertices"][0]["id"]
+    assert server.get(f"/jobs/{number}/vertices/{vertex}/jm-operator-metrics").json() == []
+
+
 def test_the_result_of_a_job_is_there_when_it_has_ended(server, job):
     place = f"/jobs/{job.get_job_id()}/execution-result"
     assert server.get(place).json() == {"status": {"id": "IN_PROGRESS"}}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream import __version__
 from flintstream.coordinator.monitoring.descriptions import PARTS
 from flintstream.rest import checkpoints, cluster, diagnostics, jobs, metrics, replies, vertices
+from flintstream.rest.bodies import directory_of, trigger_of, upper_bounds
 from flintstream.rest.records import (
     RefusedError,
     Triggers,
@@ -20,7 +21,6 @@ from flintstream.rest.records import (
     records,
     rescale,
 )
-from flintstream.rest.targets import checked_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,6 +223,10 @@ def _about_vertices() -> list[Route]:
         record, vertex = _vertex(request, "metrics")
         return metrics.together(metrics.by_subtask(record, vertex["id"]).values(), request.query)
 
+    def coordinators(request: Request) -> object:
+        _vertex(request)
+        return metrics.list_metrics({}, request.query.get("get"))
+
     def subtask_metrics(request: Request) -> object:
         record, vertex = _vertex(request, "metrics")
         values = metrics.by_subtask(record, vertex["id"]).get(_number(request.path["subtaskindex"], "subtaskindex"), {})
@@ -238,6 +242,7 @@ def _about_vertices() -> list[Route]:
         Route("GET", f"{place}/backpressure", "How its subtasks spend their time", on(vertices.back_pressure)),
         Route("GET", f"{place}/watermarks", "The watermarks of its subtasks", on(vertices.watermarks)),
         Route("GET", f"{place}/metrics", "Its metrics", vertex_metrics),
+        Route("GET", f"{place}/jm-operator-metrics", "Metrics of its coordinators (always empty)", coordinators),
         Route("GET", f"{place}/subtasks/metrics", "Aggregated metrics of its subtasks", together),
         Route(
             "GET",
@@ -259,15 +264,15 @@ def _about_vertices() -> list[Route]:
 
 def _actions(triggers: Triggers) -> list[Route]:
     def savepoint(request: Request) -> object:
-        job, wanted = request.path["jobid"], _trigger(request.body)
-        directory = _directory(request, "target-directory")
+        job, wanted = request.path["jobid"], trigger_of(request.body)
+        directory = directory_of(request, "target-directory")
         if request.body.get("cancel-job"):
             return {"request-id": triggers.start(job, "stop", wanted, directory=directory, drain=False)}
         return {"request-id": triggers.start(job, "savepoint", wanted, directory=directory)}
 
     def stop(request: Request) -> object:
-        directory, drain = _directory(request, "targetDirectory"), request.body.get("drain") is True
-        wanted = _trigger(request.body)
+        directory, drain = directory_of(request, "targetDirectory"), request.body.get("drain") is True
+        wanted = trigger_of(request.body)
         return {"request-id": triggers.start(request.path["jobid"], "stop", wanted, directory=directory, drain=drain)}
 
     def cancel_job(request: Request) -> object:
@@ -277,12 +282,16 @@ def _actions(triggers: Triggers) -> list[Route]:
         cancel(request.path["jobid"])
         return {}
 
+    def heartbeat(request: Request) -> object:
+        record_of(request.path["jobid"], "status")
+        return {}
+
     def application_cancelled(request: Request) -> object:
         cancel(request.path["applicationid"])
         return {}
 
     def require_job(request: Request) -> object:
-        rescale(request.path["jobid"], vertices=_upper_bounds(request.body), wait=False)
+        rescale(request.path["jobid"], vertices=upper_bounds(request.body), wait=False)
         return {}
 
     def checkpoint(request: Request) -> object:
@@ -290,7 +299,7 @@ def _actions(triggers: Triggers) -> list[Route]:
         if kind not in diagnostics.CHECKPOINT_TYPES:
             raise RefusedError(400, f"'checkpointType' must be one of {', '.join(diagnostics.CHECKPOINT_TYPES)}")
         work = partial(diagnostics.take_checkpoint, kind=str(kind))
-        return {"request-id": triggers.begin(request.path["jobid"], work, _trigger(request.body))}
+        return {"request-id": triggers.begin(request.path["jobid"], work, trigger_of(request.body))}
 
     def savepoint_status(request: Request) -> object:
         return triggers.status(request.path["jobid"], request.path["triggerid"])
@@ -303,43 +312,9 @@ def _actions(triggers: Triggers) -> list[Route]:
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
         Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", require_job),
         Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply is sent when the job has ended", cancel_job, 202),
+        Route("PATCH", "/jobs/:jobid/clientHeartbeat", "Nothing: no job ends without its client", heartbeat, 202),
         Route("POST", "/applications/:applicationid/cancel", "Cancel the job", application_cancelled, 202),
     ]
-
-
-def _upper_bounds(body: dict[str, object]) -> dict[str, int]:
-    """Return the parallelism of each vertex: what it asks for at most, as a chain gets as much as it asks for."""
-    found = {}
-    for vertex, wanted in body.items():
-        bounds = wanted.get("parallelism") if isinstance(wanted, dict) else None
-        if not isinstance(bounds, dict) or set(bounds) - {"lowerBound", "upperBound"}:
-            raise RefusedError(400, f"'{vertex}' must have a 'parallelism' with 'lowerBound' and 'upperBound'")
-        upper: Any = bounds.get("upperBound")
-        lower: object = bounds.get("lowerBound", 1)
-        if not all(isinstance(item, int) and not isinstance(item, bool) and item > 0 for item in (lower, upper)):
-            raise RefusedError(400, f"the bounds of '{vertex}' must be positive numbers, but got {lower} and {upper}")
-        if lower > upper:
-            raise RefusedError(400, f"the lower bound of '{vertex}', {lower}, is above the upper one, {upper}")
-        found[vertex] = upper
-    return found
-
-
-def _trigger(body: dict[str, object]) -> str | None:
-    given = body.get("triggerId")
-    if given is not None:
-        if not isinstance(given, str):
-            raise RefusedError(400, "'triggerId' must be a string")
-        checked_id(given, "triggerId")
-    return given
-
-
-def _directory(request: Request, name: str) -> str | None:
-    given = request.body.get(name)
-    if given is None:
-        return None
-    if not isinstance(given, str):
-        raise RefusedError(400, f"'{name}' must be a string")
-    return checked_target(request.path["jobid"], given)
 
 
 def _diagnostics() -> list[Route]:
