@@ -17,7 +17,7 @@ from tests.waiting import wait_for_numbers
 from flintstream.common import Row, RowKind, Types
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.table import Schema, StreamTableEnvironment
-from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.aggregates import AggregateCall, aggregation
 from flintstream.table.expressions import col
 from flintstream.table.types import DataTypes
@@ -313,13 +313,6 @@ def test_a_wrong_window_is_named(t_env, tmp_path, call, message):
     declare(t_env, tmp_path)
     with pytest.raises(SqlError, match=message):
         t_env.sql_query(f"SELECT window_start, COUNT(*) FROM TABLE({call}) GROUP BY window_start, window_end")
-
-
-def test_windows_that_would_be_wrong_are_refused(t_env, tmp_path):
-    declare(t_env, tmp_path)
-    session = "TABLE(SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
-    with pytest.raises(UnsupportedClauseError, match="other columns than the PARTITION BY of SESSION"):
-        t_env.sql_query(f"SELECT COUNT(*) FROM {session} GROUP BY window_start, window_end")
 
 
 @pytest.mark.parametrize(("first", "hours"), [("2024-03-09", 23), ("2024-11-02", 25)])

@@ -95,8 +95,7 @@ class Grouping:
             others = [key for key in keys if self._window_column(key) is None]
             columns = {self.scope.find(key)[0] if isinstance(key, s.Name) else -1 for key in others}
             if columns != set(partition):
-                clause = "GROUP BY of other columns than the PARTITION BY of SESSION"
-                raise unsupported(clause, others[0].place if others else None, "use the same columns in both")
+                return None  # an ordinary grouping of rows that have their session
         return self.node
 
     def _structure(self, syntax: object) -> object:

@@ -11,7 +11,7 @@ from flintstream.datastream.window import TimeWindow
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.table._expressions.group_code import RETRACTS, changes, totals
-from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._operators.windows import times_of
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
@@ -268,13 +268,7 @@ class WithWindow(ProcessWindowFunction):
         window = context.window()
         times: Row = (None, None, None)  # of a number of rows
         if isinstance(window, TimeWindow):
-            bounds = (window.start, window.end, window.max_timestamp())
-            if self.zone is not None and self.event_time:
-                bounds = (*bounds[:2], self.zone.epoch(bounds[2]))
-            elif self.zone is not None:
-                last = self.zone.local(bounds[2])
-                bounds = (self.zone.local(bounds[0]), last + 1, last)
-            times = tuple(map(from_millis, bounds))
+            times = times_of(window, self.zone, event_time=self.event_time)
         for result in elements:
             if result is not None:
                 yield (*key, *result, *times)

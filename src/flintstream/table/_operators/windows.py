@@ -79,19 +79,28 @@ class WindowsOf(ProcessFunction):
 
 
 class RowsOfSession(ProcessWindowFunction):
-    """Emits the rows of a session when it has ended, with its start, end and time."""
+    """Emits the rows of a session when it ends, each with the start, end and time of the session."""
 
-    def __init__(self, *, changelog: bool, zone: Zone | None = None) -> None:
-        """Take whether records end with a kind of change, and the zone of local times."""
-        self.changelog, self.zone = changelog, zone
+    def __init__(self, zone: Zone | None = None, *, changelog: bool, event_time: bool) -> None:
+        """Take the zone of local times and whether records end with a kind of change."""
+        self.zone, self.changelog, self.event_time = zone, changelog, event_time
 
     def process(
         self, key: Row, context: ProcessWindowFunction.Context[TimeWindow], elements: Iterable[Change]
     ) -> Generator[Row]:
         """Emit the rows."""
-        window, zone = context.window(), self.zone
-        start, end = (moment if zone is None else zone.local(moment) for moment in (window.start, window.end))
-        times = tuple(map(from_millis, (start, end, window.max_timestamp())))
+        times = times_of(context.window(), self.zone, event_time=self.event_time)
         for value in elements:
             row, kind = (value[:-1], value[-1:]) if self.changelog else (value, ())
             yield (*row, *times, *kind)
+
+
+def times_of(window: TimeWindow, zone: Zone | None, *, event_time: bool) -> Row:
+    """Return start, end and time of a window. Windows of event time have the times of a zone, others those of UTC."""
+    bounds = (window.start, window.end, window.max_timestamp())
+    if zone is not None and event_time:
+        bounds = (*bounds[:2], zone.epoch(bounds[2]))
+    elif zone is not None:
+        last = zone.local(bounds[2])
+        bounds = (zone.local(bounds[0]), last + 1, last)
+    return tuple(map(from_millis, bounds))

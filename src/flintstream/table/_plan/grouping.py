@@ -155,9 +155,14 @@ def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
     zone = Zone(node.spec.zone) if node.spec.zone else None
     if node.spec.kind == "SESSION":
         keys = [Ref(node.columns[i].type, i) for i in node.spec.partition or ()]
+        local = zone if node.spec.event_time else None
+        if local is not None:
+            stream = add_operator(stream, "LocalTime", ToLocal(local))
         windows = stream.key_by(RowFunction(keys)).window(node.spec.assigner())
-        sessions = windows.process(RowsOfSession(changelog=node.input.changelog, zone=zone)).name("WindowTableFunction")
-        return sessions if keys else sessions.force_non_parallel()
+        function = RowsOfSession(zone, changelog=node.input.changelog, event_time=node.spec.event_time)
+        sessions = windows.process(function).name("WindowTableFunction")
+        sessions = sessions if keys else sessions.force_non_parallel()
+        return sessions if local is None else add_operator(sessions, "UtcTime", ToEpoch(local))
     rows = WindowsOf(node.spec.assigner(), changelog=node.input.changelog, zone=zone)
     return stream.process(rows).name("WindowTableFunction")
 

@@ -23,6 +23,27 @@ script("report_window_functions_as_people_write_them", f"""{EVENTS}
     SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE plain_ts, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end;
 """, level=2, order="multiset")  # fmt: skip
 
+script("report_sessions_of_other_keys_than_those_of_the_grouping", """
+    CREATE TABLE lines (id INT, `user` STRING, ts TIMESTAMP(3)) WITH ('connector' = 'filesystem', 'path' = '{directory}/t', 'format' = 'json');
+    INSERT INTO lines VALUES (1, 'a', TIMESTAMP '2020-01-01 12:00:01'), (2, 'b', TIMESTAMP '2020-01-01 12:01:00'), (3, 'a', TIMESTAMP '2020-01-01 12:09:00'), (4, 'a', TIMESTAMP '2020-01-01 12:31:00'), (5, 'b', TIMESTAMP '2020-01-01 12:33:00'), (6, 'c', TIMESTAMP '2020-01-01 13:00:00');
+    CREATE TABLE t (id INT, `user` STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'filesystem', 'path' = '{directory}/t', 'format' = 'json');
+    SELECT window_start, window_end, `user`, COUNT(*) AS c, SUM(id) AS s FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end, `user`;
+    SELECT window_start, window_end, COUNT(*) AS c FROM TABLE(SESSION(TABLE t PARTITION BY `user`, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end;
+    SELECT window_start, `user`, id > 2 AS later, COUNT(*) AS c FROM TABLE(SESSION(TABLE t PARTITION BY `user`, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end, `user`, id > 2;
+    SELECT id, window_start, window_end, window_time FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES));
+    SELECT `user`, COUNT(*) AS c FROM TABLE(SESSION(TABLE t PARTITION BY `user`, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) WHERE id > 1 GROUP BY `user`;
+    SELECT id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY id DESC) AS rn FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES))) WHERE rn = 1;
+    SELECT window_start, window_end, c FROM (SELECT window_time AS wt, `user` FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES))) AS x JOIN (SELECT window_start, window_end, COUNT(*) AS c FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end) AS y ON x.`user` = 'c' OR y.c > 2;
+""", level=2, order="multiset")  # fmt: skip
+
+script("report_sessions_of_instants_and_their_rows", """
+    CREATE TABLE lines (id INT, k STRING, ms BIGINT) WITH ('connector' = 'filesystem', 'path' = '{directory}/t', 'format' = 'json');
+    INSERT INTO lines VALUES (1, 'a', 1636272000000), (2, 'b', 1636272060000), (3, 'a', 1636275600000), (4, 'a', 1636277400000), (5, 'b', 1700000000123);
+    CREATE TABLE t (id INT, k STRING, ms BIGINT, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'path' = '{directory}/t', 'format' = 'json');
+    SELECT id, window_start, window_end, CAST(window_time AS STRING) AS w FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTES));
+    SELECT window_start, window_end, k, COUNT(*) AS c FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end, k;
+""", level=2, order="multiset", config={"table.local-time-zone": "America/Los_Angeles"})  # fmt: skip
+
 LATE = """
     CREATE TABLE lines (id INT, k STRING, ts TIMESTAMP(3)) WITH ('connector' = 'filesystem', 'path' = '{directory}/t', 'format' = 'json');
     INSERT INTO lines VALUES (1, 'a', TIMESTAMP '2020-01-01 11:00:30'), (2, 'a', TIMESTAMP '2020-01-01 11:01:00'), (3, 'a', TIMESTAMP '2020-01-01 11:00:59'), (4, 'a', TIMESTAMP '2020-01-01 11:05:00'), (5, 'a', TIMESTAMP '2020-01-01 11:00:10'), (6, 'a', TIMESTAMP '2020-01-01 11:05:00'), (7, 'a', TIMESTAMP '2020-01-01 11:04:59.999'), (8, 'a', TIMESTAMP '2020-01-01 11:07:00');
