@@ -59,7 +59,8 @@ class Program:
 
     before: str = ""
     first: str = ""
-    """The verdict of the first run, of programs that were added when all others ran, before anything was fixed."""
+    """The verdict of the first run, of programs that were added when all others ran, before anything was fixed;
+    ``apart`` if it is listed separately."""
 
     after: str = ""
     pyflink: str = ""

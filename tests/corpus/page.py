@@ -60,6 +60,10 @@ Programs name the servers of their authors; the runner redirects them to its own
 
 "Before" is commit 3c3faaa.
 
+{new} of these programs, by {new_authors} authors, were added when all others ran. Of {new_right} that PyFlink runs,
+and that need no private resources, {new_failed} ({new_share}) failed when they first ran here, before anything was
+changed for them: they group the rows of `SESSION` by other columns than those of its `PARTITION BY`.
+
 ## What `flintstream check` foresees
 
 [`flintstream check`](../reference/command-line.md#checking-a-program) reads programs without running them. Of {failed}
@@ -134,14 +138,14 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
         programs=len(programs),
         authors=len({program.author for program in programs}),
         counted=len(counted),
-        before=_share(counted, "before"),
+        before=_share([program for program in counted if program.before], "before"),
         after=_share(counted, "after"),
         tables=len(tables),
         tables_after=_share(tables, "after"),
         mixed=len(mixed),
         mixed_after=_share(mixed, "after"),
         older=len(older),
-        older_before=_share(older, "before"),
+        older_before=_share([program for program in older if program.before], "before"),
         older_after=_share(older, "after"),
         oracle=sum(bool(program.pyflink) for program in counted),
         oracle_ran=sum(program.pyflink == "runs" for program in counted),
@@ -152,6 +156,7 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
         table_both=sum(program.pyflink == program.after == "runs" for program in tables),
         table_comparable=sum(bool(program.output) for program in tables),
         table_same=sum(_of_pyflink(program) == SAME for program in tables),
+        **_of_new_authors(programs),
         rest=sum(apart.values()),
         apart=", ".join(f"{number} {_words(kind)}" for kind, number in sorted(apart.items())),
     )
@@ -161,6 +166,20 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     for kind, (title, sentence) in APART.items():
         sections.append(_section(title, sentence, [program for program in programs if program.counted == kind]))
     path.write_text("\n".join(sections), "utf-8")
+
+
+def _of_new_authors(programs: list[Program]) -> dict[str, int | str]:
+    """Return how many programs were added when all others ran, and how many of them failed first."""
+    new = [program for program in programs if program.first]
+    right = [program for program in new if program.first != "apart"]
+    failed = sum(program.first != "runs" for program in right)
+    return {
+        "new": len(new),
+        "new_authors": len({program.author for program in new}),
+        "new_right": len(right),
+        "new_failed": failed,
+        "new_share": f"{100 * failed / max(len(right), 1):.0f} %",
+    }
 
 
 def _libraries() -> str:
