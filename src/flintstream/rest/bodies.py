@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flintstream.rest.records import RefusedError, checked_id
 from flintstream.rest.targets import checked_target
-
-if TYPE_CHECKING:
-    from flintstream.rest.routes import Request
 
 
 def upper_bounds(body: dict[str, object]) -> dict[str, int]:
@@ -38,11 +35,11 @@ def trigger_of(body: dict[str, object]) -> str | None:
     return given
 
 
-def directory_of(request: Request, name: str) -> str | None:
+def directory_of(job: str, body: dict[str, object], name: str) -> str | None:
     """Return a directory of the body in its normal form, or None if it has none."""
-    given = request.body.get(name)
+    given = body.get(name)
     if given is None:
         return None
     if not isinstance(given, str):
         raise RefusedError(400, f"'{name}' must be a string")
-    return checked_target(request.path["jobid"], given)
+    return checked_target(job, given)

@@ -265,15 +265,15 @@ def _about_vertices() -> list[Route]:
 def _actions(triggers: Triggers) -> list[Route]:
     def savepoint(request: Request) -> object:
         job, wanted = request.path["jobid"], trigger_of(request.body)
-        directory = directory_of(request, "target-directory")
+        directory = directory_of(job, request.body, "target-directory")
         if request.body.get("cancel-job"):
             return {"request-id": triggers.start(job, "stop", wanted, directory=directory, drain=False)}
         return {"request-id": triggers.start(job, "savepoint", wanted, directory=directory)}
 
     def stop(request: Request) -> object:
-        directory, drain = directory_of(request, "targetDirectory"), request.body.get("drain") is True
-        wanted = trigger_of(request.body)
-        return {"request-id": triggers.start(request.path["jobid"], "stop", wanted, directory=directory, drain=drain)}
+        job, wanted = request.path["jobid"], trigger_of(request.body)
+        directory, drain = directory_of(job, request.body, "targetDirectory"), request.body.get("drain") is True
+        return {"request-id": triggers.start(job, "stop", wanted, directory=directory, drain=drain)}
 
     def cancel_job(request: Request) -> object:
         mode = request.query.get("mode", "cancel")
