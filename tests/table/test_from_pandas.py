@@ -99,3 +99,14 @@ def test_names_and_types_may_be_given(t_env):
 def test_a_column_without_values_needs_a_type(t_env):
     with pytest.raises(SqlError, match=r"the type of column 'x' cannot be inferred, as it has no value"):
         t_env.from_pandas(pd.DataFrame({"x": [None, None]}))
+
+
+def test_types_alone_keep_the_names_of_the_columns(t_env):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+    for types in ([DataTypes.DOUBLE(), DataTypes.STRING()], (DataTypes.DOUBLE(), DataTypes.STRING())):
+        table = t_env.from_pandas(frame, types)
+        assert table.get_schema().get_field_names() == ["a", "b"]
+        assert table.get_schema().get_field_data_types() == list(types)
+        assert list(map(tuple, table.execute().collect())) == [(1.0, "x"), (2.0, None)]
+    with pytest.raises(SqlError, match="got 1 types for 2 columns: a, b"):
+        t_env.from_pandas(frame, [DataTypes.DOUBLE()])

@@ -234,18 +234,17 @@ class TableEnvironment(Declarations, Catalogs):
     def from_pandas(
         self,
         pdf: Any,
-        schema: t.RowType | Sequence[str] | None = None,
+        schema: t.RowType | Sequence[str] | Sequence[t.DataType] | None = None,
         splits_num: int = 1,
     ) -> Table:
-        """Return a table with the rows of a pandas DataFrame.
+        """Return a table with the rows of a pandas DataFrame; a schema may also be names or types of its columns.
 
         >>> import pandas as pd
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         >>> t_env.from_pandas(pd.DataFrame({"id": [1, 2], "name": ["pear", "apple"]})).get_schema().get_field_names()
         ['id', 'name']
         """
-        names = [str(name) for name in (pdf.columns if schema is None or isinstance(schema, t.DataType) else schema)]
-        kind = schema if isinstance(schema, t.RowType) else schema_of_frame(pdf, names)
+        kind = schema if isinstance(schema, t.RowType) else schema_of_frame(pdf, schema)
         return self.from_elements(rows_of_frame(pdf, kind), kind)
 
     def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:

@@ -288,7 +288,33 @@ class TimeType(_WithPrecision):
         super().__init__(precision, nullable)
 
 
-class TimestampType(_WithPrecision):
+class _Moment(_WithPrecision):
+    """Values that SQL counts in microseconds since 1970."""
+
+    def to_sql_type(self, dt_: dt.datetime | None) -> int | None:
+        """Return the number of microseconds since 1970 in UTC; a value without a zone is in UTC.
+
+        >>> import datetime
+        >>> TimestampType(3).to_sql_type(datetime.datetime(1970, 1, 1, 0, 0, 1, 5))
+        1000005
+        """
+        if dt_ is None:
+            return None
+        return (dt_.replace(tzinfo=dt_.tzinfo or dt.timezone.utc) - _EPOCH) // _MICROSECOND
+
+    def from_sql_type(self, ts: int | None) -> dt.datetime | None:
+        """Return the value without a zone of a number of microseconds.
+
+        >>> TimestampType(3).from_sql_type(1_000_005)
+        datetime.datetime(1970, 1, 1, 0, 0, 1, 5)
+        """
+        return None if ts is None else (_EPOCH + ts * _MICROSECOND).replace(tzinfo=None)
+
+
+_EPOCH, _MICROSECOND = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc), dt.timedelta(microseconds=1)
+
+
+class TimestampType(_Moment):
     """Dates with a time of day, with ``precision`` fractional digits of a second.
 
     >>> from flintstream.table import DataTypes
@@ -297,7 +323,7 @@ class TimestampType(_WithPrecision):
     """
 
 
-class LocalZonedTimestampType(_WithPrecision):
+class LocalZonedTimestampType(_Moment):
     """Points in time, with ``precision`` fractional digits of a second.
 
     >>> from flintstream.table import DataTypes

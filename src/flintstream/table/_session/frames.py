@@ -34,13 +34,19 @@ _DTYPES: dict[str, t.DataType] = {
 """By the names of columns' types, in lower case; PyFlink refuses unsigned integers and half floats."""
 
 
-def schema_of_frame(frame: DataFrame, names: Sequence[str]) -> t.RowType:
-    """Return the row type of a DataFrame.
+def schema_of_frame(frame: DataFrame, given: Sequence[str] | Sequence[t.DataType] | None = None) -> t.RowType:
+    """Return the row type of a DataFrame, perhaps with other names or types than those of its columns.
 
     Raises:
-        SqlError: The values of a column do not tell its type.
+        SqlError: The values of a column do not tell its type, or there are more or fewer types than columns.
     """
-    columns = [(name, frame.iloc[:, i]) for i, name in enumerate(names)]
+    own = [str(name) for name in frame.columns]
+    types = [item for item in given or () if isinstance(item, t.DataType)]
+    if types:
+        if len(types) != len(own):
+            raise SqlError(f"from_pandas() got {len(types)} types for {len(own)} columns: {', '.join(own)}")
+        return t.RowType([t.RowField(*column) for column in zip(own, types, strict=True)])
+    columns = [(name, frame.iloc[:, i]) for i, name in enumerate(own if given is None else map(str, given))]
     return t.RowType([t.RowField(name, _type_of_series(series, name)) for name, series in columns])
 
 
