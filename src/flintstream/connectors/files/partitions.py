@@ -12,17 +12,22 @@ from flintstream.checkpoint.registry import record
 from flintstream.storage.reading import find, is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flintstream.connectors.files.recoverable import RecoverableWriter
+
+
+NO_WATERMARK = -(2**63)
 
 
 @record
 @dataclass(frozen=True)
 class WriterTime:
-    """Tells the committer how far the event time of a writer is (ms)."""
+    """Tells the committer how far the event time of a writer is (ms), and which partitions it has not seen complete."""
 
     watermark: int
+    waiting: tuple[tuple[str, int], ...] = ()
+    """Directories, and the time of their first file (ms)."""
 
 
 def files_below(base: str) -> tuple[str, ...]:
@@ -59,15 +64,25 @@ class CompletePartitions:
     """How long a partition takes to be complete (ms): after its first file, or after its time."""
     time_of: Callable[[str], int] | None = None
     """Returns the time of a partition (ms) from its directory below the base; None if the clock counts."""
-    waiting: dict[str, int] | None = field(default=None, init=False)
+    waiting: dict[str, int] = field(default_factory=dict, init=False)
     """Directories that are not complete, and the time of their first file (ms)."""
 
-    def apply(self, storage: RecoverableWriter, directories: Iterable[str], *, watermark: int, ended: bool) -> None:
-        """Mark the partitions that are complete, after ``directories`` got new files."""
+    @property
+    def takes_time(self) -> bool:
+        """Whether a partition may be complete some time after its last file."""
+        return self.delay > 0 or self.time_of is not None
+
+    def apply(
+        self, storage: RecoverableWriter, directories: Iterable[str], times: Sequence[WriterTime], *, ended: bool
+    ) -> None:
+        """Mark the partitions that are complete, after ``directories`` got new files.
+
+        After a restart, the writers still tell which partitions wait.
+        """
         now = int(time.time() * 1000)
-        if self.waiting is None:  # a partition that is complete at once waits for nothing from earlier attempts
-            waits = self.delay > 0 or self.time_of is not None
-            self.waiting = dict.fromkeys(self._without_mark(), now) if waits else {}
+        watermark = min((item.watermark for item in times), default=NO_WATERMARK)
+        for directory, since in (pair for item in times for pair in item.waiting):
+            self.waiting[directory] = min(since, self.waiting.get(directory, since))
         for directory in directories:
             self.waiting.setdefault(directory, now)
         for directory, since in list(self.waiting.items()):
@@ -77,13 +92,16 @@ class CompletePartitions:
                 storage.complete(storage.create(path))
                 del self.waiting[directory]
 
+    def still_waiting(self, waiting: Mapping[str, int], storage: RecoverableWriter, watermark: int) -> dict[str, int]:
+        """Return the partitions of a writer that have no mark yet, as far as it can know."""
+        now = int(time.time() * 1000)
+        return {
+            directory: since
+            for directory, since in waiting.items()
+            if not (self._is_complete(directory, since, now, watermark) and storage.exists(f"{directory}/{self.name}"))
+        }
+
     def _is_complete(self, directory: str, since: int, now: int, watermark: int) -> bool:
         if self.time_of is None:
             return now >= since + self.delay
         return watermark > self.time_of(posixpath.relpath(directory, self.base)) + self.delay
-
-    def _without_mark(self) -> list[str]:
-        """Return the directories of earlier attempts that have files, but no mark: the job may have been restarted."""
-        paths = files_below(self.base)
-        marked = {posixpath.dirname(path) for path in paths if posixpath.basename(path) == self.name}
-        return sorted({posixpath.dirname(path) for path in paths} - marked - {self.base})

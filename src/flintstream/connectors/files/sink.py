@@ -23,7 +23,7 @@ from flintstream.checkpoint.registry import record, register
 from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
-from flintstream.connectors.files.partitions import WriterTime
+from flintstream.connectors.files.partitions import NO_WATERMARK, WriterTime
 from flintstream.connectors.files.recoverable import check_within
 from flintstream.connectors.files.recoverable.local import LocalRecoverableWriter
 from flintstream.connectors.files.recoverable.remote import RemoteRecoverableWriter
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.recoverable import RecoverableWriter
     from flintstream.connectors.files.rolling import PartNames, RollingPolicy
     from flintstream.connectors.sink import WriterContext
-
-NO_WATERMARK = -(2**63)
 
 CHECK_INTERVAL_MS = 60_000
 """Default interval for checking an idle stream for files that are too old."""
@@ -74,6 +72,8 @@ class WriterState:
     """Whether the writer that returned this state may still be writing."""
     held: HeldFiles = NOTHING_HELD
     """The files that wait to be merged."""
+    waiting: tuple[tuple[str, int], ...] = ()
+    """Directories that may have no mark yet, and the time of their first file (ms)."""
 
 
 class PartFileWriter(SinkWriter):
@@ -91,12 +91,12 @@ class PartFileWriter(SinkWriter):
         check_interval: int = CHECK_INTERVAL_MS,
         compaction: CompactionSettings | None = None,
         *,
-        tells_time: bool = False,
+        partitions: CompletePartitions | None = None,
     ) -> None:
         """Take the sink's settings; ``sink_uid`` separates the sink's files from those of other sinks and earlier runs.
 
         ``check_interval`` (ms) is how often to look for files that are too old while the stream is idle.
-        ``compaction`` defines when and how to merge small files. ``tells_time`` tells the committer the watermark.
+        ``compaction`` defines when and how to merge small files. ``partitions`` says when partitions are complete.
         """
         self._context = context
         self._storage = _recoverable(base_path)
@@ -107,7 +107,8 @@ class PartFileWriter(SinkWriter):
         self._policy = policy
         self._names = names
         self._check_interval = check_interval
-        self._tells_time = tells_time
+        self._partitions = partitions if partitions is not None and partitions.takes_time else None
+        self._waiting: dict[str, int] = {}
         self._checked = 0
         self._parts: dict[str, Part] = {}
         self._next_number = 0
@@ -189,11 +190,19 @@ class PartFileWriter(SinkWriter):
             ):
                 self._roll(bucket)
         prepared: list[object] = [*self._compact(checkpoint=checkpoint, everything=end_of_input)]
-        if self._tells_time:
-            prepared.append(WriterTime(self._watermark))
+        if self._partitions is not None:
+            files = [item for item in prepared if isinstance(item, PreparedFile)]
+            prepared.append(self._tell_waiting(self._partitions, files, now))
         if end_of_input:
             prepared.append(EndOfWriter(self._uid))
         return prepared
+
+    def _tell_waiting(self, partitions: CompletePartitions, files: Sequence[PreparedFile], now: int) -> WriterTime:
+        """Return what the committer needs to mark partitions, among which those of new files are."""
+        self._waiting = partitions.still_waiting(self._waiting, self._storage, self._watermark)
+        for file in files:
+            self._waiting.setdefault(posixpath.dirname(file.target), now)
+        return WriterTime(self._watermark, tuple(self._waiting.items()))
 
     def _compact(self, *, checkpoint: bool, everything: bool) -> list[PreparedFile]:
         complete, self._complete = self._complete, []
@@ -216,6 +225,8 @@ class PartFileWriter(SinkWriter):
         for bucket in list(self._parts):
             self._roll(bucket)
         merged = self._compact(checkpoint=checkpoint, everything=True)
+        if self._partitions is not None:
+            self._tell_waiting(self._partitions, merged, int(time.time() * 1000))
         prepared = self.prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
         self._savepoint = True
         return [*merged, *prepared]
@@ -225,7 +236,8 @@ class PartFileWriter(SinkWriter):
         files = tuple(part.state() for part in self._parts.values())
         self._counted = {file.path for file in files}
         held = NOTHING_HELD if self._compaction is None else self._compaction.state()
-        return WriterState(self._uid, self._next_number, files, self._savepoint, held)
+        waiting = tuple(self._waiting.items())
+        return WriterState(self._uid, self._next_number, files, self._savepoint, held, waiting)
 
     def sync(self) -> None:
         """Sync to disk the open files and the directory entries of all new files."""
@@ -238,6 +250,7 @@ class PartFileWriter(SinkWriter):
         if not isinstance(state, WriterState):
             raise TypeError(f"not the state of a file writer: {state!r}")
         self._uid, self._next_number = state.uid, state.next_number
+        self._waiting = dict(state.waiting)
         self._hold(state.held)
         for file in state.files:
             self._go_on_with(file)
@@ -260,6 +273,8 @@ class PartFileWriter(SinkWriter):
                 raise TypeError(f"not the state of a file writer: {state!r}")
             if state.uid == self._uid:
                 self._next_number = state.next_number
+            for directory, since in state.waiting:
+                self._waiting[directory] = min(since, self._waiting.get(directory, since))
             self._hold(state.held)
             for file in state.files:
                 if file.bucket in self._parts:  # another writer's file; leave it unchanged
@@ -318,9 +333,8 @@ class PartFileCommitter(Committer):
         if ended:
             self._storage.remove_leftovers(self._names.leftovers_of(ended))
         if self._partitions is not None:
-            times = [item.watermark for item in committables if isinstance(item, WriterTime)]
-            watermark = min(times, default=NO_WATERMARK)
-            self._partitions.apply(self._storage, directories, watermark=watermark, ended=bool(ended))
+            times = [item for item in committables if isinstance(item, WriterTime)]
+            self._partitions.apply(self._storage, directories, times, ended=bool(ended))
 
 
 def _finish(base_path: str, prepared: Sequence[PreparedFile]) -> None:

@@ -145,7 +145,7 @@ class FileSink(Sink, SupportsPreprocessing):
             self._names,
             self._check_interval,
             self._compaction,
-            tells_time=self._partitions is not None and self._partitions.time_of is not None,
+            partitions=self._partitions,
         )
 
     def create_committer(self) -> Committer:
