@@ -222,6 +222,50 @@ def test_values_that_are_not_known_may_stand_in_literals(check):
     assert (code, "Column 'c' not found" in lines[0]) == (1, True)
 
 
+def test_names_have_the_text_of_the_function_that_they_stand_in(check):
+    program = """
+    from pyflink.table import EnvironmentSettings, TableEnvironment
+    def make_source(t_env):
+        name = "source"
+        t_env.execute_sql(f"CREATE TABLE {name} (a INT) WITH ('connector' = 'datagen')")
+        return name
+    def make_sink(t_env):
+        name = "sink"
+        t_env.execute_sql(f"CREATE TABLE {name} (a INT) WITH ('connector' = 'print')")
+        return name
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    source, sink = "x", "y"
+    source = make_source(t_env)
+    one, other = make_source(t_env), make_sink(t_env)
+    sink_table, source_table = make_sink(t_env), 3
+    target = make_sink(t_env)
+    origin = make_source(t_env)
+    t_env.execute_sql(f"INSERT INTO {target} SELECT %s FROM {origin}")
+    t_env.sql_query(f"SELECT a FROM {origin}").execute_insert(target)
+    """
+    assert check(program.replace("%s", "a")) == (0, ["1 program: 1 without a finding, 0 with notes, 0 with errors"])
+    code, lines = check(program.replace("%s", "b"))
+    assert (code, "Column 'b' not found" in lines[0]) == (1, True)
+
+
+def test_a_query_with_a_name_is_inserted_in_the_check_as_well(check):
+    code, lines = check(TABLES + """    q = t_env.sql_query("SELECT a FROM t")\n    q.execute_insert("nowhere")\n""")
+    assert (code, "nowhere" in lines[0]) == (1, True)
+
+
+def test_a_table_that_a_function_below_creates_is_not_missed(check):
+    program = (
+        TABLES
+        + """
+    def read(): t_env.execute_sql("SELECT a FROM below")
+    def make(): t_env.execute_sql("CREATE TABLE below (a INT) WITH ('connector' = 'datagen')")
+    make(); read()
+    """
+    )
+    code, lines = check(program)
+    assert (code, ": note: Table 'below' not found" in lines[0]) == (0, True)
+
+
 STREAM = """
     from pyflink.common import Duration, Time, Types, WatermarkStrategy
     from pyflink.datastream import *
@@ -243,6 +287,7 @@ STREAM = """
         ("env.from_collection([1], Types())", "Types() is not a type"),
         ("env.from_source(None, None, 'x')", "watermark_strategy is None, not a WatermarkStrategy"),
         ("WatermarkStrategy.for_bounded_out_of_orderness(Time.seconds(1))", "is a Time, not a Duration"),
+        ("t_env.from_data_stream(a, ['x'])", "columns as arguments, not in a list"),
         ("env.set_parallelism()", "missing a required argument: 'parallelism'"),
         ("env.from_collection([1]).map(lambda x: x).filtre(len)", "has no attribute 'filtre'"),
         ("env.read_text_file('')", "the path is empty"),
