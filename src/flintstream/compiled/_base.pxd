@@ -143,3 +143,12 @@ cdef class Heap:
     cdef int64_t first_number(self)
     cdef tuple first(self)
     cdef tuple pop(self)
+
+
+cdef enum:  # of blocks as columns, see flintstream/runtime/exchange/columns.py
+    MAGIC = 0xC1
+    HEAD = 16
+    MOST_FIELDS = 64
+    SCALARS = 0
+    TUPLES = 1
+    LISTS = 2

@@ -5,18 +5,12 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from flintstream.compiled._base cimport HEAD, LISTS, MOST_FIELDS, SCALARS, TUPLES
+
 cdef extern from "Python.h":
     PyObject* PyLong_FromLongLong(long long)
     PyObject* PyFloat_FromDouble(double)
     PyObject* PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
-
-cdef enum:
-    MAGIC = 0xC1
-    HEAD = 16
-    MOST_FIELDS = 64
-    SCALARS = 0
-    TUPLES = 1
-    LISTS = 2
 
 cdef struct Head:
     int shape
@@ -75,23 +69,10 @@ cdef inline int64_t _number(Reading* column, Py_ssize_t row) noexcept nogil:
     return <int64_t>(<uint64_t>column.lowest + above)
 
 
-cdef inline PyObject* _value(Reading* column, Py_ssize_t row) except NULL:
-    """Return a new reference to the value of a row. Rows of a column are read in order."""
+cdef inline double _real(Reading* column, Py_ssize_t row) noexcept nogil:
     cdef double real
-    cdef int64_t length
-    cdef const char* text
-    if column.kind == c"q":
-        return PyLong_FromLongLong(_number(column, row))
-    if column.kind == c"s":
-        length = _number(column, row)
-        if not 0 <= length <= column.left:
-            raise ValueError("a damaged block")
-        text = column.texts
-        column.texts += length
-        column.left -= length
-        return PyUnicode_DecodeUTF8(text, length, NULL)
     memcpy(&real, column.numbers + 8 * row, 8)
-    return PyFloat_FromDouble(real)
+    return real
 
 
 cdef bytes _open_all(bytes payload, Head* head, Reading* columns):

@@ -2,7 +2,7 @@
 """Loops over the records of a block on their way through an exchange; see the package for what they replace."""
 
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.dict cimport PyDict_GetItemWithError
@@ -11,21 +11,15 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
-from libc.stdint cimport INT64_MIN
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
-from flintstream.compiled._base cimport select
-
-include "_columns.pxi"
+from flintstream.compiled._base cimport HEAD, LISTS, MAGIC, MOST_FIELDS, SCALARS, TUPLES, select
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
-    PyObject* PyTuple_New(Py_ssize_t)
-    PyObject* PyList_New(Py_ssize_t)
-    void PyTuple_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
-    void PyList_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
-    void Py_DECREF(PyObject*)
     void PyErr_Clear()
 
 include "_hashes.pxi"
@@ -348,44 +342,3 @@ def pack(list values, list timestamps, bytes rest):
         return payload
     finally:
         PyMem_Free(memory)
-
-
-cdef list _rows(Reading* columns, int fields, int shape, Py_ssize_t rows):
-    cdef list values
-    cdef PyObject* record = PyList_New(rows)
-    cdef Py_ssize_t row
-    cdef int i
-    if record == NULL:
-        raise MemoryError
-    values = <list>record
-    Py_DECREF(record)  # the cast has added a reference
-    for row in range(rows):
-        if shape == SCALARS:
-            record = _value(columns, row)
-        elif shape == TUPLES:
-            record = PyTuple_New(fields)
-            if record == NULL:
-                raise MemoryError
-            PyList_SET_ITEM(<PyObject*>values, row, record)
-            for i in range(fields):
-                PyTuple_SET_ITEM(record, i, _value(&columns[i], row))
-            continue
-        else:
-            record = PyList_New(fields)
-            if record == NULL:
-                raise MemoryError
-            PyList_SET_ITEM(<PyObject*>values, row, record)
-            for i in range(fields):
-                PyList_SET_ITEM(record, i, _value(&columns[i], row))
-            continue
-        PyList_SET_ITEM(<PyObject*>values, row, record)
-    return values
-
-
-def unpack(bytes payload):
-    """Return the values, timestamps and the rest of what :func:`pack` returned."""
-    cdef Reading[MOST_FIELDS + 1] columns
-    cdef Head head
-    rest = _open_all(payload, &head, columns)
-    values = _rows(columns, head.fields, head.shape, head.rows)
-    return values, _rows(&columns[head.fields], 1, SCALARS, head.rows) if head.stamped else None, rest

@@ -24,6 +24,7 @@ cdef struct FoldTerm:
     double real
 
 
+@cython.final
 cdef class Fold:
     """What a formula does with an accumulator and each of several records."""
 
@@ -152,9 +153,3 @@ cdef class Fold:
         for i in range(records.count):
             real += _real(column, records.row(i))
         return real
-
-
-cdef inline double _real(Reading* column, Py_ssize_t row) noexcept nogil:
-    cdef double real
-    memcpy(&real, column.numbers + 8 * row, 8)
-    return real

@@ -1,5 +1,6 @@
 # Records of a block as its columns, which become tuples only where a function asks for them.
 
+cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcmp
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Check, PySlice_Unpack
@@ -8,9 +9,31 @@ include "_columns.pxi"
 
 cdef extern from "Python.h":
     PyObject* PyTuple_New(Py_ssize_t)
+    PyObject* PyList_New(Py_ssize_t)
     void PyTuple_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
+    void PyList_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
+
+cdef extern from *:
+    """
+    static void set_in_list(PyObject *list, Py_ssize_t i, PyObject *item) {
+        Py_INCREF(item);
+        PyList_SET_ITEM(list, i, item);
+    }
+    """
+    void set_in_list(list, Py_ssize_t, object)
 
 
+cdef list _new_list(Py_ssize_t size):
+    """Return a list whose items have to be set."""
+    cdef PyObject* made = PyList_New(size)
+    if made == NULL:
+        raise MemoryError
+    items = <list>made
+    Py_DECREF(made)  # the cast has added a reference
+    return items
+
+
+@cython.final
 cdef class _Columns:
     """The columns of a block; their memory is that of the block."""
 
@@ -63,16 +86,19 @@ cdef class _Columns:
     cdef PyObject* value(self, int column, Py_ssize_t row) except NULL:
         """Return a new reference to one value."""
         cdef int64_t start
-        if self.columns[column].kind != c"s":
-            return _value(&self.columns[column], row)
+        if self.columns[column].kind == c"q":
+            return PyLong_FromLongLong(_number(&self.columns[column], row))
+        if self.columns[column].kind == c"d":
+            return PyFloat_FromDouble(_real(&self.columns[column], row))
         start = self.ends[column][row - 1] if row else 0
         return PyUnicode_DecodeUTF8(self.columns[column].texts + start, self.ends[column][row] - start, NULL)
 
 
+@cython.final
 cdef class Records:
     """Records of a block, or their timestamps, as a sequence: all, a slice of them, or those of a group.
 
-    A slice has the same columns. A record is a new tuple each time.
+    A slice has the same columns. A record is a new tuple, or list, each time.
     """
 
     cdef _Columns columns
@@ -92,19 +118,24 @@ cdef class Records:
     cdef object at(self, Py_ssize_t position):
         cdef Py_ssize_t row = self.row(position)
         cdef PyObject* made
+        cdef bint lists
         cdef int i
         if self.are_stamps:
             made = self.columns.value(self.columns.head.fields, row)
         elif self.columns.head.shape == SCALARS:
             made = self.columns.value(0, row)
         else:
-            made = PyTuple_New(self.columns.head.fields)
+            lists = self.columns.head.shape == LISTS
+            made = PyList_New(self.columns.head.fields) if lists else PyTuple_New(self.columns.head.fields)
             if made == NULL:
                 raise MemoryError
             record = <object>made
             Py_DECREF(made)  # the cast has added a reference
             for i in range(self.columns.head.fields):
-                PyTuple_SET_ITEM(made, i, self.columns.value(i, row))
+                if lists:
+                    PyList_SET_ITEM(made, i, self.columns.value(i, row))
+                else:
+                    PyTuple_SET_ITEM(made, i, self.columns.value(i, row))
             return record
         record = <object>made
         Py_DECREF(made)
@@ -122,6 +153,14 @@ cdef class Records:
         part.columns, part.are_stamps, part.groups, part.above = self.columns, self.are_stamps, groups, self.first
         part.first, part.count = groups.begins[number], groups.begins[number + 1] - groups.begins[number]
         return part
+
+    cdef list made(self):
+        """Return all records."""
+        cdef list records = _new_list(self.count)
+        cdef Py_ssize_t i
+        for i in range(self.count):
+            set_in_list(records, i, self.at(i))
+        return records
 
     def __getitem__(self, item):
         cdef Py_ssize_t start, stop, step, count
@@ -160,23 +199,23 @@ cdef class _RecordIterator:
         return self.records.count - self.position
 
 
-def records_of(bytes payload):
-    """Return the records of a block, their timestamps or None, and its rest; None if they have to be made now.
+def unpack(bytes payload, bint as_columns):
+    """Return the values, timestamps and the rest of what ``pack`` of ``_exchange`` returned.
 
-    Lists may be changed by the functions that get them, so each record has to be one list.
+    With ``as_columns``, a record is made when it is asked for, unless records are lists: functions may change these.
     """
     cdef _Columns columns = _Columns.__new__(_Columns)
     cdef Records values = Records.__new__(Records), stamps = None
     rest = columns.open(payload)
-    if columns.head.shape == LISTS or columns.head.rows > 0xFFFFFFFF:
-        return None
     values.columns, values.count = columns, columns.head.rows
     if columns.head.stamped:
         if columns.columns[columns.head.fields].kind != c"q":
             raise ValueError("a damaged block")
         stamps = values.part(0, values.count)
         stamps.are_stamps = True
-    return values, stamps, rest
+    if as_columns and columns.head.shape != LISTS:
+        return values, stamps, rest
+    return values.made(), None if stamps is None else stamps.made(), rest
 
 
 cdef extern from *:

@@ -14,7 +14,7 @@ from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZ
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport INT64_MIN
 
-from flintstream.compiled._base cimport MOST_TERMS, Formula, apply_binary, lookup, select
+from flintstream.compiled._base cimport MOST_TERMS, Formula, apply_binary, has_atoms, lookup, select
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1

@@ -88,8 +88,7 @@ def unpack(payload: bytes, *, as_columns: bool = False) -> Block:
     """
     values: list[Any]
     if payload[0] == columns.MAGIC:
-        lazily = columns.records_of(payload) if as_columns and columns.records_of is not None else None
-        values, timestamps, rest = columns.unpack(payload) if lazily is None else lazily
+        values, timestamps, rest = columns.unpack(payload, as_columns)
         marks, plain_keys, fields = pickle.loads(rest)
     else:
         values, timestamps, marks, plain_keys, fields = pickle.loads(payload)

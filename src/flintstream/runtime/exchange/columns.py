@@ -29,7 +29,7 @@ _HEAD = struct.Struct("<4B3I")
 _LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
-def unpack_in_python(payload: bytes) -> tuple[list[Any], list[int] | None, bytes]:
+def unpack_in_python(payload: bytes, _as_columns: bool = False) -> tuple[list[Any], list[int] | None, bytes]:
     """Return the values, the timestamps, and the rest of a block."""
     _, shape, fields, stamped, rows, rest, _ = _HEAD.unpack_from(payload)
     at = _HEAD.size + rest
@@ -69,11 +69,7 @@ pack: Callable[[list[Any], list[int] | None, bytes], bytes | None] | None = _com
 """Return the columns of a block behind ``rest``, or None if its records are not all flat and of one kind. None without
 the compiled module: in Python, a pickle is faster."""
 
-unpack: Callable[[bytes], tuple[list[Any], list[int] | None, bytes]]
-unpack = unpack_in_python if _compiled is None else _compiled.unpack
-"""Return the values, the timestamps, and the rest of a block."""
-
-records_of: Callable[[bytes], tuple[Any, Any, bytes] | None] | None
-records_of = (_windows := load("windows")) and _windows.records_of
-"""Return the same with records and timestamps as sequences that make a record when it is asked for; None if records are
-lists. None without the compiled module."""
+unpack: Callable[[bytes, bool], tuple[Any, Any, bytes]]
+unpack = _windows.unpack if (_windows := load("windows")) else unpack_in_python
+"""Return the values, the timestamps, and the rest of a block. If asked for and possible, the compiled module returns
+sequences of values and timestamps that make a record when it is asked for."""
