@@ -11,7 +11,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintstream.table._expressions.look_behinds import with_fixed_length
+from flintstream.table._expressions.look_behinds import varies, with_fixed_length
 from flintstream.table._expressions.pattern_helpers import checked_regex, regex
 
 units = st.sampled_from(["a", "b", ".", "[ab]", r"\w", r"\(", "[^a)]", "[])]", "(?:a|bb)", "(?:ab?|)"])
@@ -48,6 +48,25 @@ def test_patterns_of_java_find_what_java_finds(pattern, text, expected):
 @pytest.mark.parametrize("pattern", ["(?<=a+)b", "(?<=a*)b", "(?<!a{2,})b", "(?<=(a|bc))d", "(?<=[ab]{0,9999}c?)d"])
 def test_what_has_no_greatest_length_is_refused(pattern):
     assert regex(pattern) is None
+
+
+@pytest.mark.parametrize("pattern", ["(?<=a|bc)d", "(a|((?<!b?)c))*", "(?:x(?=(?<=y{1,2})z)){3}"])
+def test_a_look_behind_of_varying_length_is_found_wherever_it_stands(pattern):
+    assert varies(pattern)
+    with pytest.raises(re.error):
+        re.compile(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(?<=look-behind", "(?P<a>(?<=ab)c", "(?<=ab)[look-behind"])
+def test_what_no_engine_can_read_is_an_error_that_says_so(pattern):
+    with pytest.raises(ValueError, match="cannot be read"):
+        checked_regex(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(?<=ab)c", "(?=a?)b", "a{1,2}(?!b*)", r"[(?<=a?]", r"\(?<=a?", "(?<=a|b)c"])
+def test_other_patterns_need_no_other_look_behind(pattern):
+    assert not varies(pattern)
+    re.compile(pattern)
 
 
 def test_patterns_of_a_fixed_length_stay():

@@ -17,6 +17,8 @@ except ImportError:  # Python 3.10
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+__all__ = ["Linear", "linear", "sre"]
+
 _LARGEST = 2000
 """The instructions of a program at most; a pattern that takes more stays with ``re``."""
 _SAMPLE = [chr(code) for code in (*range(128), 0xE9, 0x3B1, 0x4E00, 0x1F600)]

@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import re
 
+from flintstream.table._expressions.linear_patterns import sre
+
 MOST = 1000
 """How many lengths and alternatives a look-behind may have."""
 
 _HEAD = re.compile(r"\(\?<([=!])")
 _TIMES = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})([+?]?)")
 _PLAIN_GROUP = re.compile(r"\((?:\?:)?(?!\?)")
+
+
+def varies(pattern: str) -> bool:
+    """Return whether a pattern of Python's syntax has a look-behind of varying length, which Python does not compile.
+
+    >>> varies("(?<=a|bc)d"), varies("(?<=ab)c(?=d?)")
+    (True, False)
+
+    Raises:
+        re.error: The pattern cannot be read.
+    """
+    return _varies(sre.parse(pattern))
+
+
+def _varies(part: object) -> bool:
+    """Return the same for a part of the tree of Python's own parser."""
+    if isinstance(part, sre.SubPattern):
+        part = part.data
+    if not isinstance(part, (list, tuple)):
+        return False
+    if part and str(part[0]) in {"ASSERT", "ASSERT_NOT"} and part[1][0] < 0:
+        least, most = part[1][1].getwidth()
+        if least != most:
+            return True
+    return any(map(_varies, part))
 
 
 def with_fixed_length(pattern: str) -> str:
@@ -40,12 +67,10 @@ def with_fixed_length(pattern: str) -> str:
 def _fix(kind: str, inside: str) -> str:
     whole = f"(?<{kind}{inside})"
     try:
-        re.compile(whole)
-    except re.error as error:
-        if "fixed-width" not in str(error):
-            return whole  # a reference to what stands elsewhere
-    else:
-        return whole
+        if not varies(whole):
+            return whole
+    except re.error:
+        return whole  # a reference to what stands elsewhere
     found = [f"(?<{kind}{variant})" for variant in dict.fromkeys(_variants(inside))]
     return f"(?:{('|' if kind == '=' else '').join(found)})"
 

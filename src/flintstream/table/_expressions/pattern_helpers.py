@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.java_patterns import translate_pattern
 from flintstream.table._expressions.linear_patterns import linear
-from flintstream.table._expressions.look_behinds import with_fixed_length
+from flintstream.table._expressions.look_behinds import varies, with_fixed_length
 from flintstream.table._expressions.text_helpers import LONGEST, checked
 
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def similar(pattern: str) -> Callable[[str], bool]:
 def _compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    except re.error as error:
-        if "look-behind" not in str(error):
+    except re.error:
+        if not varies(pattern):
             raise
     try:
         return re.compile(with_fixed_length(pattern))
