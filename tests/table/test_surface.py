@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -257,3 +258,16 @@ def test_a_missing_table_has_flinks_words_in_its_java_exception():
     with pytest.raises(Py4JJavaError) as missing:
         t_env.from_path("nowhere")
     assert missing.value.java_exception.toString().endswith("Table `nowhere` was not found.")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("BatchTableEnvironment", r"does not have this name: create a TableEnvironment with .*in_batch_mode\(\)"),
+        ("CsvTableSource", "does not have this name: declare a table with CREATE TABLE"),
+        ("Tabel", "Tabel: pyflink.table of PyFlink 2.3 does not have this name$"),
+    ],
+)
+def test_a_name_that_pyflink_does_not_have_is_refused_with_what_to_do(name, message):
+    with pytest.raises(ImportError, match=message):
+        getattr(import_module("flintstream.table"), name)

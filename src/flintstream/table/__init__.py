@@ -82,10 +82,18 @@ __all__ = [
 ]
 
 
+_FILES = "declare a table with CREATE TABLE and 'connector' = 'filesystem'"
+_REMOVED = {
+    "BatchTableEnvironment": "create a TableEnvironment with EnvironmentSettings.in_batch_mode()",
+    "CsvTableSink": _FILES,
+    "CsvTableSource": _FILES,
+    "WriteMode": _FILES,
+}
+"""What earlier releases of PyFlink had here, and what to do instead."""
+
+
 def __getattr__(name: str) -> object:
     if name[0].isupper():  # a class name: raise a more helpful error than "cannot import"
-        raise ImportError(
-            f"{name}: flintstream does not have this part of the Table API yet: docs/reference/table.md lists "
-            "what it has"
-        )
+        instead = f": {_REMOVED[name]}" if name in _REMOVED else ""
+        raise ImportError(f"{name}: pyflink.table of PyFlink 2.3 does not have this name{instead}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
