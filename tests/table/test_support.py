@@ -90,6 +90,11 @@ def test_the_place_of_a_clause_is_that_in_the_statement():
         t_env.sql_query("SELECT id FROM orders AS t /*+ OPTIONS('a' = 'b') */")
     with pytest.raises(UnsupportedClauseError, match=r"STATE_TTL after a table at line 1, column \d+ is not"):
         t_env.sql_query("SELECT id FROM orders /*+ STATE_TTL('orders' = '1 d') */")
+    hinted = "SELECT /*+ STATE_TTL('orders' = '1 d') */ * FROM orders /*+ OPTIONS('number-of-rows' = '3') */"
+    window = f"TUMBLE(({hinted}), DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+    for table in (window, f"TABLE({window})"):
+        with t_env.execute_sql(f"SELECT id FROM {table}").collect() as rows:
+            assert len(list(rows)) == 3
     with pytest.warns(UserWarning, match="OPTIONS at line 1, column 8 have no effect after SELECT"):
         t_env.sql_query("SELECT /*+ OPTIONS('a' = 'b') */ id FROM orders")
 

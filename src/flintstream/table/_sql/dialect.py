@@ -272,10 +272,10 @@ class Parsed:
                 self.hints[token.end] = hints_after(token, Tokens, place_at(sql, token.start))
         items = (token for token in tokens if token.token_type.name != "HINT")
         refuse_stray_commas(items, lambda token: place_at(sql, token.start))
-        tokens = [_name_hint(token) if token.token_type.name == "HINT" else token for token in tokens]
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")
         dialect = _dialect()
         replaced = written_out(self._without_types(read_differences(tokens)), dialect.tokenize)
+        replaced = [_name_hint(token) if token.token_type.name == "HINT" else token for token in replaced]
         try:
             trees = dialect.parser().parse(replaced, sql)
         except sqlglot.errors.ParseError as error:
@@ -335,6 +335,8 @@ class Parsed:
             word = str(part[0].text).upper() if part else ""
             if word == "(":
                 given["table"] = Parsed(self.sql, part[1:-1])
+                for token in part:  # its hints are those of the inner query
+                    self.hints.pop(token.end, None)
             elif word == "TABLE":
                 given["table"], given["partition"] = self._window_table(part[1:])
             elif word == "DESCRIPTOR":
