@@ -91,6 +91,7 @@ def test_a_column_of_the_query_may_be_computed_from_the_outer_row(t_env):
         ("SELECT n FROM b WHERE b.n > a.n LIMIT 1", UnsupportedClauseError, "a condition other than =, at line 1"),
         ("SELECT MAX(b.n) + a.n FROM b WHERE b.k = a.k", UnsupportedClauseError, "whose SELECT reads the outer row"),
         ("SELECT SUM(n) OVER (ORDER BY id) FROM b WHERE b.k = a.k", UnsupportedClauseError, "LATERAL of a query with OVER"),
+        ("SELECT *, a.n + 1 FROM b WHERE b.k = a.k", UnsupportedClauseError, "beside a column that reads the outer row"),
         ("SELECT n FROM b WHERE b.k = a.kk", SqlError, "Column 'a.kk' not found"),
         ("SELECT n FROM b UNION ALL SELECT n FROM b", UnsupportedClauseError, "of a query other than SELECT"),
     ],

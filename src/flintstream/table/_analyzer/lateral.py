@@ -68,6 +68,9 @@ def as_join(planner: Planner, scope: Scope, join: q.Join) -> LateralJoin:
     if outer and grouped:
         what = "LATERAL of a query with aggregates or DISTINCT, whose SELECT reads the outer row,"
         raise unsupported(what, next(iter(outer.values())).place, "compute it in the outer SELECT")
+    if outer and any(isinstance(item, s.Star) for item in select.items):
+        what = "LATERAL of a query with * beside a column that reads the outer row,"
+        raise unsupported(what, next(iter(outer.values())).place, "name the columns")
     compared = [key for key, _ in across.keys]
     read = _own_names(names, [*across.others, *outer.values()])
     hidden = [s.Alias(None, item, (f"{_KEY}{i}",)) for i, item in enumerate((*compared, *read, _TRUE))]
