@@ -52,6 +52,7 @@ ELSEWHERE = {
         table.exec.sink.upsert-materialize table.exec.sink.not-null-enforcer table.exec.sink.keyed-shuffle
     """,
     "table/test_state_ttl.py": "table.exec.state.ttl",
+    "table/test_strict.py": "flintstream.table.strict",
     "table/test_table_options.py": """
         table.exec.emit.early-fire.enabled table.exec.emit.early-fire.delay table.exec.emit.late-fire.enabled
         table.exec.emit.late-fire.delay table.exec.emit.allow-lateness table.exec.resource.default-parallelism
