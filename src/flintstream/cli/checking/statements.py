@@ -9,7 +9,7 @@ from flintstream.cli.checking.finding import ERROR, NOTE, UNREAD, Finding
 from flintstream.common.configuration import Configuration
 from flintstream.errors import FlintstreamError, MissingDependencyError
 from flintstream.options.tables import STRICT
-from flintstream.table._errors import ObjectExistsError, StrictError
+from flintstream.table._errors import ColumnNotFoundError, ObjectExistsError, StrictError, TableNotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,8 @@ __all__ = ["check_statements"]
 UNKNOWN = "flintstream_unknown"
 RUN = {"execute_sql", "sql_query", "add_insert_sql", "explain_sql", "sql_update"}
 INSERT = "execute_insert"
-NOT_FOUND = " not found"
-"""What a function may say of a table that a function below it creates before."""
+NOT_FOUND = (ColumnNotFoundError, TableNotFoundError)
+"""What a function may raise of a table that a function below it creates before."""
 NAMED_IN_PYTHON = {
     "create_function",
     "create_java_temporary_function",
@@ -83,7 +83,7 @@ def check_statements(tree: ast.Module) -> Iterator[Found]:
             return
         except (FlintstreamError, TypeError, ValueError) as error:
             unknown = UNKNOWN in str(error) or (kind == NOTE and not isinstance(error, NotImplementedError))
-            unknown = unknown or (call.lineno < created and NOT_FOUND in str(error))
+            unknown = unknown or (call.lineno < created and isinstance(error, NOT_FOUND))
             yield call, Finding(call.lineno, NOTE if unknown else ERROR, str(error))
 
 
