@@ -8,7 +8,7 @@ __all__ = ["ExplainDetail"]
 class ExplainDetail:
     """What ``explain()`` adds: the kinds of changes of each step, advice, and the steps of the job in JSON.
 
-    ESTIMATED_COST adds nothing, as plans have no costs, and there is no advice yet.
+    ESTIMATED_COST adds nothing, because flintstream does not estimate costs. PLAN_ADVICE says that it has no advice.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())

@@ -75,7 +75,7 @@ def as_join(planner: Planner, scope: Scope, join: q.Join) -> LateralJoin:
     read = _own_names(names, [*across.others, *outer.values()])
     hidden = [s.Alias(None, item, (f"{_KEY}{i}",)) for i, item in enumerate((*compared, *read, _TRUE))]
     columns = [s.Name(None, (table, alias.names[0])) for alias in hidden]
-    shown = [_placeholder(item) if i in outer else item for i, item in enumerate(select.items)]
+    shown = [_column_for_later(item) if i in outer else item for i, item in enumerate(select.items)]
     keys = None if select.keys is None and not (aggregated and compared) else (*compared, *(select.keys or ()))
     found: s.Query = replace(select, items=(*shown, *hidden), where=_all(across.own), keys=keys)
     if limited:
@@ -107,7 +107,7 @@ def _argument(item: s.Syntax) -> s.Syntax:
     return item.argument if isinstance(item, s.Alias) else item
 
 
-def _placeholder(item: s.Syntax) -> s.Syntax:
+def _column_for_later(item: s.Syntax) -> s.Syntax:
     """Return a column with the name of an item that is computed after the join."""
     return replace(item, argument=_TRUE) if isinstance(item, s.Alias) else _TRUE
 

@@ -33,13 +33,14 @@ def explain(session: Session, parts: Sequence[Node | Insert], details: Collectio
     nodes = [part.node if isinstance(part, Insert) else part for part in parts]
     advised = ExplainDetail.PLAN_ADVICE in details
     changelog = ExplainDetail.CHANGELOG_MODE in details
-    physical = _lines([narrow(node) for node in nodes], changelog=changelog)
+    narrowed = [narrow(node) for node in nodes]
+    physical = _lines(narrowed, changelog=changelog)
     sections = {
         "Abstract Syntax Tree": _lines(nodes),
         f"Optimized Physical Plan{' With Advice' if advised else ''}": f"{physical}{NO_ADVICE}\n"
         if advised
         else physical,
-        "Optimized Execution Plan": _lines([narrow(node) for node in nodes]),
+        "Optimized Execution Plan": _lines(narrowed),
     }
     if ExplainDetail.JSON_EXECUTION_PLAN in details:
         sections["Physical Execution Plan"] = session.describe_plan(partial(_translate, session, parts))

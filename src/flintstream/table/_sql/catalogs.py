@@ -74,7 +74,7 @@ def alter_catalog(catalog: CatalogManager, tokens: Tokens) -> None:
     """Read what follows ``ALTER CATALOG``, and change the options or the comment of the catalog.
 
     Raises:
-        SqlError: There is no such catalog, or an option cannot change.
+        SqlError: The catalog does not exist, or an option cannot change.
     """
     place = tokens.place()
     store = catalog.find_catalog(tokens.path()[-1], place)
