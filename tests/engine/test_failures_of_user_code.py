@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import copy
 import sys
 from pathlib import Path
@@ -638,13 +639,15 @@ def in_background(error):
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=["SystemExit", "KeyboardInterrupt"])
-def test_a_task_of_an_async_function_that_ends_the_event_loop_fails_the_job(make_inline_env, error):
+def test_a_task_of_an_async_function_that_ends_the_event_loop_fails_the_job(make_inline_env, error, caplog):
     env = make_inline_env()
     ask(env, in_background(error))
     with pytest.raises(RuntimeError) as failed:
         env.execute()
     assert str(failed.value) == told(error)
     assert "operator 'here', subtask 1" in str(failed.value.__cause__)
+    gc.collect()
+    assert "Task was destroyed but it is pending" not in caplog.text
 
 
 def test_a_record_that_was_cancelled_by_the_function_itself_fails_the_job(make_inline_env):

@@ -225,7 +225,7 @@ def test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_lef
         found = [path for path in short.rglob("*") if path.is_socket()]
         modes = [stat.S_IMODE(path.parent.stat().st_mode) for path in found]
         told = connect_as_another_user_of_the_group(*found)
-        open_to_others = [path.name for path in short.iterdir() if stat.S_IMODE(path.stat().st_mode) & 0o077]
+        open_to_others = [entry.name for entry in short.iterdir() if is_open_to_others(entry)]
         ports = ports_of(program.pid)
         program.communicate("end\n")
     assert program.returncode == 0
@@ -237,6 +237,13 @@ def test_no_socket_or_file_of_a_job_is_open_to_another_user_and_no_socket_is_lef
     assert "PermissionError" in told
     assert {*told} <= {"PermissionError", "FileNotFoundError"}  # those of the job go with it
     assert wait_until(lambda: not any(path.is_socket() for path in short.rglob("*")))
+
+
+def is_open_to_others(path):
+    try:
+        return bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
+    except FileNotFoundError:  # a file that the running job has removed since
+        return False
 
 
 def wait_until(condition):

@@ -49,7 +49,7 @@ class EventLoop:
         def run() -> None:
             try:
                 with only_one_returns():
-                    asyncio.run(serve())
+                    _run(serve())
             except BaseException as error:  # noqa: BLE001 - raised to callers that wait for results
                 failures.append(error)
 
@@ -73,6 +73,25 @@ class EventLoop:
         """Cancel running work and end the loop."""
         self.end()
         self.thread.join(STOP_SECONDS)
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in a new event loop, and end all tasks of the loop.
+
+    ``asyncio.run`` closes the loop on waiting tasks if a second task raises ``SystemExit`` while it cancels them.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(work)
+    finally:
+        while tasks := asyncio.all_tasks(loop):
+            for task in tasks:
+                task.cancel()
+            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                loop.run_until_complete(asyncio.wait(tasks))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
 
 
 def _stop(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
