@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import copy
+import gc
 import sys
 from pathlib import Path
 from typing import Any

@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._user_code.forks import only_one_returns
@@ -22,6 +22,7 @@ from flintstream.runtime.plan import RECORDS_PER_LARGE_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
+    from concurrent.futures import Future
 
     from flintstream.contracts.functions import AsyncFunction, AsyncRetryStrategy
     from flintstream.runtime.epoch import Epoch
@@ -39,35 +40,24 @@ class EventLoop:
 
     def __init__(self, name: str) -> None:
         """Start the loop."""
-        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-
-        async def serve() -> None:
-            stop = asyncio.Event()
-            started.set_result((asyncio.get_running_loop(), stop))
-            await stop.wait()
-
-        def run() -> None:
-            try:
-                with only_one_returns():
-                    _run(serve())
-            except BaseException as error:  # noqa: BLE001 - raised to callers that wait for results
-                failures.append(error)
-
-        self.failures = failures = list[BaseException]()
+        self.loop = asyncio.new_event_loop()
+        self.failures = list[BaseException]()
         """The error that ended the loop: a task started by the user's function tried to exit the process."""
-        self.thread = threading.Thread(target=run, name=name, daemon=True)
+        self._accepts = threading.Lock()
+        stop = asyncio.Event()
+        arguments = self.loop, stop, self.failures, self._accepts
+        self.thread = threading.Thread(target=_serve, args=arguments, name=name, daemon=True)
         self.thread.start()
-        self.loop, stop = started.result()
         # A task that fails elsewhere is dropped without being closed; the finalizer then ends the loop
         self.end = weakref.finalize(self, _stop, self.loop, stop)
 
     def submit(self, work: Coroutine[Any, Any, Results]) -> Future[Results]:
         """Run a coroutine in the loop."""
-        try:
+        with self._accepts:
+            if self.failures:
+                work.close()
+                raise self.failures[0]
             return asyncio.run_coroutine_threadsafe(work, self.loop)
-        except RuntimeError as error:  # the loop is closed
-            work.close()
-            raise next(iter(self.failures), error) from None
 
     def stop(self) -> None:
         """Cancel running work and end the loop."""
@@ -75,20 +65,27 @@ class EventLoop:
         self.thread.join(STOP_SECONDS)
 
 
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in a new event loop, and end all tasks of the loop.
+def _serve(
+    loop: asyncio.AbstractEventLoop, stop: asyncio.Event, failures: list[BaseException], accepts: threading.Lock
+) -> None:
+    """Run an event loop until it is to stop, or an error ends it; then end all of its tasks.
 
     ``asyncio.run`` closes the loop on waiting tasks if a second task raises ``SystemExit`` while it cancels them.
     """
-    loop = asyncio.new_event_loop()
-    try:
-        loop.run_until_complete(work)
-    finally:
-        while tasks := asyncio.all_tasks(loop):
+    with only_one_returns():
+        try:
+            loop.run_until_complete(stop.wait())
+        except BaseException as error:  # noqa: BLE001 - raised to callers that wait for results
+            with accepts:
+                failures.append(error)
+        # One step of the loop starts the tasks that were submitted just before
+        tasks = {loop.create_task(asyncio.sleep(0))}
+        while tasks:
             for task in tasks:
                 task.cancel()
             with contextlib.suppress(SystemExit, KeyboardInterrupt):
                 loop.run_until_complete(asyncio.wait(tasks))
+            tasks = asyncio.all_tasks(loop)
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
