@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions.json_helpers import document, json_text, json_unquoted, written
-from flintstream.table._expressions.json_paths import JsonPath
+from flintstream.table._expressions.json.helpers import document, json_text, json_unquoted, written
+from flintstream.table._expressions.json.paths import JsonPath
 from flintstream.table.expression import JsonOnNull, JsonQueryWrapper, JsonValueOnEmptyOrError
 from flintstream.table.expressions import col, json_array, json_object, json_string, lit
 

@@ -11,8 +11,8 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flintstream.table._expressions.look_behinds import varies, with_fixed_length
-from flintstream.table._expressions.pattern_helpers import checked_regex, regex
+from flintstream.table._expressions.patterns.helpers import checked_regex, regex
+from flintstream.table._expressions.patterns.look_behinds import varies, with_fixed_length
 
 units = st.sampled_from(["a", "b", ".", "[ab]", r"\w", r"\(", "[^a)]", "[])]", "(?:a|bb)", "(?:ab?|)"])
 repeated = st.tuples(units, st.sampled_from(["", "?", "{2}", "{0,2}", "{1,3}"])).map("".join)

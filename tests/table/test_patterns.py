@@ -7,9 +7,11 @@ from random import Random
 
 import pytest
 
-from flintstream.table._expressions import helpers, pattern_helpers, time_texts
-from flintstream.table._expressions.json_paths import JsonPath
-from flintstream.table._expressions.linear_patterns import Linear, linear
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.json.paths import JsonPath
+from flintstream.table._expressions.patterns import helpers as pattern_helpers
+from flintstream.table._expressions.patterns.linear import Linear, linear
+from flintstream.table._expressions.times import texts as time_texts
 
 LONG = "a" * 3000
 

@@ -10,7 +10,7 @@ from tests.table.support import environment
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.helpers import parse_integer, remainder_decimals
 from flintstream.table._expressions.text_helpers import pad
-from flintstream.table._expressions.time_texts import parse_date
+from flintstream.table._expressions.times.texts import parse_date
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from tests.table.support import environment
 
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions.time_helpers import from_unixtime, unix_timestamp
-from flintstream.table._expressions.time_patterns import format_date, format_text
-from flintstream.table._expressions.time_texts import read_timestamp
+from flintstream.table._expressions.times.helpers import from_unixtime, unix_timestamp
+from flintstream.table._expressions.times.patterns import format_date, format_text
+from flintstream.table._expressions.times.texts import read_timestamp
 
 NOON = datetime(2020, 2, 29, 12, 0, 5, 678901)
 

@@ -11,7 +11,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 from flintstream.common import RowKind
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
-from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._expressions.times.helpers import from_millis
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.testing.harness import KeyedTwoInputHarness
 

@@ -17,7 +17,7 @@ from flintstream.table._connectors.formats import (
     parser,
     reader,
 )
-from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._expressions.times.helpers import from_millis
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from flintstream.datastream.formats.csv import CsvSchema
 from flintstream.errors import shorten
 from flintstream.table._connectors.formats import Decoder, Encoder
 from flintstream.table._expressions import helpers
-from flintstream.table._expressions.time_helpers import from_instant, to_instant
+from flintstream.table._expressions.times.helpers import from_instant, to_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -16,8 +16,8 @@ from flintstream.connectors.generated_rows import GeneratedRows
 from flintstream.connectors.rate_limit import RateLimiterStrategy
 from flintstream.table._connectors.contract import SourceConnector, TableSource
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import time_helpers
 from flintstream.table._expressions.helpers import WIDE, named_row
+from flintstream.table._expressions.times import helpers as time_helpers
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:

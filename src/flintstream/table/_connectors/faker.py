@@ -15,7 +15,8 @@ from flintstream.table._connectors.datagen import Field as AnyValue
 from flintstream.table._connectors.datagen import generator_source
 from flintstream.table._connectors.fake.expressions import maker_of, text_of
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import helpers, time_texts
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.times import texts as time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, TIMESTAMPS, sql_name
 
 if TYPE_CHECKING:

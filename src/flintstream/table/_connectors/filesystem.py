@@ -39,8 +39,8 @@ from flintstream.table._connectors.partitions import (
     commit_partitions,
 )
 from flintstream.table._errors import SqlError, nearest
-from flintstream.table._expressions.pattern_helpers import checked_regex
-from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._expressions.patterns.helpers import checked_regex
+from flintstream.table._expressions.times.helpers import from_millis
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -14,7 +14,8 @@ from flintstream.common._text.java import double_text
 from flintstream.common._text.leaving import whole_text
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions import helpers, time_texts
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.times import texts as time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:

@@ -25,8 +25,9 @@ from flintstream.table._connectors.contract import (
     TableSource,
 )
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._expressions import helpers, time_texts
-from flintstream.table._expressions.time_helpers import to_instant
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.times import texts as time_texts
+from flintstream.table._expressions.times.helpers import to_instant
 from flintstream.table._operators.lookups import CachedLookup
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 

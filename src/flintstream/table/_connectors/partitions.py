@@ -19,7 +19,7 @@ from flintstream.storage.reading import details_of
 from flintstream.table._connectors.formats import reader
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import helpers
-from flintstream.table._expressions.time_texts import read_timestamp
+from flintstream.table._expressions.times.texts import read_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence

@@ -11,7 +11,7 @@ from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGe
 from flintstream.options.units import parse_nanos
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import compile_source
-from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._expressions.times.helpers import millis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import Any
 
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.table._expressions.helpers import divide, fit, narrow, whole
-from flintstream.table._expressions.json_helpers import json_text
+from flintstream.table._expressions.json.helpers import json_text
 from flintstream.table._expressions.percentiles import count_times, percentile, uncount_times
 
 ZERO = Decimal(0)

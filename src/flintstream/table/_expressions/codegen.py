@@ -174,17 +174,12 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 
 def compile_source(code: Source) -> Any:
     """Return the function."""
-    from flintstream.table._expressions import (
-        collection_helpers,
-        helpers,
-        json_helpers,
-        number_helpers,
-        pattern_helpers,
-        text_helpers,
-        time_helpers,
-        time_patterns,
-        time_texts,
-    )
+    from flintstream.table._expressions import collection_helpers, helpers, number_helpers, text_helpers
+    from flintstream.table._expressions.json import helpers as json_helpers
+    from flintstream.table._expressions.patterns import helpers as pattern_helpers
+    from flintstream.table._expressions.times import helpers as time_helpers
+    from flintstream.table._expressions.times import patterns as time_patterns
+    from flintstream.table._expressions.times import texts as time_texts
 
     rooms = (
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_texts),

@@ -12,7 +12,7 @@ from flintstream.common._types.data_types import to_type_info
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import Types
 from flintstream.table._expressions.helpers import named_row, zone_of
-from flintstream.table._expressions.time_helpers import from_instant
+from flintstream.table._expressions.times.helpers import from_instant
 from flintstream.table._types.rules import is_nullable, sql_name
 
 if TYPE_CHECKING:

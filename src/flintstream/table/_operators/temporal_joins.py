@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.joins import Joining
 from flintstream.table._operators.rows import map_state, value_state
 from flintstream.table._types.row_kinds import DELETE, UPDATE_BEFORE

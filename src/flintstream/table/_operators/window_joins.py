@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import ListStateDescriptor
 from flintstream.runtime.windows.operator import LATE_RECORDS
-from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.joins import Joining, SideSettings
 
 if TYPE_CHECKING:

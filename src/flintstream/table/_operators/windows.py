@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.functions import ProcessFunction, ProcessWindowFunction
 from flintstream.datastream.window import EventTimeTrigger, ProcessingTimeTrigger, TimeWindow, WindowAssigner
-from flintstream.table._expressions.time_helpers import from_millis
+from flintstream.table._expressions.times.helpers import from_millis
 from flintstream.table._operators.zones import LocalClock
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from flintstream.common._types import data_types as t
 from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
-from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._expressions.times.helpers import millis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

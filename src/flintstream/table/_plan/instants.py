@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.helpers import unzoned
-from flintstream.table._expressions.time_helpers import to_instant, utc_of
+from flintstream.table._expressions.times.helpers import to_instant, utc_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.helpers import cast_text, float_to_text, timestamp_to_text
-from flintstream.table._expressions.time_helpers import from_instant, interval_to_text, months_to_text
+from flintstream.table._expressions.times.helpers import from_instant, interval_to_text, months_to_text
 from flintstream.table._types.rules import BYTES, DIGITS, IntervalType
 
 if TYPE_CHECKING:

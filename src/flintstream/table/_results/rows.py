@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common.types import Row
 from flintstream.table._expressions.helpers import float_to_text, zone_of
-from flintstream.table._expressions.time_helpers import from_instant
+from flintstream.table._expressions.times.helpers import from_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -13,7 +13,7 @@ from flintstream.common.types import Row
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.helpers import fit
 from flintstream.table._expressions.python_values import converter_of, simple_converter_of
-from flintstream.table._expressions.time_helpers import from_instant
+from flintstream.table._expressions.times.helpers import from_instant
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.instants import instant_converter
 from flintstream.table._syntax import scalar as s

@@ -15,7 +15,7 @@ from flintstream.table._catalog.store import Store
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
-from flintstream.table._expressions.pattern_helpers import like
+from flintstream.table._expressions.patterns.helpers import like
 from flintstream.table._sql.answers import Answer, texts
 from flintstream.table._sql.ddl import expect_end, keys_of, options_of
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions import time_texts
-from flintstream.table._expressions.time_helpers import cut_time
+from flintstream.table._expressions.times import texts as time_texts
+from flintstream.table._expressions.times.helpers import cut_time
 from flintstream.table._sql import exp
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.literals import interval, number

@@ -13,7 +13,7 @@ from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, StrictError, at, nearest, unsupported
 from flintstream.table._expressions.expr import Column
-from flintstream.table._expressions.pattern_helpers import like
+from flintstream.table._expressions.patterns.helpers import like
 from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.alter import alter

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._connectors.fake.patterns import matching
 from flintstream.table._errors import SqlError, nearest
-from flintstream.table._expressions import helpers, time_helpers, time_patterns, time_texts
+from flintstream.table._expressions import helpers
+from flintstream.table._expressions.times import helpers as time_helpers
+from flintstream.table._expressions.times import patterns as time_patterns
+from flintstream.table._expressions.times import texts as time_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._expressions import json_helpers as json
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import (
@@ -17,8 +16,9 @@ from flintstream.table._expressions.functions.signatures import (
     define,
     structure,
 )
-from flintstream.table._expressions.json_paths import JsonPath
-from flintstream.table._expressions.json_writer import JsonWriter, is_writable
+from flintstream.table._expressions.json import helpers as json
+from flintstream.table._expressions.json.paths import JsonPath
+from flintstream.table._expressions.json.writer import JsonWriter, is_writable
 from flintstream.table._types.rules import TEXTS, is_nullable, with_null
 
 if TYPE_CHECKING:

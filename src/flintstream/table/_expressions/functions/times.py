@@ -9,7 +9,7 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
-from flintstream.table._expressions.time_patterns import date_writers, unix_writers
+from flintstream.table._expressions.times.patterns import date_writers, unix_writers
 from flintstream.table._types.rules import (
     INTEGERS,
     TEXTS,

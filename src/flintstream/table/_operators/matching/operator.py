@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.windows.operator import LATE_RECORDS
-from flintstream.table._expressions.time_helpers import millis
+from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.matching.matcher import Matcher, Progress
 from flintstream.table._operators.rows import map_state, value_state
 

@@ -18,7 +18,7 @@ from flintstream.table._expressions.helpers import double_to_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.table._expressions.json_paths import JsonPath
+    from flintstream.table._expressions.json.paths import JsonPath
 
 
 def _no_constant(name: str) -> object:

@@ -9,7 +9,7 @@ from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
 from functools import lru_cache
 
 from flintstream.table._expressions.helpers import cut
-from flintstream.table._expressions.time_patterns import (
+from flintstream.table._expressions.times.patterns import (
     DATE_PATTERN,
     PATTERNS,
     ZoneNeededError,

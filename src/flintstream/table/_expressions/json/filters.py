@@ -7,8 +7,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from flintstream.table._expressions.linear_patterns import Linear
-from flintstream.table._expressions.pattern_helpers import regex as compiled_regex
+from flintstream.table._expressions.patterns.helpers import regex as compiled_regex
+from flintstream.table._expressions.patterns.linear import Linear
 
 Test = Callable[[object, object], bool]
 Operand = Callable[[object, object], object]

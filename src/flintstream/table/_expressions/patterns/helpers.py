@@ -9,15 +9,15 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flintstream.table._expressions.java_patterns import translate_pattern
-from flintstream.table._expressions.linear_patterns import linear
-from flintstream.table._expressions.look_behinds import varies, with_fixed_length
+from flintstream.table._expressions.patterns.java import translate_pattern
+from flintstream.table._expressions.patterns.linear import linear
+from flintstream.table._expressions.patterns.look_behinds import varies, with_fixed_length
 from flintstream.table._expressions.text_helpers import LONGEST, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flintstream.table._expressions.linear_patterns import Linear
+    from flintstream.table._expressions.patterns.linear import Linear
 
 _KEPT = 512
 """The patterns of each kind that a process keeps at most."""

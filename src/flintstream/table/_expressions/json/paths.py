@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expressions.json_filters import FilterReader
-from flintstream.table._expressions.json_steps import (
+from flintstream.table._expressions.json.filters import FilterReader
+from flintstream.table._expressions.json.steps import (
     Filter,
     Function,
     Indexes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flintstream.table._expressions.linear_patterns import sre
+from flintstream.table._expressions.patterns.linear import sre
 
 MOST = 1000
 """How many lengths and alternatives a look-behind may have."""

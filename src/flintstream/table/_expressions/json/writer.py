@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.helpers import double_to_text
-from flintstream.table._expressions.json_helpers import json_text
+from flintstream.table._expressions.json.helpers import json_text
 from flintstream.table._types.rules import BYTES, TEXTS, TIMESTAMPS
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from flintstream.table._expressions.helpers import (
     zoned,
     zoned_clock,
 )
-from flintstream.table._expressions.time_patterns import format_unix, lenient_timestamp
-from flintstream.table._expressions.time_texts import read_timestamp
+from flintstream.table._expressions.times.patterns import format_unix, lenient_timestamp
+from flintstream.table._expressions.times.texts import read_timestamp
 
 if TYPE_CHECKING:
     from datetime import date

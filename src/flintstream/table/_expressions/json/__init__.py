@@ -1,0 +1,1 @@
+"""JSON in SQL: paths, their steps and filters, and texts."""

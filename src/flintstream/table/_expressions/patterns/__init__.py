@@ -1,0 +1,1 @@
+"""Patterns of LIKE, SIMILAR and regular expressions, as Java reads them."""

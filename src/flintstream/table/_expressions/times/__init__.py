@@ -1,0 +1,1 @@
+"""Dates, times and timestamps in expressions, and their texts."""
