@@ -72,7 +72,7 @@ ROOMS = {
         "_session", "_sql", "schema", "_factories", "expressions", "table_schema", "resolved_expression", "_stored",
         "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_results", "table_result",
         "table_config", "environment_settings", "_executor", "table_pipeline", "table", "statement_set",
-        "_declarations", "_catalogs", "table_environment",
+        "_declarations", "_catalogs", "table_environment", "_unopened",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

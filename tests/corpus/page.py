@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from tests.corpus.checking import shares
 
+from flintstream.cli.checking.finding import ERROR
+
 if TYPE_CHECKING:
     from tests.corpus.listing import Program
 
@@ -68,7 +70,8 @@ changed for them: they group the rows of `SESSION` by other columns than those o
 
 [`flintstream check`](../reference/command-line.md#checking-a-program) reads programs without running them. Of {failed}
 programs above that fail here for reasons of their own, it reports an error in {foreseen} ({foreseen_share} %). Of {ran}
-programs that run, it reports an error in {false}. `python -m tests.corpus FOLDER --check` compares.
+programs that run, it reports an error in {false}. `python -m tests.corpus FOLDER --check` compares. It does not
+foresee what only the data or another file of a program shows: {unforeseen}.
 
 ## Libraries
 
@@ -126,6 +129,11 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     named = {item["report"] for item in reports}
     text = HEAD.format(
         **foreseen._asdict(),
+        unforeseen="; ".join(
+            f"`{program.file}` of {program.author} {program.reason}"
+            for program in programs
+            if program.after == "fails" and program.checked not in {"", ERROR} and program.counted != "missing"
+        ),
         foreseen_share=100 * foreseen.foreseen // max(foreseen.failed, 1),
         libraries=_libraries(),
         reports=len(named),

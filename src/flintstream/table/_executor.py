@@ -43,9 +43,9 @@ def path_of(text: str) -> tuple[str, ...]:
 class Executor:
     """Runs plans on an environment of streams."""
 
-    def __init__(self, env: StreamExecutionEnvironment) -> None:
+    def __init__(self, env: StreamExecutionEnvironment, session: Session | None = None) -> None:
         self.env = env
-        self.session = Session(env)
+        self.session = session or Session(env)
         self.statements = Statements(self.session)
 
     def target(self, path_or_descriptor: str | TableDescriptor, rows: Node | None = None) -> tuple[str, ...]:

@@ -145,10 +145,11 @@ class TableEnvironment(Declarations, Catalogs):
 
     def __init__(self, env: StreamExecutionEnvironment, settings: EnvironmentSettings | None = None) -> None:
         """Use an environment of streams; programs call :meth:`create`."""
-        settings = settings or EnvironmentSettings()
-        self._env = env
-        self._executor = Executor(env)
-        self._session = self._executor.session
+        self._begin(Executor(env), settings or EnvironmentSettings())
+
+    def _begin(self, executor: Executor, settings: EnvironmentSettings) -> None:
+        """Use what runs plans, with an empty catalog."""
+        self._env, self._executor, self._session = executor.env, executor, executor.session
         names = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self._session.catalog = CatalogManager(*names)
         self._session.query = lambda sql: planned_query(self._session, sql).node()

@@ -62,6 +62,11 @@ class Names:
         finally:
             self._busy.discard(id(node))
 
+    def find_value(self, node: ast.Name) -> ast.AST | None:
+        """Return the expression whose value a name has, or None if that depends on what the program does."""
+        last = self._bound_before(node)
+        return last[0][1] if len(last) == 1 else None
+
     def _of_program(self, node: ast.FunctionDef) -> Known | None:
         """Return what a function of the program returns."""
         returned = [step for step in ast.walk(node) if isinstance(step, ast.Return)]
@@ -123,19 +128,22 @@ class Names:
             self._bound.setdefault((id(scope), name), []).append((line, value, nested))
 
     def _name(self, node: ast.Name) -> Known | None:
+        values = {self._value(value, node.id) for _, value, _ in self._bound_before(node)}
+        return values.pop() if len(values) == 1 else None
+
+    def _bound_before(self, node: ast.Name) -> list[tuple[int, ast.AST | None, bool]]:
+        """Return the assignments that may have given a name its value: the last one, unless some are in branches."""
         scope: Scope | None = self._scope_of.get(id(node))
         line = node.lineno
         while scope is not None:
             bound = self._bound.get((id(scope), node.id), [])
             before = [one for one in bound if one[0] < line or one[0] == 0]
             if before:
-                last = before[-1:] if not any(nested or not at for at, _, nested in before) else before
-                values = {self._value(value, node.id) for _, value, _ in last}
-                return values.pop() if len(values) == 1 else None
+                return before[-1:] if not any(nested or not at for at, _, nested in before) else before
             if bound:
-                return None
+                return []
             scope, line = self._outer[id(scope)], sys.maxsize
-        return None
+        return []
 
     def _value(self, value: ast.AST | None, name: str) -> Known | None:
         if isinstance(value, ast.ImportFrom) and not value.level and (value.module or "").startswith("pyflink"):

@@ -65,7 +65,7 @@ def _find_missing(owner: Known, name: str) -> str | None:
 def _arguments(node: ast.Call, called: Known, names: Names, classes: dict[str, ast.ClassDef]) -> Iterator[str]:
     title = str(getattr(called.value, "__qualname__", called.value))
     if called.instance:
-        if isinstance(called.value, type) and lacks(called.value, "__call__"):
+        if isinstance(called.value, type) and not _is_callable(called.value):
             yield f"a {called.value.__name__} cannot be called"
         return
     first = node.args[0] if node.args else None
@@ -87,6 +87,11 @@ def _arguments(node: ast.Call, called: Known, names: Names, classes: dict[str, a
     if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
         return
     yield from _misfits(node, called, title, names)
+
+
+def _is_callable(kind: type) -> bool:
+    """Tell whether instances of a class may be called; the class itself always can."""
+    return any(name in vars(base) for base in kind.__mro__[:-1] for name in ("__call__", "__getattr__"))
 
 
 def _aggregate(node: ast.Call, title: str) -> ast.expr | None:

@@ -39,7 +39,12 @@ def check_program(file: Path) -> list[Finding]:
     """
     tree = ast.parse(file.read_bytes(), str(file))
     reach, names = Reach(tree), Names(tree)
-    found = [*check_imports(tree), *check_calls(tree, names), *check_functions(tree), *check_statements(tree)]
+    found = [
+        *check_imports(tree),
+        *check_calls(tree, names),
+        *check_functions(tree),
+        *check_statements(tree, names, reach),
+    ]
     found += [*check_members(tree, names), *check_overrides(tree, names), *check_undefined(tree)]
     return sorted({_weigh(finding, certain=reach.certain(node)) for node, finding in found})
 

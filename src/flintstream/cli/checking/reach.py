@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,12 +22,21 @@ WATERMARKS = {
 """What lets windows of event time fire before a job ends: watermarks, or an own trigger."""
 
 
+SOURCES = {"add_source", "create_catalog", "for_connector", "from_descriptor", "from_source", "register_catalog"}
+"""What may read without an end, beside connectors that a statement names."""
+CONNECTOR = re.compile(r"'connector'\s*=\s*'([\w-]+)'")
+BOUNDED = {"blackhole", "filesystem", "jdbc", "print"}
+"""Connectors whose tables have an end, or cannot be read."""
+LIBRARIES = {*sys.stdlib_module_names, "numpy", "pandas", "pyarrow", "pyflink"}
+
+
 class Reach:
     """The lines of a program that run in each of its runs. What fails there is an error, elsewhere it may not run."""
 
     def __init__(self, tree: ast.Module) -> None:
         """Follow the names of functions and classes from the top of the program on."""
         self._nodes: set[int] = set()
+        self._ends = _ends_always(tree)
         idle = set() if _windows_fire(tree) else {id(inner) for node in tree.body for inner in _of_windows(node)}
         self._owners = {
             node.name: node
@@ -42,7 +52,7 @@ class Reach:
     def _follow(self, body: list[ast.stmt]) -> None:
         waiting = [body]
         while waiting:
-            for node in _walk_certain(waiting.pop()):
+            for node in _walk_certain(waiting.pop(), jobs_end=self._ends):
                 self._nodes.add(id(node))
                 name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
                 owner = self._owners.get(name)
@@ -61,6 +71,23 @@ def _windows_fire(tree: ast.Module) -> bool:
     return not unbounded or bool(names & WATERMARKS) or any("ProcessingTime" in name for name in names)
 
 
+def _ends_always(tree: ast.Module) -> bool:
+    """Tell whether all jobs of a program end: their elements stand in it, and no other module can add a source."""
+    for node in ast.walk(tree):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = ["." if node.level else node.module or ""]
+        if any(name.partition(".")[0] not in LIBRARIES for name in modules):
+            return False
+        if isinstance(node, ast.Attribute) and node.attr in SOURCES:
+            return False
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "connector" in node.value:
+            named = CONNECTOR.findall(node.value)
+            if not named or not {*named} <= BOUNDED:
+                return False
+    return True
+
+
 def _of_windows(node: ast.stmt) -> Iterator[ast.AST]:
     """Yield a class of functions for windows, and what it contains."""
     bases = node.bases if isinstance(node, ast.ClassDef) else []
@@ -68,26 +95,26 @@ def _of_windows(node: ast.stmt) -> Iterator[ast.AST]:
         yield from ast.walk(node)
 
 
-def _walk_certain(body: list[ast.stmt]) -> Iterator[ast.AST]:
+def _walk_certain(body: list[ast.stmt], *, jobs_end: bool) -> Iterator[ast.AST]:
     for statement in body:
         yield statement
-        if isinstance(statement, (ast.Expr, ast.Assign)) and JOB.search(ast.unparse(statement)):
+        if not jobs_end and isinstance(statement, (ast.Expr, ast.Assign)) and JOB.search(ast.unparse(statement)):
             yield from _expressions(statement)
             return  # the job may never end
         if isinstance(statement, ast.If):
             yield from ast.walk(statement.test)
             if ast.unparse(statement.test) == MAIN:
-                yield from _walk_certain(statement.body)
+                yield from _walk_certain(statement.body, jobs_end=jobs_end)
             elif _ends(statement.body) or _ends(statement.orelse):
                 return  # what follows is a branch, too
         elif isinstance(statement, ast.Try):
             if not any(_handles_api(handler) for handler in statement.handlers):
-                yield from _walk_certain(statement.body)
-            yield from _walk_certain(statement.finalbody)
+                yield from _walk_certain(statement.body, jobs_end=jobs_end)
+            yield from _walk_certain(statement.finalbody, jobs_end=jobs_end)
         elif isinstance(statement, (ast.With, ast.AsyncWith)):
             for item in statement.items:
                 yield from ast.walk(item)
-            yield from _walk_certain(statement.body)
+            yield from _walk_certain(statement.body, jobs_end=jobs_end)
         elif isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Match)):
             yield from ast.walk(statement.iter if isinstance(statement, (ast.For, ast.AsyncFor)) else statement)
         elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -142,7 +142,6 @@ _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover
 class FileSystem(SourceConnector, SinkConnector):
     """Reads and writes files; the columns of ``PARTITIONED BY`` are in the names of directories."""
 
-    looks_at_data = True
     reads_metadata = True
 
     def source(self, table: ConnectorTable) -> TableSource:
