@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
 from flintstream.connectors.files.text import TextLineReader
 
 if TYPE_CHECKING:
-    from flintstream.common.serialization import DeserializationSchema
+    from collections.abc import Sequence
+
     from flintstream.connectors.files.reader import FileSplit, OpenFile
+
+
+class LineSchema(DeserializationSchema[object]):
+    """A schema that may read many lines at once."""
+
+    @abstractmethod
+    def deserialize_lines(self, lines: Sequence[str]) -> list[object] | None:
+        """Return the records of lines, or None to read them one by one."""
 
 
 class RecordLineReader(TextLineReader):
@@ -35,6 +46,7 @@ class _RecordLines:
     def __init__(self, lines: OpenFile, schema: DeserializationSchema, handler: BadRecordHandler) -> None:
         self._lines = lines
         self._deserialize = schema.deserialize
+        self._deserialize_lines = schema.deserialize_lines if isinstance(schema, LineSchema) else None
         self._handler = handler
         self.position = lines.position
         self.skip = lines.skip
@@ -45,6 +57,8 @@ class _RecordLines:
         self.position, self.skip = self._lines.position, self._lines.skip
         if lines is None:
             return None
+        if self._deserialize_lines is not None and (found := self._deserialize_lines(lines)) is not None:
+            return found
         deserialize = self._deserialize
         records: list[Any] = []
         for number, line in enumerate(lines):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import steady_clock, wall_clock
@@ -11,6 +12,7 @@ from flintstream.compiled import load
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
+from flintstream.runtime.operators.block_times import BlockAssigner, BlockGenerator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -166,6 +168,7 @@ class TimestampsAndWatermarksOperator(Operator):
             self.bounded_delay = self.generator.delay_ms
         assigner: Any = self.strategy.timestamp_assigner
         self.assign: Callable[[Any, int], int] | None = assigner.extract_timestamp if assigner is not None else None
+        self.assign_block = assigner.extract_timestamps if isinstance(assigner, BlockAssigner) else None
         self.dropped_assigner = False
         self.interval = context.auto_watermark_interval_ms
         self.silent = type(self.generator) is NoWatermarksGenerator
@@ -227,6 +230,10 @@ class TimestampsAndWatermarksOperator(Operator):
             found = _compiled.stamps_of(values, field)
             if found is not None:
                 return found  # type: ignore[no-any-return]
+        if self.assign_block is not None:
+            with suppress(Exception):  # raised again at the record that fails
+                assigned = self.assign_block(values)
+                return assigned, max(assigned)
         cursor, assigned = iter(values), list[Any]()
         try:
             if timestamps is None:
@@ -273,20 +280,33 @@ class TimestampsAndWatermarksOperator(Operator):
 
     def _process_custom(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Split the block wherever the user's generator emits a watermark."""
-        on_event, collected, start = self.generator.on_event, self.collected, 0
         stamps = timestamps if timestamps is not None else [MIN_TIMESTAMP] * len(values)
-        for i, (value, timestamp) in enumerate(zip(values, stamps, strict=True)):
-            try:
-                on_event(value, timestamp, collected)
-            except BaseException as error:
-                raise self._failure(error, current_record([value], iter(()))) from error
-            if collected.watermark is not None:
-                end = i + 1
+        start = 0
+        while start < len(values):
+            end = self._next_mark(values, stamps, start)
+            if start == 0 and end == len(values):
+                self.output.emit(values, timestamps)
+            else:
                 self.output.emit(values[start:end], None if timestamps is None else timestamps[start:end])
-                start = end
+            start = end
+            if self.collected.watermark is not None:
                 self._flush_collected()
-        if start < len(values):
-            self.output.emit(values[start:], None if timestamps is None else timestamps[start:])
+
+    def _next_mark(self, values: Sequence[object], stamps: list[int], start: int) -> int:
+        """Pass records to the generator until it emits a watermark. Return the position after the last one."""
+        collected = self.collected
+        if isinstance(self.generator, BlockGenerator):
+            with suppress(Exception):  # raised again for the record that fails
+                return self.generator.on_block(values, stamps, start, collected)
+        on_event = self.generator.on_event
+        for i in range(start, len(values)):
+            try:
+                on_event(values[i], stamps[i], collected)
+            except BaseException as error:
+                raise self._failure(error, current_record([values[i]], iter(()))) from error
+            if collected.watermark is not None:
+                return i + 1
+        return len(values)
 
     def _flush_collected(self) -> None:
         if self.collected.watermark is not None:

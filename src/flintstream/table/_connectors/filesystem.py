@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flintstream.common._types import data_types as t
-from flintstream.common.serialization import DeserializationSchema, Encoder
+from flintstream.common.serialization import Encoder
 from flintstream.common.time import Duration, Instant
+from flintstream.connectors.files.lines import LineSchema
 from flintstream.datastream.connectors._file_sink import replace_files
 from flintstream.datastream.connectors._file_source import build_unchecked, check_paths
 from flintstream.datastream.connectors.file_system import (
@@ -26,7 +27,7 @@ from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
 from flintstream.table._connectors.contract import Records, SinkConnector, SourceConnector, TableSink, TableSource
 from flintstream.table._connectors.csv import OF_READERS, CsvFiles, csv_schema
 from flintstream.table._connectors.formats import JsonDecoder
-from flintstream.table._connectors.messages import decoder, encoder
+from flintstream.table._connectors.messages import Raw, decoder, encoder
 from flintstream.table._connectors.partitions import (
     COMMIT_OPTIONS,
     Converted,
@@ -70,7 +71,7 @@ def _row_type(names: Sequence[str], types: Sequence[t.DataType]) -> t.RowType:
     return t.RowType([t.RowField(name, kind) for name, kind in zip(names, types, strict=True)])
 
 
-class _Lines(DeserializationSchema[object]):
+class _Lines(LineSchema):
     """Reads a tuple from each line; lines without one are skipped."""
 
     def __init__(self, decoded: Decoder) -> None:
@@ -85,6 +86,10 @@ class _Lines(DeserializationSchema[object]):
         if self._ready is None:
             self._ready = self.decoded.decode()
         return self._ready(message)
+
+    def deserialize_lines(self, lines: Sequence[str]) -> list[object] | None:
+        """Return a tuple for each line, if the line is the value."""
+        return list(zip(lines)) if isinstance(self.decoded, Raw) and self.decoded.takes_text else None
 
     def get_produced_type(self) -> Any:
         """Return None: records are tuples of the table."""

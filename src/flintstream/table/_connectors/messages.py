@@ -121,6 +121,8 @@ class Raw(Decoder, Encoder):
                 f"that is not DECIMAL, but got {given}"
             )
         self.type, self.order = types[0], _ENDS[end]
+        self.takes_text = isinstance(self.type, TEXTS) and self.charset == "utf-8"
+        """Whether the value is the message as text."""
 
     def decode(self) -> Decode:
         """Return the function that reads a message."""
@@ -128,7 +130,7 @@ class Raw(Decoder, Encoder):
             return lambda message: (message,)
         if isinstance(self.type, TEXTS):
             charset = self.charset
-            if charset == "utf-8":
+            if self.takes_text:
                 return lambda message: (message.decode(),)
             # Java reads UTF-16 without a mark of its order as big-endian
             plain = {"utf-16": "utf-16-be"}.get(charset, charset)

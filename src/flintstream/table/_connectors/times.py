@@ -7,61 +7,86 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.time import Duration
-from flintstream.common.watermark_strategy import TimestampAssigner, WatermarkGenerator, WatermarkStrategy
+from flintstream.common.watermark_strategy import WatermarkStrategy
 from flintstream.options.units import parse_nanos
+from flintstream.runtime.operators.block_times import BlockAssigner, BlockGenerator
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import compile_source
 from flintstream.table._expressions.times.helpers import millis
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from flintstream.common.watermark_strategy import WatermarkOutput
     from flintstream.table._expressions.codegen import Source
+
+
+_NULL_TIME = "RowTime field should not be null, please convert it to a non-null long value."
 
 
 def _millis(moment: datetime | None) -> int:
     if moment is None:
-        raise ValueError("RowTime field should not be null, please convert it to a non-null long value.")
+        raise ValueError(_NULL_TIME)
     return millis(moment)
 
 
-class TimeOf(TimestampAssigner[object]):
+class TimeOf(BlockAssigner["Sequence[datetime]"]):
     """The time in a column."""
 
     def __init__(self, position: int) -> None:
         self.position = position
 
-    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+    def extract_timestamp(self, value: Sequence[datetime], record_timestamp: int) -> int:
         """Return ms since the epoch."""
         return _millis(value[self.position])
 
+    def extract_timestamps(self, values: Sequence[Sequence[datetime]]) -> list[int]:
+        """Return ms since the epoch for each row of a block."""
+        position = self.position
+        return [millis(value[position]) for value in values]
 
-class ComputedTime(TimestampAssigner[object]):
-    """The time that an expression computes from the columns of a source."""
+
+class _Computed:
+    """A time in ms that an expression computes from the columns of a row."""
 
     def __init__(self, code: Source) -> None:
-        """Take the code that projects a record to its time."""
+        """Take the code that projects a row to its time in ms."""
         self.code = code
         self._run: Any = None
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_run": None}
 
-    def moment(self, value: object) -> datetime | None:
-        """Return the time."""
+    def __call__(self, values: Iterable[object]) -> list[int | None]:
+        """Return the time of each row."""
         if self._run is None:
             self._run = compile_source(self.code)
-        found: list[tuple[Any]] = []
-        self._run((value,), found.append)
-        return found[0][0]  # type: ignore[no-any-return]
+        found: list[tuple[int | None]] = []
+        self._run(values, found.append)
+        return [ms for (ms,) in found]
+
+
+class ComputedTime(BlockAssigner[object]):
+    """The time that an expression computes from the columns of a source."""
+
+    def __init__(self, code: Source) -> None:
+        """Take the code that projects a record to its time in ms."""
+        self.times = _Computed(code)
 
     def extract_timestamp(self, value: object, record_timestamp: int) -> int:
         """Return ms since the epoch."""
-        return _millis(self.moment(value))
+        return self.extract_timestamps([value])[0]
+
+    def extract_timestamps(self, values: Sequence[object]) -> list[int]:
+        """Return ms since the epoch for each row of a block."""
+        found = self.times(values)
+        if None in found:
+            raise ValueError(_NULL_TIME)
+        return found  # type: ignore[return-value]
 
 
-class TimeColumn(WatermarkGenerator[object]):
+class TimeColumn(BlockGenerator[object]):
     """Watermarks of a column: its largest value less a delay.
 
     As in Flink's tables, one follows a record at once if it is further on than the interval of watermarks.
@@ -73,14 +98,30 @@ class TimeColumn(WatermarkGenerator[object]):
         self.highest: int | None = None
         self.emitted: int | None = None
 
-    def on_event(self, value: object, timestamp: int, output: object) -> None:
+    def on_event(self, value: object, timestamp: int, output: WatermarkOutput) -> None:
         """Keep the largest timestamp."""
-        if self.highest is None or timestamp > self.highest:
-            self.highest = timestamp
-            if self.emitted is None or timestamp - self.delay_ms - self.emitted > self.interval_ms:
-                self.on_periodic_emit(output)
+        self.on_block([value], [timestamp], 0, output)
 
-    def on_periodic_emit(self, output: Any) -> None:
+    def on_block(self, values: Sequence[object], timestamps: Sequence[int], start: int, output: WatermarkOutput) -> int:
+        """Keep the largest timestamp, up to the record that a watermark follows."""
+        found = self._find(timestamps[start:] if start else timestamps, output)
+        return len(timestamps) if found is None else start + found + 1
+
+    def _find(self, timestamps: Sequence[int], output: WatermarkOutput) -> int | None:
+        """Return the position of the first timestamp that a watermark follows."""
+        highest = max(timestamps)
+        if self.highest is not None and highest <= self.highest:
+            return None
+        limit = None if self.emitted is None else self.emitted + self.delay_ms + self.interval_ms
+        if limit is not None and highest <= limit:
+            self.highest = highest
+            return None
+        found = next(i for i, ms in enumerate(timestamps) if limit is None or ms > limit)
+        self.highest = timestamps[found]
+        self.on_periodic_emit(output)
+        return found
+
+    def on_periodic_emit(self, output: WatermarkOutput) -> None:
         """Emit the watermark."""
         if self.highest is not None:
             self.emitted = self.highest - self.delay_ms
@@ -91,15 +132,15 @@ class ComputedWatermarks(TimeColumn):
     """Watermarks that an expression computes from a row: the largest one so far. NULL changes nothing."""
 
     def __init__(self, code: Source, interval_ms: int) -> None:
-        """Take the code that projects a row to its watermark, and the interval of watermarks."""
+        """Take the code that projects a row to its watermark in ms, and the interval of watermarks."""
         super().__init__(0, interval_ms)
-        self.time = ComputedTime(code)
+        self.times = _Computed(code)
 
-    def on_event(self, value: object, timestamp: int, output: object) -> None:
-        """Keep the largest watermark."""
-        moment = self.time.moment(value)
-        if moment is not None:
-            super().on_event(value, millis(moment), output)
+    def on_block(self, values: Sequence[object], timestamps: Sequence[int], start: int, output: WatermarkOutput) -> int:
+        """Keep the largest watermark, up to the record that one follows."""
+        marks = [(i, ms) for i, ms in enumerate(self.times(values[start:]), start) if ms is not None]
+        found = self._find([ms for _, ms in marks], output) if marks else None
+        return len(values) if found is None else marks[found][0] + 1
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,9 @@ def _to_number(source: DataType, target: DataType) -> str | None:
     if type(target) in INTEGERS:
         bits = INTEGERS[type(target)]
         if isinstance(source, TEXTS):
-            return f"parse_integer({{0}}, {bits})"
+            digits = len(str((1 << bits - 1) - 1)) - 1
+            plain = f"{{0}}.isdecimal() and {{0}}.isascii() and len({{0}}) <= {digits}"
+            return f"(int({{0}}) if {plain} else parse_integer({{0}}, {bits}))"
         if isinstance(source, t.BooleanType):
             return "int({0})"
         if type(source) in INTEGERS:

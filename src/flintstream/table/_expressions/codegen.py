@@ -11,11 +11,15 @@ def run(records, append):
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, time
+from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
-from flintstream.table._expressions.expr import Call, Const, Ref
+from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +31,8 @@ DEEPEST = 20
 """How deeply blocks may be nested: CPython takes 100 levels, and what is deeper becomes a function."""
 _PLAIN = (bool, type(None))
 """Values that code may contain: comparing others with ``is`` would be a SyntaxWarning."""
+_SCALARS = (*_PLAIN, str, bytes, int, float, Decimal, date, time)
+"""Values that cannot change, so that all rows may have the same one."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +55,15 @@ class Generator:
         self.parts: list[str] = []
         """The functions that the code calls: expressions that are too deep or too long to be within it."""
         self._ids: dict[int, str] = {}
+        self._constants: dict[str, object] = {repr(value): value for value in (None, True, False)}
+        """The values that names and literals stand for in every record."""
+        self._equal: dict[tuple[type, str], str] = {}
+        self._limits: dict[str, str] = {}
         self._depth = depth
         self._count = 0
         self._columns: dict[int, str] = {}
+        self._shared: list[dict[str, str]] = [{}]
+        """Per block around the next statement: the variables of codes that have the same value wherever they stand."""
 
     def line(self, text: str) -> None:
         """Write a statement."""
@@ -60,6 +72,7 @@ class Generator:
     def indent(self, by: int = 1) -> None:
         """Begin or, with -1, end a block."""
         self._depth += by
+        self._shared = [*self._shared, *({} for _ in range(by))] if by > 0 else self._shared[:by]
 
     def new(self) -> str:
         """Return a new variable."""
@@ -74,10 +87,29 @@ class Generator:
             self.names[name] = value
         return name
 
+    def constant(self, value: object) -> str:
+        """Return a name or literal for a value that all records have."""
+        if type(value) in _PLAIN:
+            return repr(value)
+        if type(value) not in _SCALARS:
+            return self.known("k", value)
+        key = type(value), repr(value)
+        name = self._equal.get(key)
+        if name is None:
+            name = self._equal[key] = self.known("k", value)
+            self._constants[name] = value
+        return name
+
+    def value_of(self, name: str) -> object:
+        """Return the value that a name stands for in every record; None if it varies."""
+        return self._constants.get(name)
+
     def function(self, write: Callable[[Generator], None], reads: Sequence[Expr]) -> str:
         """Write a function of the record ``r`` that computes something from expressions, and return a call of it."""
         inner = Generator(depth=1)
         inner.names, inner.functions, inner.parts, inner._ids = self.names, self.functions, self.parts, self._ids
+        inner._constants, inner._equal = self._constants, self._equal
+        inner._limits = self._limits
         inner.load(reads)
         write(inner)
         name = f"part{len(self.parts)}"
@@ -108,8 +140,7 @@ class Generator:
         if isinstance(expression, Ref):
             return self._columns.get(expression.index, f"r[{expression.index}]")
         if isinstance(expression, Const):
-            value = expression.value
-            return repr(value) if type(value) in _PLAIN else self.known("k", value)
+            return self.constant(expression.value)
         if not isinstance(expression, Call):
             raise TypeError(f"no code for {expression!r}")
         if expression.strict:
@@ -123,20 +154,58 @@ class Generator:
         risky = [
             name
             for name, argument in zip(names, call.arguments, strict=True)
-            if argument.nullable and not (isinstance(argument, Const) and argument.value is not None)
+            if argument.nullable and self.value_of(name) is None
         ]
         if "None" in names:
             return "None"
+        written = len(self.lines)
         code = call.emit(self, call, names)
-        if risky:
-            code = f"None if {' or '.join(f'{name} is None' for name in dict.fromkeys(risky))} else {code}"
-        return self.put(code)
+        if not is_repeatable(call):
+            return self.put(_unless_none(risky, code))
+        if written == len(self.lines) and all(name in self._constants for name in names):
+            folded = self._fold(code)
+            if folded is not None:
+                return folded
+        return self.share(_unless_none(risky, code))
+
+    def _fold(self, code: str) -> str | None:
+        """Return the constant that code is; None if it fails, as it is to fail only if there is a record."""
+        with suppress(Exception):
+            value = compile_source(Source(f"def run(): return {code}", self.names, ()))()
+            return self.constant(value) if type(value) in _SCALARS else None
+        return None
+
+    def limit(self, code: str, least: int) -> str:
+        """Return the name of a number that is the largest one asked for with this code."""
+        name = self._limits.setdefault(code, f"most{len(self._limits)}")
+        self.names[name] = max(least, self.names.get(name, 0))  # type: ignore[call-overload]
+        return name
+
+    def share(self, code: str) -> str:
+        """Return a variable with the value of code that has the same value wherever it stands, written once."""
+        for block in self._shared:
+            if code in block:
+                return block[code]
+        name = self._shared[-1][code] = self.put(code)
+        return name
 
     def put(self, code: str) -> str:
         """Assign code to a new variable, and return it."""
         name = self.new()
         self.line(f"{name} = {code}")
         return name
+
+
+def _unless_none(names: Sequence[str], code: str) -> str:
+    """Return code that is None if one of some variables is."""
+    return f"None if {' or '.join(f'{name} is None' for name in dict.fromkeys(names))} else {code}" if names else code
+
+
+def conjuncts(condition: Expr | None) -> Sequence[Expr]:
+    """Return the conditions that all have to hold."""
+    if condition is None:
+        return ()
+    return condition.arguments if isinstance(condition, Call) and condition.name == "AND" else (condition,)
 
 
 def refs(expression: Expr) -> Iterator[Ref]:
@@ -157,8 +226,8 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
     head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
     loop = "    for r, t in records:" if stamped else "    for r in records:"
     generator.load([*(projection or ()), *(() if condition is None else (condition,))])
-    if condition is not None:
-        generator.line(f"if {generator.value(condition)} is not True: continue")
+    for part in conjuncts(condition):
+        generator.line(f"if {generator.value(part)} is not True: continue")
     if projection is None:
         generator.line("append(r)")
     else:
@@ -172,8 +241,9 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
     return Source(text, generator.names, tuple(generator.functions))
 
 
-def compile_source(code: Source) -> Any:
-    """Return the function."""
+@cache
+def _helpers() -> dict[str, object]:
+    """Return the functions that code calls."""
     from flintstream.table._expressions import collection_helpers, helpers, number_helpers, text_helpers
     from flintstream.table._expressions.json import helpers as json_helpers
     from flintstream.table._expressions.patterns import helpers as pattern_helpers
@@ -185,9 +255,11 @@ def compile_source(code: Source) -> Any:
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_texts),
         *(collection_helpers, time_patterns),
     )
-    scope: dict[str, object] = {}
-    for room in rooms:
-        scope |= vars(room)
-    scope |= code.names
+    return {name: value for room in rooms for name, value in vars(room).items()}
+
+
+def compile_source(code: Source) -> Any:
+    """Return the function."""
+    scope = {**_helpers(), **code.names}
     exec(compile(code.text, "<generated for a table>", "exec"), scope)  # noqa: S102 - our own code
     return scope["run"]

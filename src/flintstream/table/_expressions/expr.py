@@ -74,6 +74,14 @@ def calls_python(expression: Expr) -> bool:
     return isinstance(expression, Call) and any(map(calls_python, expression.arguments))
 
 
+_VOLATILE = frozenset({"CURRENT_WATERMARK", "RAND", "RAND_INTEGER"})
+
+
+def is_repeatable(call: Call) -> bool:
+    """Return whether a call has the same result for the same arguments. What takes none may ask a clock."""
+    return bool(call.arguments) and call.name not in _VOLATILE and not isinstance(call, Invocation)
+
+
 Emit = Callable[["Generator", Call, Sequence[str]], str]
 """Writes statements if necessary, and returns a Python expression for the result; lazy functions get no variables."""
 

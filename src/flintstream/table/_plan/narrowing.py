@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._logical.merging import merge
 from flintstream.table._logical.nodes import Calc, Node, Scan, Union
 from flintstream.table._plan.grouping import Windowed
 from flintstream.table._plan.joins import ANTI, SEMI, Join
@@ -57,14 +58,15 @@ def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
 def _calc(node: Calc, need: Need) -> Node:
     """Return a projection that computes only what is needed."""
     if node.projection is None:
-        return replace(node, input=narrow(node.input, None if need is None else need | _read([node.condition])))
+        below = narrow(node.input, None if need is None else need | _read([node.condition]))
+        return merge(replace(node, input=below))
     projection = tuple(
         item if need is None or i in need or isinstance(item, Ref) else Const(item.type.nullable(), None)
         for i, item in enumerate(node.projection)
     )
     chosen = [item for i, item in enumerate(projection) if need is None or i in need]
     below = narrow(node.input, _read([*chosen, node.condition]))
-    return replace(node, input=below, projection=projection)
+    return merge(replace(node, input=below, projection=projection))
 
 
 def _sides(node: Join, need: Need) -> tuple[Need, Need]:

@@ -22,26 +22,25 @@ from flintstream.options.tables import (
     STRICT,
 )
 from flintstream.options.units import parse_nanos
-from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._catalog.catalog import CatalogManager
 from flintstream.table._catalog.declared import Declared, View
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import find
-from flintstream.table._connectors.times import TimeOf, Watermarks, alignment_of
+from flintstream.table._connectors.times import Watermarks, alignment_of
 from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
 from flintstream.table._expressions.codegen import source
-from flintstream.table._expressions.expr import Call, Column, Const, Ref
+from flintstream.table._expressions.expr import Column, Const, Ref
+from flintstream.table._expressions.functions.times import in_millis
 from flintstream.table._expressions.resolver import Item, resolve
 from flintstream.table._expressions.scope import Scope
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.build import calc, for_sink
-from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.settings import PlannerSettings
-from flintstream.table._plan.translate import add_operator, translate
 from flintstream.table._session.sinks import write
-from flintstream.table._session.sources import scan, strategy_of
+from flintstream.table._session.sources import scan
+from flintstream.table._session.times import columns_with_watermarks, constant_delay, with_times, with_watermarks
 from flintstream.table._syntax import scalar as s
-from flintstream.table._types.rules import TIMESTAMPS, IntervalType, sql_name
+from flintstream.table._types.rules import TIMESTAMPS, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,8 +50,7 @@ if TYPE_CHECKING:
     from flintstream.graph.transformation import Transformation
     from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._errors import Place
-    from flintstream.table._expressions.expr import Expr
-    from flintstream.table._logical.nodes import Node, Opener
+    from flintstream.table._logical.nodes import Node
     from flintstream.table._session.inserts import Insert
 
 T = TypeVar("T")
@@ -173,10 +171,15 @@ class Session:
         position, marks = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
         if position >= 0:
             items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
-        if by_split and marks is not None and marks.code is None and isinstance(node, Scan):
-            code = source((items[position].expression,), None, stamped=False)
-            if not code.functions:  # which only an operator can open
+        if marks is not None and marks.code is None and isinstance(node, Scan) and not (node.changelog or key):
+            moment = in_millis(items[position].expression)
+            code = source((moment,), None, stamped=False)
+            if code.functions:  # which only an operator can open
+                pass
+            elif by_split:
                 node, marks = replace(node, open=partial(node.open, watermarks=(code, marks))), None
+            else:
+                node, marks = with_times(node, moment, code, marks), None
         if [column.name for column in node.columns] != list(order):
             node = calc(node, items)
         hidden = self._not_in_star(table)
@@ -186,9 +189,9 @@ class Session:
         )
         if marks is None:
             return replace(node, columns=columns)
-        read = partial(_with_watermarks, node, position, marks)
+        read = partial(with_watermarks, node, position, marks)
         lookup, places = node.lookup if isinstance(node, Scan) else None, tuple(map(list(order).index, key))
-        fewer = None if marks.code else partial(_narrowed_with_watermarks, node, position, marks)
+        fewer = None if marks.code else partial(columns_with_watermarks, node, position, marks)
         return Scan(columns, name, read, node.changelog, lookup, places, fewer)
 
     def _not_in_star(self, table: DeclaredTable) -> frozenset[str]:
@@ -205,7 +208,7 @@ class Session:
     def with_time(self, node: Node, position: int) -> Node:
         """Return a bounded table whose rows have the time of a column, which becomes a time attribute."""
         columns = [replace(item, time="ROWTIME") if i == position else item for i, item in enumerate(node.columns)]
-        return Scan(tuple(columns), columns[position].name, partial(_with_watermarks, node, position, Watermarks()))
+        return Scan(tuple(columns), columns[position].name, partial(with_watermarks, node, position, Watermarks()))
 
     def _declared_item(self, declared: Declared, scope: Scope) -> Item:
         if declared.expression is None:
@@ -238,7 +241,7 @@ class Session:
         made = resolve(syntax, self.scope(all_columns))
         if isinstance(made, Ref) and made.index == position:
             return position, marks
-        delay = _constant_delay(made, position)
+        delay = constant_delay(made, position)
         if delay is not None:
             return position, replace(marks, delay_ms=delay)
         if not isinstance(made.type, TIMESTAMPS) or made.type.precision > 3:
@@ -246,7 +249,7 @@ class Session:
                 f"WATERMARK FOR {column}: the watermark must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not "
                 f"{sql_name(made.type)}"
             )
-        code = source((made,), None, stamped=False)
+        code = source((in_millis(made),), None, stamped=False)
         if code.functions:
             raise unsupported("a Python function in a watermark", syntax.place, "add a computed column")
         return position, replace(marks, code=code)
@@ -347,32 +350,6 @@ class UnopenedSession(Session):
 
 def _empty(env: StreamExecutionEnvironment) -> DataStream:
     return env.from_collection([])
-
-
-def _constant_delay(watermark: Expr, position: int) -> int | None:
-    """Return the ms by which a watermark is behind the time column; None if it is not a constant."""
-    if isinstance(watermark, Call) and watermark.name == "-":
-        base, delay = watermark.arguments
-        if (
-            isinstance(base, Ref)
-            and base.index == position
-            and isinstance(delay, Const)
-            and isinstance(delay.type, IntervalType)
-            and not delay.type.months
-        ):
-            return int(delay.value)
-    return None
-
-
-def _narrowed_with_watermarks(node: Node, position: int, marks: Watermarks, need: frozenset[int]) -> Opener:
-    return partial(_with_watermarks, narrow(node, need | {position}), position, marks)
-
-
-def _with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamExecutionEnvironment) -> DataStream:
-    strategy = strategy_of(marks, env)
-    strategy.timestamp_assigner = TimeOf(position)
-    stream = translate(node, env)
-    return add_operator(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
 
 
 def _refuse_view(text: str) -> Node:

@@ -118,7 +118,7 @@ def define(
     name: str,
     signature: str,
     returns: DataType | Callable[[Sequence[Expr]], DataType],
-    code: str,
+    code: str | Emit,
     *,
     may_be_null: bool = False,
 ) -> None:
@@ -128,7 +128,7 @@ def define(
         name: Its name; several, separated by `` | ``, are aliases.
         signature: Signatures, separated by spaces.
         returns: The type, or a function of the arguments that returns it.
-        code: The code; ``{all}`` is all arguments.
+        code: The code, in which ``{all}`` is all arguments; or what emits it.
         may_be_null: Whether it may return None for arguments that are not None.
     """
     signatures = tuple(signature.split(" "))
@@ -140,7 +140,8 @@ def define(
         kind = returns if isinstance(returns, t.DataType) else returns(arguments)
         nullable = may_be_null or any(is_nullable(argument.type) for argument in arguments)
         given = tuple(_prepare(fitting, arguments, zone))
-        return Call(with_null(kind, nullable), called, given, template(code.replace("{zone}", repr(zone))))
+        emit = template(code.replace("{zone}", repr(zone))) if isinstance(code, str) else code
+        return Call(with_null(kind, nullable), called, given, emit)
 
     add(name, signatures, build)
 

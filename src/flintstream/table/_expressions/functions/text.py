@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.operators import Build
 
@@ -77,6 +78,34 @@ def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
     return Call(STRING, name, tuple(arguments), structure(f"printf({sizes!r}, {{all}})"), strict=False)
 
 
+def _split_index(generator: Generator, _: Call, names: Sequence[str]) -> str:
+    """Split a text once for all of its parts that a query reads."""
+    text, separator, index = names
+    position = generator.value_of(index)
+    if not generator.value_of(separator) or not isinstance(position, int) or position < 0:
+        return f"split_index({text}, {separator}, {index})"
+    most = generator.limit(f"{text}.split({separator})", position + 1)
+    parts = generator.share(f"{text}.split({separator}, {most}) if {text} else ()")
+    return f"({parts}[{position}] if len({parts}) > {position} else None)"
+
+
+def _like(generator: Generator, _: Call, names: Sequence[str]) -> str:
+    """Read a constant pattern once."""
+    text, given = names
+    pattern = generator.value_of(given)
+    if not isinstance(pattern, str):
+        return f"like({given})({text})"
+    part = pattern.strip("%")
+    if not part or {*part} & {"%", "_"}:
+        return f"like({given})({text})"
+    known = generator.constant(part)
+    if part == pattern:
+        return f"{text} == {known}"
+    if pattern.startswith("%"):
+        return f"{known} in {text}" if pattern.endswith("%") else f"{text}.endswith({known})"
+    return f"{text}.startswith({known})"
+
+
 define("UPPER", "S", _as_given, "{0}.upper()")
 define("LOWER", "S", _as_given, "{0}.lower()")
 define("CHAR_LENGTH | CHARACTER_LENGTH | LENGTH", "S", INT, "len({0})")
@@ -104,7 +133,7 @@ define("INITCAP", "S", STRING, "initcap({0})")
 define("POSITION", "SS", INT, "position({all})")
 define("INSTR", "SS", INT, "position({1}, {0})")
 define("LOCATE", "SS SSI", INT, "position({all})")
-define("LIKE", "SP", BOOLEAN, "like({1})({0})")
+define("LIKE", "SP", BOOLEAN, _like)
 define("LIKE ESCAPE", "SPP", BOOLEAN, "like({1}, {2})({0})")
 define("REGEXP", "SS", BOOLEAN, "regexp({all})")
 define("SIMILAR TO", "SS", BOOLEAN, "similar({1})({0})")
@@ -114,7 +143,7 @@ define("REGEXP_REPLACE", "SSS", STRING, "regexp_replace({all})", may_be_null=Tru
 define("REGEXP_COUNT", "SS", INT, "regexp_count({all})", may_be_null=True)
 define("REGEXP_INSTR", "SS", INT, "regexp_instr({all})", may_be_null=True)
 define("REGEXP_SUBSTR", "SS", STRING, "regexp_extract({all}, 0)", may_be_null=True)
-define("SPLIT_INDEX", "SSI", STRING, "split_index({all})", may_be_null=True)
+define("SPLIT_INDEX", "SSI", STRING, _split_index, may_be_null=True)
 define("SPLIT", "SS", t.ArrayType(STRING), "split({all})", may_be_null=True)
 define("STR_TO_MAP", "S SS SSS", t.MapType(STRING, STRING), "str_to_map({all})", may_be_null=True)
 add("ELT", ("IS*",), _lazy("elt({all})", 2))

@@ -9,6 +9,7 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
+from flintstream.table._expressions.times.helpers import FIRST_MS, LAST_MS
 from flintstream.table._expressions.times.patterns import date_writers, unix_writers
 from flintstream.table._types.rules import (
     INTEGERS,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Expr
 
 _LTZ3 = t.LocalZonedTimestampType(3, False)
@@ -176,6 +178,37 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
     return Call(kind, name, (unit, *moments), template("wrap(timestamp_diff({0}, {1}, {2}), 32)"))
 
 
+_WITHIN_YEARS = f"{FIRST_MS} <= {{0}} <= {LAST_MS}"
+
+
+def _to_ltz(_: Generator, call: Call, names: Sequence[str]) -> str:
+    """Return the code of TO_TIMESTAMP_LTZ, which is short for whole ms."""
+    if _is_of_millis(call):
+        return f"(EPOCH + timedelta(0, 0, 0, {{0}}) if {_WITHIN_YEARS} else None)".format(names[0])
+    return f"to_ltz({', '.join(names)})"
+
+
+def in_millis(moment: Expr) -> Expr:
+    """Return a time as ms since the epoch."""
+
+    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
+        (given,) = call.arguments
+        if isinstance(given, Call) and given.name == "TO_TIMESTAMP_LTZ" and _is_of_millis(given):
+            ms = generator.value(given.arguments[0])
+            return f"({{0}} if {{0}} is not None and {_WITHIN_YEARS} else None)".format(ms)
+        value = generator.value(given)
+        return f"(None if {value} is None else millis({value}))"
+
+    return Call(BIGINT, "MILLIS", (moment,), emit, strict=False)
+
+
+def _is_of_millis(call: Call) -> bool:
+    number, *digits = call.arguments
+    return type(number.type) in INTEGERS and all(
+        isinstance(item, Const) and item.value == _LTZ3.precision for item in digits
+    )
+
+
 for _name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
     add(f"- {_name}", ("DD",), _difference)
 for _name in _PARTS:
@@ -191,7 +224,7 @@ define(
     "TO_TIMESTAMP_LTZ",
     "N NI S SS SSS",
     t.LocalZonedTimestampType(3),
-    "to_ltz({all})",
+    _to_ltz,
     may_be_null=True,
 )
 FUNCTIONS["TIMESTAMPDIFF"] = Function(

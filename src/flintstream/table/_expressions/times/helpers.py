@@ -65,7 +65,7 @@ def plus_months(value: Any, months: int) -> Any:
 
 _DAY_MS = 86_400_000
 _DIGITS = 9
-_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The ms since the epoch at which the year 1 begins, and at which the year 9999 ends."""
 
 
@@ -260,7 +260,7 @@ def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
         given = whole(math.floor(ms) if math.isfinite(ms) else ms, 64)
     else:
         given = wrap(int(given), 64) * 1000 // 10**more
-    return from_millis(int(given)) if _FIRST_MS <= given <= _LAST_MS else None
+    return from_millis(int(given)) if FIRST_MS <= given <= LAST_MS else None
 
 
 def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-dd HH:mm:ss") -> int:
