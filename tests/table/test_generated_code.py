@@ -38,7 +38,7 @@ def number(value):
 
 
 def run(projection, rows, condition=None):
-    found = []
+    found: list[tuple[object, ...]] = []
     compile_source(source(projection, condition, stamped=False))(iter(rows), found.append)
     return found
 
@@ -95,7 +95,11 @@ def test_what_a_branch_computes_is_not_known_outside_of_it():
     assert run([either, upper], [("a",)]) == [("a", "A")]
 
 
-SCAN = Scan((Column("a", D.BIGINT()),), "t", print)
+def never_opened(env):
+    raise AssertionError(env)
+
+
+SCAN = Scan((Column("a", D.BIGINT()),), "t", never_opened)
 
 
 def calc(node, *items, condition=None):
