@@ -18,7 +18,8 @@ from flintstream.common import Row, RowKind, Types
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.table import Schema, StreamTableEnvironment
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions.aggregates import AggregateCall, aggregation
+from flintstream.table._expressions.aggregates import AggregateCall
+from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table.expressions import col
 from flintstream.table.types import DataTypes
 from flintstream.testing import CollectSink

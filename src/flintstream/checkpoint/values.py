@@ -21,7 +21,7 @@ from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import CheckpointError, CorruptDataError, NotEnoughMemoryError, PickleRefusedError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from flintstream.checkpoint.registry import Extension
 
@@ -124,10 +124,10 @@ def plain(value: Any, above: tuple[int, ...]) -> Any:
         raise _NotPlainError
     above = (*above, id(value))
     if cls is list:
-        return [plain(item, above) for item in value]
+        return [*value] if _are_plain(value) else [plain(item, above) for item in value]
     if cls is dict:
-        keys = [plain(key, above) for key in value]
-        items = [plain(item, above) for item in value.values()]
+        keys = [*value] if _are_plain(value) else [plain(key, above) for key in value]
+        items = [*value.values()] if _are_plain(value.values()) else [plain(item, above) for item in value.values()]
         if ExtType in map(type, keys):
             return ExtType(PAIRS, pack([keys, items]))
         return dict(zip(keys, items, strict=True))
@@ -147,6 +147,14 @@ def plain(value: Any, above: tuple[int, ...]) -> Any:
         return ExtType(value.code, value.data)
     found = to_tagged(value)
     return _pickle_value(value) if found is None else ExtType(TAGGED, pack([found[0], plain(found[1], above)]))
+
+
+def _are_plain(values: Collection[int]) -> bool:
+    """Return whether values are atoms that the strict packer can write, told by their types and extremes."""
+    types = {*map(type, values)}
+    if not ATOMS.issuperset(types) or len(types) > 1:
+        return not types
+    return int not in types or (min(values) >= -0x8000_0000_0000_0000 and max(values) <= 0xFFFF_FFFF_FFFF_FFFF)
 
 
 _COLLECTIONS: dict[type, int] = {tuple: TUPLE, set: SET, frozenset: FROZENSET}

@@ -9,7 +9,7 @@ from tests.conformance.ours import alias
 from tests.table.conformance.ours import Flintstream
 from tests.table.hostile import aggregates, ours, running
 
-from flintstream.table._expressions.aggregate_helpers import both_spread, less_spread, more_spread, spread
+from flintstream.table._expressions.aggregation.helpers import both_spread, less_spread, more_spread, spread
 
 OPEN = ours.load_open(Path(__file__).with_name("open_aggregates.txt"))
 

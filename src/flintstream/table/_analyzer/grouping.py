@@ -11,10 +11,10 @@ from flintstream.table._analyzer.over import FULL_NAMES, list_of, own_call, sele
 from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
+from flintstream.table._expressions.aggregation.percentiles import percentile_type
 from flintstream.table._expressions.codegen import refs
-from flintstream.table._expressions.expr import Call, Column, Const, Ref
+from flintstream.table._expressions.expr import Call, Column, Const, Ref, calls_python, is_stable
 from flintstream.table._expressions.functions.json import json_of_group
-from flintstream.table._expressions.percentiles import percentile_type
 from flintstream.table._expressions.resolver import resolve, resolve_condition
 from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import add_filter
@@ -240,17 +240,22 @@ class Grouping:
             returned = result_type(name, kind, aggregate.place, grouped=has_groups)
         position = condition = None
         if argument is not None:
-            position = len(parts)
-            parts.append(argument)
+            position = self._position(argument, parts)
         others = tuple(range(len(parts), len(parts) + len(more)))
         parts += more
         if aggregate.condition is not None:
-            condition = len(parts)
-            parts.append(resolve(aggregate.condition, self.scope))
+            condition = self._position(resolve(aggregate.condition, self.scope), parts)
             returned = returned if name == "COUNT" else returned.nullable()
         return AggregateCall(
             name, position, kind, returned, aggregate.distinct, condition, aggregate.option, more=others
         )
+
+    def _position(self, item: Expr, parts: list[Expr]) -> int:
+        """Return the position of an argument, which aggregates share. Grouping sets may empty keys: they are apart."""
+        if is_stable(item) and not calls_python(item) and item in parts[len(self.keys) :]:
+            return parts.index(item, len(self.keys))
+        parts.append(item)
+        return len(parts) - 1
 
     def _json(self, aggregate: s.Aggregate, argument: Expr) -> Expr:
         made = json_of_group(aggregate.function, argument, self.settings.zone)

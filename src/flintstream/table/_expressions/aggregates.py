@@ -12,11 +12,10 @@ from flintstream.common._types import data_types as t
 from flintstream.runtime.copies import copy_mutable
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.python_values import converter_of
-from flintstream.table._functions.user_defined import FunctionContext
-from flintstream.table._types.rules import INTEGERS, TEXTS, has_lists, is_nullable, sql_name, with_null
+from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._errors import Place
@@ -54,7 +53,7 @@ class AggregateCall:
 
 
 @dataclass
-class _Part:
+class Part:
     """The code of one function. ``{0}``, ``{1}``, ... are its elements of the state, and ``v`` is the argument."""
 
     start: Sequence[str]
@@ -102,7 +101,9 @@ def _plus(kind: DataType, a: str, b: str, sign: str = "+") -> str:
     if isinstance(kind, t.DecimalType):
         return f"WIDE.{'add' if sign == '+' else 'subtract'}({a}, {b})"
     if type(kind) in INTEGERS:
-        return f"wrap({a} {sign} {b}, {INTEGERS[type(kind)]})"
+        bits = INTEGERS[type(kind)]
+        half = 1 << (bits - 1)
+        return f"(s if {-half} <= (s := {a} {sign} {b}) < {half} else wrap(s, {bits}))"
     return f"narrow({a} {sign} {b})" if isinstance(kind, t.FloatType) else f"{a} {sign} {b}"
 
 
@@ -110,10 +111,10 @@ def _zero(kind: DataType) -> str:
     return "ZERO" if isinstance(kind, t.DecimalType) else "0" if type(kind) in INTEGERS else "0.0"
 
 
-def _sum(call: AggregateCall) -> _Part:
+def _sum(call: AggregateCall) -> Part:
     kind, otherwise = call.type, _zero(call.type) if call.name == "SUM0" else "None"
     total = f"fit({{0}}, {kind.precision}, {kind.scale})" if isinstance(kind, t.DecimalType) else "{0}"
-    return _Part(
+    return Part(
         [_zero(kind), "0"],
         [f"{{0}} = {_plus(kind, '{0}', 'v')}", "{1} += 1"],
         [f"{{0}} = {_plus(kind, '{0}', 'v', '-')}", "{1} -= 1"],
@@ -122,17 +123,19 @@ def _sum(call: AggregateCall) -> _Part:
     )
 
 
-def _average(call: AggregateCall) -> _Part:
+def _average(call: AggregateCall) -> Part:
     kind = call.type
     total: DataType = t.BigIntType() if type(kind) in INTEGERS else kind
     total = t.DoubleType() if isinstance(kind, t.FloatType) else total
     if isinstance(kind, t.DecimalType):
         quotient = f"divide_decimals({{0}}, Decimal({{1}}), 38, {kind.scale})"
     elif type(kind) in INTEGERS:
-        quotient = f"wrap(divide({{0}}, {{1}}), {INTEGERS[type(kind)]})"
+        quotient = "({0} // {1} if {0} >= 0 else -(-{0} // {1}))"
+        if not isinstance(kind, t.BigIntType):
+            quotient = f"wrap({quotient}, {INTEGERS[type(kind)]})"
     else:
         quotient = "narrow({0} / {1})" if isinstance(kind, t.FloatType) else "{0} / {1}"
-    return _Part(
+    return Part(
         [_zero(total), "0"],
         [f"{{0}} = {_plus(total, '{0}', 'v')}", "{1} += 1"],
         [f"{{0}} = {_plus(total, '{0}', 'v', '-')}", "{1} -= 1"],
@@ -141,12 +144,12 @@ def _average(call: AggregateCall) -> _Part:
     )
 
 
-def _extreme(call: AggregateCall, *, retracts: bool) -> _Part:
+def _extreme(call: AggregateCall, *, retracts: bool) -> Part:
     if retracts:
         function = "min" if call.name == "MIN" else "max"
         return _count_part(f"({function}({{0}}) if {{0}} else None)")
     sign = "<" if call.name == "MIN" else ">"
-    return _Part(
+    return Part(
         ["None"],
         [f"if {{0}} is None or v {sign} {{0}}: {{0}} = v"],
         [],
@@ -155,9 +158,9 @@ def _extreme(call: AggregateCall, *, retracts: bool) -> _Part:
     )
 
 
-def _count_part(result: str) -> _Part:
+def _count_part(result: str) -> Part:
     """Return the code of a function that keeps the number of each value."""
-    return _Part(
+    return Part(
         ["{}"],
         ["{0}[v] = {0}.get(v, 0) + 1"],
         ["uncount({0}, v)"],
@@ -166,21 +169,21 @@ def _count_part(result: str) -> _Part:
     )
 
 
-def _list(result: str) -> _Part:
+def _list(result: str) -> Part:
     """Return the code of a function that keeps the values in order."""
-    return _Part(["[]"], ["{0}.append(v)"], ["unlist({0}, v)"], result, ["{0} += {b0}"])
+    return Part(["[]"], ["{0}.append(v)"], ["unlist({0}, v)"], result, ["{0} += {b0}"])
 
 
-def _edge(call: AggregateCall, *, retracts: bool) -> _Part:
+def _edge(call: AggregateCall, *, retracts: bool) -> Part:
     first = call.name == "FIRST_VALUE"
     if retracts:
         return _list(f"({{0}}[{0 if first else -1}] if {{0}} else None)")
     add = "if not {1}: {0}, {1} = v, True" if first else "{0}, {1} = v, True"
     merge = "if not {1}: {0}, {1} = {b0}, {b1}" if first else "if {b1}: {0}, {1} = {b0}, {b1}"
-    return _Part(["None", "False"], [add], [], "{0}", [merge])
+    return Part(["None", "False"], [add], [], "{0}", [merge])
 
 
-def _spread(call: AggregateCall) -> _Part:
+def _spread(call: AggregateCall) -> Part:
     """Return the code of a variance: the count, the mean, and the sum of the squares of the distances from it."""
     sample = call.name not in {"STDDEV_POP", "VAR_POP"}
     code = f"spread({{0}}, {{2}}, {sample}, {call.name.startswith('STDDEV')})"
@@ -191,7 +194,7 @@ def _spread(call: AggregateCall) -> _Part:
     elif type(call.type) in INTEGERS:
         code = f"as_whole({code}, {INTEGERS[type(call.type)]})"
     state = "{0}, {1}, {2}"
-    return _Part(
+    return Part(
         ["0", "0.0", "0.0"],
         [f"{state} = more_spread({state}, v)"],
         [f"{state} = less_spread({state}, v)"],
@@ -200,11 +203,11 @@ def _spread(call: AggregateCall) -> _Part:
     )
 
 
-def _own(call: AggregateCall, name: str) -> _Part:
+def _own(call: AggregateCall, name: str) -> Part:
     """Return the code of a function of the program. It sees None, and its state may be any object."""
     arguments = ", *v" if call.more else ", v" if call.argument is not None else ""
     names = {name: call.function.implementation, f"{name}_result": OwnResult(call.type)}
-    return _Part(
+    return Part(
         [f"{name}.create_accumulator()"],
         [f"{name}.accumulate({{0}}{arguments})"],
         [f"{name}.retract({{0}}{arguments})"],
@@ -215,12 +218,12 @@ def _own(call: AggregateCall, name: str) -> _Part:
     )
 
 
-def _percentile(call: AggregateCall) -> _Part:
+def _percentile(call: AggregateCall) -> Part:
     """Return the code of PERCENTILE: the number of each value, and the last percentage."""
     share, *frequency = call.more
     times = f"(r[{frequency[0]}] or 0)" if frequency else "1"
     count = f"count_times({{0}}, v, {times})" if frequency else "{0}[v] = {0}.get(v, 0) + 1"
-    return _Part(
+    return Part(
         ["{}", "None"],
         [f"{{1}} = r[{share}]", count],
         [f"uncount_times({{0}}, v, {times})"],
@@ -241,12 +244,13 @@ class OwnResult:
         return copy_mutable(value if self.convert is None else self.convert(value))
 
 
-def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
+def part_of(call: AggregateCall, number: int, *, retracts: bool) -> Part:
+    """Return the code of one function; ``number`` tells it from others of the program."""
     name = call.name
     if call.function is not None:
         return _own(call, f"own{number}")
     if name == "COUNT":
-        return _Part(["0"], ["{0} += 1"], ["{0} -= 1"], "{0}", ["{0} += {b0}"], counts_none=call.argument is None)
+        return Part(["0"], ["{0} += 1"], ["{0} -= 1"], "{0}", ["{0} += {b0}"], counts_none=call.argument is None)
     if name in {"SUM", "SUM0"}:
         return _sum(call)
     if name == "AVG":
@@ -267,7 +271,7 @@ def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
         return part
     if name == "JSON_OBJECTAGG":
         code = f"json_object({{0}}, {call.option == 'ABSENT'})"
-        return _Part(["{}"], ["json_member({0}, *v)"], ["{0}.pop(v[0], None)"], code, ["{0}.update({b0})"])
+        return Part(["{}"], ["json_member({0}, *v)"], ["{0}.pop(v[0], None)"], code, ["{0}.update({b0})"])
     if name == "JSON_ARRAYAGG":
         part = _list("json_array({0})")
         part.counts_none = call.option == "NULL"
@@ -275,124 +279,3 @@ def _part(call: AggregateCall, number: int, *, retracts: bool) -> _Part:
     if name == "COLLECT":
         return _count_part("dict({0})")
     return _percentile(call) if name == "PERCENTILE" else _spread(call)
-
-
-@dataclass(frozen=True)
-class Aggregation:
-    """The code of all functions of a grouping."""
-
-    text: str
-    """Defines ``start()``, ``add(r, a)``, ``remove(r, a)``, ``result(a)`` and ``merge(a, b)``."""
-    add: tuple[str, ...]
-    """The statements that add the row ``r`` to the state ``a``, indented as in a function."""
-    remove: tuple[str, ...]
-    """Those that take it back."""
-    results: str
-    """The results of ``a``, each followed by a comma."""
-    names: dict[str, Any] = field(default_factory=dict)
-    functions: tuple[Any, ...] = ()
-    """The functions of the program, to be opened and closed."""
-
-    def open(self, runtime_context: object) -> None:
-        """Open the functions of the program."""
-        for function in self.functions:
-            function.open(FunctionContext.of(runtime_context))
-
-    def close(self) -> None:
-        """Close them."""
-        for function in self.functions:
-            function.close()
-
-    def compile_code(self, more: str = "") -> dict[str, Callable[..., Any]]:
-        """Return the functions by name, and those of ``more``, which may use them."""
-        from flintstream.table._expressions import aggregate_helpers, helpers
-
-        scope: dict[str, Any] = {**vars(helpers), **vars(aggregate_helpers), **self.names}
-        exec(compile(f"{self.text}\n{more}", "<generated for a grouping>", "exec"), scope)  # noqa: S102 - our own code
-        return scope
-
-
-def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregation:
-    """Return the code of several functions.
-
-    Args:
-        calls: The functions.
-        retracts: Whether rows are retracted, for which some functions keep all values.
-    """
-    start, results = ["0"], []
-    adds, removes, merges = ["    a[0] += 1"], ["    a[0] -= 1"], ["    a[0] += b[0]"]
-    known: dict[str, Any] = {}
-    for call in calls:
-        part = _part(call, len(start), retracts=retracts)
-        known |= part.names
-        counts = f"a[{len(start)}]"
-        if call.distinct:
-            start.append("{}")
-        names = {str(i): f"a[{len(start) + i}]" for i in range(len(part.start))}
-        others = {f"b{i}": f"b[{len(start) + i}]" for i in range(len(part.start))}
-        start += part.start
-
-        def fill_in(lines: Sequence[str], names: dict[str, str] = names, others: dict[str, str] = others) -> list[str]:
-            return [_fill(line, {**names, **others}) for line in lines]
-
-        adds += _guard(call, fill_in(part.add), counts, part, retracts=False)
-        removes += _guard(call, fill_in(part.remove), counts, part, retracts=True)
-        if call.distinct:
-            other = f"b[{int(counts[2:-1])}]"
-            merges.append(f"    for key, n in {other}.items():")
-            merges.append(f"        v = {'thaw_key(key)' if has_lists(call.argument_type) else 'key'}")
-            merges.append(f"        if count_first({counts}, key, n):")
-            merges += [f"            {line}" for line in fill_in(part.add)]
-        else:
-            merges += [f"    {line}" for line in fill_in(part.merge)]
-        results.append(f"{_fill(part.result, names)}, ")
-    text = "\n".join(
-        [
-            f"def start(): return [{', '.join(start)}]",
-            "def add(r, a):",
-            *adds,
-            "    return a",
-            "def remove(r, a):",
-            *removes,
-            "    return a",
-            "def merge(a, b):",
-            *merges,
-            "def result(a):",
-            f"    return ({''.join(results)})",
-        ]
-    )
-    functions = [item.function.implementation for item in calls if item.function is not None]
-    once = {id(function): function for function in functions}
-    return Aggregation(text, tuple(adds), tuple(removes), "".join(results), known, tuple(once.values()))
-
-
-def _fill(text: str, names: dict[str, str]) -> str:
-    for key, name in names.items():
-        text = text.replace(f"{{{key}}}", name)
-    return text
-
-
-def _guard(call: AggregateCall, lines: Sequence[str], counts: str, part: _Part, *, retracts: bool) -> list[str]:
-    found: list[str] = []
-    depth = 1
-    if call.condition is not None:
-        found.append(f"    if r[{call.condition}] is True:")
-        depth += 1
-    if call.argument is not None:
-        several = call.more if call.function is not None else ()
-        values = "".join(f", r[{i}]" for i in several)
-        found.append("    " * depth + (f"v = (r[{call.argument}]{values})" if several else f"v = r[{call.argument}]"))
-        if not part.counts_none:
-            found.append("    " * depth + "if v is not None:")
-            depth += 1
-    if call.distinct:
-        key = "freeze_key(v)" if has_lists(call.argument_type) else "v"
-        if retracts:
-            found.append("    " * depth + f"if uncount_last({counts}, {key}):")
-        else:
-            found.append("    " * depth + f"c, d = {counts}, {key}")
-            found.append("    " * depth + "if d in c: c[d] += 1")
-            found.append("    " * depth + "else:")
-            found.append("    " * depth + "    c[d] = 1")
-        depth += 1
-    return [*found, *("    " * depth + line for line in lines or ["pass"])]

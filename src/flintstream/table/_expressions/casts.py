@@ -158,7 +158,7 @@ def _to_text(source: DataType, zone: str) -> str | None:
     if type(source) in INTEGERS:
         return "str({0})"
     if isinstance(source, t.LocalZonedTimestampType):
-        return f"timestamp_to_text(zoned({{0}}, {zone!r}), {source.precision})"
+        return f"timestamp_to_text({_local_time(zone)}, {source.precision})"
     if isinstance(source, t.TimestampType):
         return f"timestamp_to_text({{0}}, {source.precision})"
     if isinstance(source, t.TimeType):
@@ -191,6 +191,16 @@ def _part_to_text(source: DataType, zone: str, name: str) -> str | None:
     return None if code is None else f"('NULL' if {name} is None else {code.replace('{0}', name)})"
 
 
+def _digits(bits: int) -> int:
+    """Return how many digits integers have at most."""
+    return len(str((1 << bits - 1) - 1))
+
+
+def _local_time(zone: str) -> str:
+    """Return the code of the local time of a point in time."""
+    return "{0}" if zone in {"UTC", "GMT"} else f"zoned({{0}}, {zone!r})"
+
+
 def _to_number(source: DataType, target: DataType) -> str | None:
     if isinstance(target, t.DecimalType):
         limits = f"{target.precision}, {target.scale}"
@@ -199,14 +209,15 @@ def _to_number(source: DataType, target: DataType) -> str | None:
             return f"fit({read}({{0}}), {limits})"
         if isinstance(source, t.DecimalType):
             return f"fit({{0}}, {limits})"
+        if not target.scale and type(source) in INTEGERS and _digits(INTEGERS[type(source)]) <= target.precision:
+            return "Decimal({0})"
         if isinstance(source, t.NumericType):
             return f"fit(Decimal(repr({{0}})), {limits})"
         return f"fit(Decimal(int({{0}})), {limits})" if isinstance(source, t.BooleanType) else None
     if type(target) in INTEGERS:
         bits = INTEGERS[type(target)]
         if isinstance(source, TEXTS):
-            digits = len(str((1 << bits - 1) - 1)) - 1
-            plain = f"{{0}}.isdecimal() and {{0}}.isascii() and len({{0}}) <= {digits}"
+            plain = f"{{0}}.isdecimal() and {{0}}.isascii() and len({{0}}) < {_digits(bits)}"
             return f"(int({{0}}) if {plain} else parse_integer({{0}}, {bits}))"
         if isinstance(source, t.BooleanType):
             return "int({0})"
@@ -228,7 +239,7 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
             return "parse_date({0})"
         if isinstance(source, t.TimestampType):
             return "date_of({0})"
-        return f"zoned({{0}}, {zone!r}).date()" if isinstance(source, t.LocalZonedTimestampType) else None
+        return f"{_local_time(zone)}.date()" if isinstance(source, t.LocalZonedTimestampType) else None
     if isinstance(target, t.TimeType):
         if isinstance(source, TEXTS):
             return f"cut_time(round_time(parse_time({{0}})), {precision})"
@@ -236,12 +247,12 @@ def _to_time(source: DataType, target: DataType, zone: str) -> str | None:
             return f"cut_time(time_of({{0}}), {precision})"
         if isinstance(source, t.TimeType):
             return "{0}" if source.precision <= precision else f"cut_time({{0}}, {precision})"
-        of_zone = f"cut_time(zoned({{0}}, {zone!r}).time(), {precision})"
+        of_zone = f"cut_time({_local_time(zone)}.time(), {precision})"
         return of_zone if isinstance(source, t.LocalZonedTimestampType) else None
     local = isinstance(target, t.LocalZonedTimestampType)
     if isinstance(source, TIMESTAMPS):
         was_local = isinstance(source, t.LocalZonedTimestampType)
-        moved = "{0}" if was_local == local else f"{'unzoned' if local else 'zoned'}({{0}}, {zone!r})"
+        moved = "{0}" if was_local == local else f"unzoned({{0}}, {zone!r})" if local else _local_time(zone)
         return moved if source.precision <= precision else f"cut({moved}, {precision})"
     read = f"parse_timestamp({{0}}, {precision})" if isinstance(source, TEXTS) else None
     if isinstance(source, t.DateType):

@@ -19,7 +19,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
-from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable
+from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,8 +62,8 @@ class Generator:
         self._depth = depth
         self._count = 0
         self._columns: dict[int, str] = {}
-        self._shared: list[dict[str, str]] = [{}]
-        """Per block around the next statement: the variables of codes that have the same value wherever they stand."""
+        self._shared: list[dict[str | Expr, str]] = [{}]
+        """Per block around the next statement: variables with the value of some code or expression."""
 
     def line(self, text: str) -> None:
         """Write a statement."""
@@ -147,8 +147,14 @@ class Generator:
             return self._call(expression, [])
         if self._depth > DEEPEST:
             return self.put(self.function(lambda inner: inner.line(f"return {inner.value(expression)}"), [expression]))
+        known = next((block[expression] for block in self._shared if expression in block), None)
+        if known is not None:
+            return known
         code = expression.emit(self, expression, ())
-        return code if code.isidentifier() else self.put(code)
+        name = code if code.isidentifier() else self.put(code)
+        if is_stable(expression):
+            self._shared[-1][expression] = name
+        return name
 
     def _call(self, call: Call, names: list[str]) -> str:
         risky = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._types.rules import is_nullable
@@ -40,11 +41,22 @@ class OuterRef(Expr):
     index: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Const(Expr):
-    """A value."""
+    """A value. 0.0 and -0.0 differ."""
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same value of one type."""
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Return a hash that agrees."""
+        return hash(self._key())
+
+    def _key(self) -> tuple[DataType, type, str]:
+        return self.type, type(self.value), repr(self.value)
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,13 @@ def is_repeatable(call: Call) -> bool:
     return bool(call.arguments) and call.name not in _VOLATILE and not isinstance(call, Invocation)
 
 
+def is_stable(expression: Expr) -> bool:
+    """Return whether an expression has the same value for the same row whenever it is computed."""
+    if isinstance(expression, Call):
+        return (is_repeatable(expression) or not expression.strict) and all(map(is_stable, expression.arguments))
+    return True
+
+
 Emit = Callable[["Generator", Call, Sequence[str]], str]
 """Writes statements if necessary, and returns a Python expression for the result; lazy functions get no variables."""
 
@@ -97,6 +116,7 @@ class Column:
     """Whether ``*`` stands for it, too."""
 
 
+@cache
 def template(text: str) -> Emit:
     """Return an emitter that fills ``{0}``, ``{1}``, ... or ``{all}`` with the variables of the arguments."""
 

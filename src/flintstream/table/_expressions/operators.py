@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 NESTED = 32
 """The most branches of CASE, and arguments of COALESCE, that become nested blocks, which are fastest."""
 
+_MOST_DIGITS = 38
+"""Of a decimal; a result with more loses digits."""
+
 Build = Callable[[str, Sequence[Expr], str], "Expr | None"]
 """Returns the expression for a name, resolved arguments and the time zone; None if the types do not fit."""
 
@@ -80,7 +83,8 @@ def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr
     x, y = as_decimal(a.type), as_decimal(b.type)
     a, b = (_to(item, with_null(kind, is_nullable(item.type)), zone) for item, kind in ((a, x), (b, y)))
     if name == "*":
-        kind = decimal_of(x.precision + y.precision + 1, x.scale + y.scale)
+        scale = x.scale + y.scale
+        kind = decimal_of(x.precision + y.precision + 1, scale)
     elif name == "/":
         scale = max(6, x.scale + y.precision + 1)
         kind = decimal_of(x.precision - x.scale + y.scale + scale, scale)
@@ -93,7 +97,11 @@ def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr
     limits = f"{kind.precision}, {kind.scale}"
     method = {"+": "add", "-": "subtract", "*": "multiply"}.get(name)
     divide = "divide_decimals" if name == "/" else "remainder_decimals"
-    code = f"fit(WIDE.{method}({{0}}, {{1}}), {limits})" if method else f"{divide}({{0}}, {{1}}, {limits})"
+    code = f"{divide}({{0}}, {{1}}, {limits})"
+    if method:
+        exact = kind.scale == scale and kind.precision < _MOST_DIGITS
+        result = f"WIDE.{method}({{0}}, {{1}})"
+        code = f"WIDE.plus({result})" if exact else f"fit({result}, {limits})"  # plus: zero has no sign
     return Call(with_null(kind, nullable), name, (a, b), template(code))
 
 

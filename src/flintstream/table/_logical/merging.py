@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.codegen import conjuncts, refs
-from flintstream.table._expressions.expr import Call, Ref, calls_python, is_repeatable
+from flintstream.table._expressions.expr import Call, Ref, calls_python, is_stable
 from flintstream.table._expressions.operators import logic
 from flintstream.table._logical.nodes import Calc
 
@@ -44,7 +44,7 @@ def merge(node: Calc) -> Calc:
         read = Counter(ref.index for item in outer for ref in refs(item))
         if projection is None:
             read.update(range(len(inner)))
-        if any(count > 1 and not _is_stable(inner[index]) for index, count in read.items()):
+        if any(count > 1 and not is_stable(inner[index]) for index, count in read.items()):
             return node
         if sum(count * _size(inner[index]) for index, count in read.items()) > MOST_PARTS:
             return node
@@ -56,13 +56,6 @@ def merge(node: Calc) -> Calc:
 
 def _size(expression: Expr) -> int:
     return 1 + sum(map(_size, expression.arguments)) if isinstance(expression, Call) else 1
-
-
-def _is_stable(expression: Expr) -> bool:
-    """Return whether an expression may be computed twice."""
-    if isinstance(expression, Call):
-        return (is_repeatable(expression) or not expression.strict) and all(map(_is_stable, expression.arguments))
-    return True
 
 
 def _inline(expression: Expr, columns: Sequence[Expr]) -> Expr:

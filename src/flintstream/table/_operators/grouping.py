@@ -10,7 +10,7 @@ from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
-from flintstream.table._expressions.group_code import RETRACTS, changes, totals
+from flintstream.table._expressions.aggregation.blocks import RETRACTS, changes, totals
 from flintstream.table._operators.windows import times_of
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.datastream.window import GlobalWindow
-    from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._expressions.aggregation.code import Aggregation
     from flintstream.table._operators.rows import Row
     from flintstream.table._operators.zones import Zone
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flintstream.contracts.functions import RuntimeContext
-    from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._expressions.aggregation.code import Aggregation
     from flintstream.table._operators.ordering import RowOrder, Sorted
 
 

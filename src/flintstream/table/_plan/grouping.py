@@ -26,7 +26,7 @@ from flintstream.options.tables import (
     LATE_FIRE_DELAY,
 )
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.emits import ChangesOfWindow, Emits, EmitTrigger

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._logical.nodes import Calc, Node

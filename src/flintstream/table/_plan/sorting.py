@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.options.tables import SORT_LIMIT
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions.aggregates import aggregation
+from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted

@@ -82,6 +82,8 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         chosen = _columns_of_values(node)
         if chosen is not None:
             return _values(*chosen, env)
+        if node.condition is None and _keeps_all(node):
+            return translate(node.input, env)
         node = in_batches(node)
         below = translate(node.input, env)
         projection = node.projection
@@ -124,6 +126,14 @@ def add_operator(stream: DataStream, name: str, operator: Any, output_type: Any 
     transformation.parallelism = above.parallelism  # in more subtasks, records could overtake each other
     add_step(env, transformation)
     return DataStream(env, transformation)
+
+
+def _keeps_all(node: Calc) -> bool:
+    columns = node.projection
+    return columns is None or (
+        len(columns) == len(node.input.columns)
+        and all(isinstance(item, Ref) and item.index == i for i, item in enumerate(columns))
+    )
 
 
 def _kind(node: Node) -> Expr:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from flintstream.common._types import data_types as t
 from flintstream.table._analyzer.over import FULL_NAMES, own_call
 from flintstream.table._errors import SqlError, TableNotFoundError, at, unsupported
-from flintstream.table._expressions.aggregates import AggregateCall, aggregation, result_type
+from flintstream.table._expressions.aggregates import AggregateCall, result_type
+from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._expressions.resolver import resolve
 from flintstream.table._expressions.scope import HIDDEN

@@ -7,6 +7,7 @@ the last one optional, a ``*`` lets it repeat.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from flintstream.common._types import data_types as t
@@ -158,6 +159,7 @@ def first_type(arguments: Sequence[Expr]) -> DataType:
     return arguments[0].type
 
 
+@cache
 def structure(code: str) -> Emit:
     """Return an emitter whose arguments may be None; ``{all}`` is all of them."""
 

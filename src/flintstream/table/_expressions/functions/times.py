@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -68,6 +69,9 @@ def _extract(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         code = "extract_clock({0}, {1})"
     elif isinstance(kind, (*TIMESTAMPS, t.NullType)):
         code = "extract({0}, {1})"
+        part = str(getattr(unit, "value", "")).lower()
+        if isinstance(kind, TIMESTAMPS) and part in _FIELDS.values():
+            code = f"({{1}}.{part} if {{1}}.year >= 1970 else {code})"
     elif isinstance(kind, t.DateType):
         code = "extract(_unit, as_timestamp({1}))".replace("_unit", "{0}")
     else:
@@ -126,7 +130,22 @@ def _format(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         moment = cast(moment, t.TimestampType(3), zone) or moment
     if not isinstance(moment.type, (t.TimestampType, t.NullType)):
         return None
-    return Call(STRING, name, (moment, pattern), template("format_date({0}, {1})"))
+    return Call(STRING, name, (moment, pattern), _format_date)
+
+
+_FIELDS = {"yyyy": "year", "MM": "month", "dd": "day", "HH": "hour", "mm": "minute", "ss": "second"}
+_RUNS = re.compile(r"([A-Za-z])\1*|[-/:., _]")
+
+
+def _format_date(generator: Generator, _: Call, names: Sequence[str]) -> str:
+    """Return the code of a format, which is short for the usual patterns."""
+    moment, given = names
+    pattern = generator.value_of(given)
+    runs = [found[0] for found in _RUNS.finditer(pattern)] if isinstance(pattern, str) else []
+    if not runs or "".join(runs) != pattern or any(run.isalpha() and run not in _FIELDS for run in runs):
+        return f"format_date({moment}, {given})"
+    parts = (f"{{{moment}.{_FIELDS[run]}:0{len(run)}d}}" if run in _FIELDS else run for run in runs)
+    return f"f'{''.join(parts)}'"
 
 
 def _from_unix(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:

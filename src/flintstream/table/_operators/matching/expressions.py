@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.contracts.functions import RuntimeContext
-    from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._expressions.aggregation.code import Aggregation
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._operators.matching.matcher import Starts
     from flintstream.table._operators.matching.matcher import Totals as Known

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from flintstream.runtime.keys import freeze_key, thaw_key
+from flintstream.table._expressions.aggregation.percentiles import count_times, percentile, uncount_times
 from flintstream.table._expressions.helpers import divide, fit, narrow, whole
 from flintstream.table._expressions.json.helpers import json_text
-from flintstream.table._expressions.percentiles import count_times, percentile, uncount_times
 
 ZERO = Decimal(0)
 __all__ = [

@@ -1,7 +1,8 @@
 """The code that takes blocks of rows into groups, with the statements of all aggregates in its loops.
 
 >>> from flintstream.common._types.data_types import DataTypes
->>> from flintstream.table._expressions.aggregates import AggregateCall, aggregation
+>>> from flintstream.table._expressions.aggregates import AggregateCall
+>>> from flintstream.table._expressions.aggregation.code import aggregation
 >>> count = aggregation([AggregateCall("COUNT", None, DataTypes.BIGINT(), DataTypes.BIGINT())], retracts=False)
 >>> print(changes(count, 1, stamped=False, frozen=False, changelog=False, always=False))
 def changes(rows, groups, load, key, append):
@@ -30,7 +31,7 @@ from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS, UPDA
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flintstream.table._expressions.aggregates import Aggregation
+    from flintstream.table._expressions.aggregation.code import Aggregation
 
 RETRACTS = f"r[-1] in {{{', '.join(map(str, sorted(RETRACTIONS)))}}}"
 """The code of whether a record ``r`` takes a row away."""

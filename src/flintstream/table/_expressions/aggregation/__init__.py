@@ -1,0 +1,1 @@
+"""The code of aggregates: what they do with each row, with a block of rows, and with partial results."""
