@@ -71,8 +71,9 @@ ROOMS = {
         "_expressions", "_operators", "_logical", "_catalog", "_connectors", "connectors", "_plan", "_analyzer",
         "_session", "_sql", "schema", "_factories", "expressions", "table_schema", "resolved_expression", "_stored",
         "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_results", "table_result",
-        "table_config", "environment_settings", "_executor", "table_pipeline", "table", "statement_set",
-        "_declarations", "_catalogs", "table_environment", "_unopened",
+        "table_config", "environment_settings", "_executor", "compiled_plan", "plan_reference",
+        "table_pipeline", "table", "statement_set",
+        "_declarations", "_catalogs", "_plans", "table_environment", "_unopened",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

@@ -43,6 +43,9 @@ ELSEWHERE = {
     "reporters/test_prometheus_server.py": "flintstream.metrics.prometheus.port",
     "reporters/test_reporters.py": "flintstream.metrics.otlp.endpoint flintstream.metrics.otlp.interval",
     "rest/test_targets.py": "flintstream.rest.savepoint-dirs",
+    "table/test_compiled_plans.py": """
+        table.plan.compile.catalog-objects table.plan.restore.catalog-objects table.plan.force-recompile
+    """,
     "table/test_grouping.py": "table.local-time-zone table.exec.mini-batch.enabled",
     "table/test_on_conflict.py": "table.exec.sink.require-on-conflict",
     "table/test_pandas_batches.py": """

@@ -28,7 +28,6 @@ UNSUPPORTED = {
     "TRUNCATE": "TRUNCATE",
     "ANALYZE": "ANALYZE",
     "CALL": "CALL",
-    "COMPILE PLAN": "COMPILE",
     "LOAD MODULE": "the module 'hive'",
     "PIVOT": "PIVOT",
     "DISTINCT ON": "DISTINCT ON",

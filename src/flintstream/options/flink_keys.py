@@ -223,8 +223,7 @@ GROUPS = (
         "Plans are made when a statement runs, and steps keep their state by their place in the plan",
         {
             "table.": """
-                exec.simplify-operator-name-enabled exec.uid.format exec.uid.generation plan.compile.catalog-objects
-                plan.force-recompile plan.restore.catalog-objects resources.download-dir
+                exec.simplify-operator-name-enabled exec.uid.format exec.uid.generation resources.download-dir
                 rtas-ctas.atomicity-enabled
             """
         },

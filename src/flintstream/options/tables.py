@@ -109,6 +109,23 @@ SYNC = Option("table.dml-sync", FLAG, False, "whether `execute_sql` of an INSERT
 COLUMN_WIDTH = Option(
     "table.display.max-column-width", count(1), 30, "width in which `print()` shows a text; in STREAMING mode"
 )
+COMPILED_OBJECTS = Option(
+    "table.plan.compile.catalog-objects",
+    names("ALL", "SCHEMA", "IDENTIFIER"),
+    "ALL",
+    "what a compiled plan holds of the tables in a catalog: schema and options, passwords among them; no options; or "
+    "only names. Of temporary tables, it always has only the names",
+)
+RESTORED_OBJECTS = Option(
+    "table.plan.restore.catalog-objects",
+    names("ALL", "ALL_ENFORCED", "IDENTIFIER"),
+    "ALL",
+    "where a compiled plan gets its tables from: the plan, or the catalog if the plan does not have them; the plan "
+    "alone; or the catalog alone",
+)
+RECOMPILES = Option(
+    "table.plan.force-recompile", FLAG, False, "whether `COMPILE PLAN` replaces a file; by default, that is an error"
+)
 HINTS = Option("table.dynamic-table-options.enabled", FLAG, True, "`false`: the hint `OPTIONS` is an error")
 EXPANSION = Option(
     "table.column-expansion-strategy",

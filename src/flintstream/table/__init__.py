@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from flintstream.common.types import Row, RowKind
 from flintstream.table.changelog_mode import ChangelogMode
+from flintstream.table.compiled_plan import CompiledPlan
 from flintstream.table.data_view import ListView, MapView
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.explain_detail import ExplainDetail
 from flintstream.table.expression import Expression
+from flintstream.table.plan_reference import PlanReference
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.schema import Schema
 from flintstream.table.sql_dialect import SqlDialect
@@ -43,6 +45,7 @@ __all__ = [
     "AggregatedTable",
     "AsyncScalarFunction",
     "ChangelogMode",
+    "CompiledPlan",
     "DataTypes",
     "EnvironmentSettings",
     "ExplainDetail",
@@ -58,6 +61,7 @@ __all__ = [
     "Over",
     "OverWindow",
     "OverWindowedTable",
+    "PlanReference",
     "ResultKind",
     "Row",
     "RowKind",

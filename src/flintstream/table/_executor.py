@@ -49,7 +49,7 @@ class Executor:
         self.statements = Statements(self.session)
 
     def target(self, path_or_descriptor: str | TableDescriptor, rows: Node | None = None) -> tuple[str, ...]:
-        """Return the name of a table; one that is only described gets a name, and without a schema that of the rows.
+        """Return the full name of a table; one that is only described gets one, and without a schema that of the rows.
 
         Raises:
             TableNotFoundError: There is no table of this name.
@@ -60,10 +60,10 @@ class Executor:
             if rows is not None:
                 names, types = [column.name for column in rows.columns], [column.type for column in rows.columns]
                 schema = Schema.new_builder().from_fields(names, types).build()
-            return catalog.add_unnamed(path_or_descriptor._declare(schema))
+            return catalog.path(catalog.add_unnamed(path_or_descriptor._declare(schema)))
         path = path_of(path_or_descriptor)
         catalog.find(path)
-        return path
+        return catalog.path(path)
 
     def insert(self, inserts: Sequence[Insert]) -> TableResult:
         """Run a job that inserts the rows of plans into tables, into all columns if none are named."""

@@ -8,9 +8,8 @@ from flintstream.common.configuration import Configuration
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.options.tables import STRICT
 from flintstream.table._executor import Executor, path_of
-from flintstream.table._session.inserts import Insert
+from flintstream.table._session.inserts import Insert, InsertSet, PlanFile
 from flintstream.table._session.session import UnopenedSession
-from flintstream.table._sql.statements import InsertSet
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.table_environment import StreamTableEnvironment
 
@@ -35,7 +34,7 @@ class UnopenedEnvironment(StreamTableEnvironment):
             SqlError: It is wrong, or not supported.
         """
         made = self._executor.statements.run(sql)
-        for insert in made.inserts if isinstance(made, InsertSet) else [made]:
+        for insert in made.inserts if isinstance(made, InsertSet | PlanFile) else [made]:
             if isinstance(insert, Insert):
                 self._session.insert(insert)
 

@@ -6,13 +6,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
-from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._errors import SqlError
 from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert
+from flintstream.table.compiled_plan import CompiledPlan
 
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from typing_extensions import Self
 
     from flintstream.table._executor import Executor
@@ -98,21 +97,18 @@ class StatementSet:
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 
-    def compile_plan(self) -> NoReturn:
-        """Raise an error: plans cannot be stored.
-
-        Raises:
-            UnsupportedClauseError: Always.
+    def compile_plan(self) -> CompiledPlan:
+        """Return the inserts as a plan that can be stored, if their queries are written in SQL.
 
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        >>> t_env.create_statement_set().compile_plan()
-        Traceback (most recent call last):
-        flintstream.table._errors.UnsupportedClauseError: compile_plan() is not supported yet: run the statements with
-        execute(). For bounded data, Spark SQL can run the query: env.to_dataframe() and env.from_dataframe() are the
-        bridge
+        >>> _ = t_env.execute_sql("CREATE TABLE numbers (n INT) WITH ('connector' = 'print')")
+        >>> statements = t_env.create_statement_set().add_insert_sql("INSERT INTO numbers SELECT 1")
+        >>> statements.compile_plan().get_flink_version()
+        '2.3'
         """
-        raise unsupported("compile_plan()", None, "run the statements with execute()")
+        inserts, self._inserts = self._inserts, []
+        return CompiledPlan(self._executor, inserts)
 
     def execute(self) -> TableResult:
         """Run one job with all inserts."""

@@ -20,7 +20,7 @@ from flintstream.table._plan.sorting import a_part, sort_rows
 from flintstream.table._results.java_table import JavaBacked
 from flintstream.table._results.pandas import data_frame
 from flintstream.table._session.explain import explain
-from flintstream.table._session.inserts import Insert
+from flintstream.table._session.inserts import Insert, insert_query
 from flintstream.table._steps.grouped import (
     AggregatedTable,
     Call,
@@ -137,10 +137,8 @@ class Table(JavaBacked):
 
     >>> rows(fruit.group_by(col("name")).select(col("name"), col("id").sum))
     [('apple', 4), ('pear', 1)]
-    >>> more.to_pandas()["name"].tolist()
-    ['apple', 'fig']
-    >>> len(more.explain()) > 0
-    True
+    >>> more.to_pandas()["name"].tolist(), len(more.explain()) > 0
+    (['apple', 'fig'], True)
     >>> _ = t_env.execute_sql("CREATE TABLE nowhere (id BIGINT, name STRING) WITH ('connector' = 'blackhole')")
     >>> more.execute_insert("nowhere").wait()
     >>> more.insert_into("nowhere").execute().wait()
@@ -606,4 +604,5 @@ class Table(JavaBacked):
             SqlError: There is no such table.
         """
         path = self._executor.target(table_path_or_descriptor, self._node)
-        return TablePipeline(self._executor, Insert(self._node, path, overwrite=overwrite))
+        written = insert_query(self._written, path, overwrite=overwrite)
+        return TablePipeline(self._executor, Insert(self._node, path, overwrite=overwrite, written=written))

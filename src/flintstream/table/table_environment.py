@@ -21,13 +21,15 @@ from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
 from flintstream.table._plan.stream_types import column_types, infer
 from flintstream.table._plan.streams import by_fields, of_stream, physical
+from flintstream.table._plans import Plans
 from flintstream.table._session.elements import row_of_element, table_of_elements
 from flintstream.table._session.explain import explain
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
-from flintstream.table._session.inserts import Insert
+from flintstream.table._session.inserts import Insert, InsertSet, PlanFile
 from flintstream.table._session.targets import as_declared, first, in_mode, rename, retraction
 from flintstream.table._sql.answers import DONE, Answer
-from flintstream.table._sql.statements import InsertSet, planned_query
+from flintstream.table._sql.inserts import whole_table
+from flintstream.table._sql.statements import planned_query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
 from flintstream.table.result_kind import ResultKind
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
 
-class TableEnvironment(Declarations, Catalogs):
+class TableEnvironment(Declarations, Catalogs, Plans):
     """Runs SQL, and makes tables.
 
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
@@ -180,12 +182,9 @@ class TableEnvironment(Declarations, Catalogs):
             return self._executor.insert([found])
         if isinstance(found, InsertSet):
             return self._executor.insert(found.inserts)
-        if isinstance(found, Answer):
-            names = tuple(column.name for column in found.columns)
-            rows = [_make_row(names, list(row)) for row in found.rows]
-            kind = ResultKind.SUCCESS if found is DONE else ResultKind.SUCCESS_WITH_CONTENT
-            return TableResult(found.columns, rows, kind=kind)
-        return self._executor.execute(found)
+        if isinstance(found, PlanFile):
+            return self._use(found) or _show(DONE)
+        return _show(found) if isinstance(found, Answer) else self._executor.execute(found)
 
     def sql_query(self, query_: str) -> Table:
         """Return the table of a query."""
@@ -194,7 +193,7 @@ class TableEnvironment(Declarations, Catalogs):
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
         """Return the plan of a query, ``INSERT`` or statement set as text, with the details of ``ExplainDetail``."""
         found = self._executor.statements.run(stmt)
-        if isinstance(found, Answer):
+        if isinstance(found, Answer | PlanFile):
             raise SqlError("explain_sql() needs a query or an INSERT")
         return explain(self._session, found.inserts if isinstance(found, InsertSet) else [found], extra_details)
 
@@ -228,9 +227,9 @@ class TableEnvironment(Declarations, Catalogs):
         return self._declared_table(self._executor.target(descriptor))
 
     def _declared_table(self, path: tuple[str, ...]) -> Table:
-        declared = self._session.catalog.find(path)
-        known = declared if isinstance(declared, DeclaredTable) else None
-        return Table(self._session.table(path), self._executor, known)
+        known = self._session.catalog.find(path)
+        declared = known if isinstance(known, DeclaredTable) else None
+        return Table(whole_table(self._session, path), self._executor, declared)
 
     def from_pandas(
         self,
@@ -384,6 +383,14 @@ class StreamTableEnvironment(TableEnvironment):
         stream = self._executor.stream_of(node, timed=True)
         transformation_of(stream).output_type = t.to_type_info(row_type(node.columns))
         return stream
+
+
+def _show(answer: Answer) -> TableResult:
+    """Return the result of a statement that runs no job."""
+    names = tuple(column.name for column in answer.columns)
+    rows = [_make_row(names, list(row)) for row in answer.rows]
+    kind = ResultKind.SUCCESS if answer is DONE else ResultKind.SUCCESS_WITH_CONTENT
+    return TableResult(answer.columns, rows, kind=kind)
 
 
 def _in_mode(env: StreamExecutionEnvironment, settings: EnvironmentSettings) -> StreamExecutionEnvironment:

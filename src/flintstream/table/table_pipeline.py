@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
 from flintstream.table._catalog.identifiers import ObjectIdentifier
-from flintstream.table._errors import unsupported
 from flintstream.table._session.explain import explain
+from flintstream.table.compiled_plan import CompiledPlan
 
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from flintstream.table._executor import Executor
     from flintstream.table._session.inserts import Insert
     from flintstream.table.table_result import TableResult
@@ -65,19 +63,13 @@ class TablePipeline:
         path = self._executor.session.catalog.path(self._insert.name)
         return None if path[-1].startswith("*anonymous") else ObjectIdentifier(*path)
 
-    def compile_plan(self) -> NoReturn:
-        """Raise an error: plans cannot be stored.
-
-        Raises:
-            UnsupportedClauseError: Always.
+    def compile_plan(self) -> CompiledPlan:
+        """Return a plan that can be stored, if the query is written in SQL.
 
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
-        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").compile_plan()
-        Traceback (most recent call last):
-        flintstream.table._errors.UnsupportedClauseError: compile_plan() is not supported yet: run the statement with
-        execute(). For bounded data, Spark SQL can run the query: env.to_dataframe() and env.from_dataframe() are the
-        bridge
+        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").compile_plan().get_flink_version()
+        '2.3'
         """
-        raise unsupported("compile_plan()", None, "run the statement with execute()")
+        return CompiledPlan(self._executor, [self._insert])

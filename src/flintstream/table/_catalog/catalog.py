@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from flintstream.table._catalog.store import Store
 from flintstream.table._errors import ObjectExistsError, SqlError, TableNotFoundError, at, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
@@ -46,6 +47,8 @@ class CatalogManager:
     """Temporary tables and views by full name; they hide others of their names."""
     functions: dict[str, Any] = field(default_factory=dict)
     """Functions of the program, by name in lower case."""
+    places: dict[str, str] = field(default_factory=dict)
+    """Where CREATE FUNCTION has found functions, by name in lower case."""
     jars: dict[str, None] = field(default_factory=dict)
     """Those of ``ADD JAR``, in their order; nothing runs them."""
     unnamed: int = 0
@@ -60,6 +63,16 @@ class CatalogManager:
     def store(self) -> Store:
         """The current catalog."""
         return self.catalogs[self.catalog]
+
+    @contextmanager
+    def within(self, catalog: str, database: str) -> Iterator[None]:
+        """Make a catalog and database the current ones inside the block."""
+        here = self.catalog, self.database
+        self.catalog, self.database = catalog, database
+        try:
+            yield
+        finally:
+            self.catalog, self.database = here
 
     # -- catalogs and databases ----------------------------------------------------------------------------------------
 

@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
 
 
+@dataclass(frozen=True)
+class Written:
+    """A query or INSERT as it was written."""
+
+    sql: str
+    catalog: str
+    """The current catalog at that place of the program, for names that have none."""
+    database: str
+    columns: tuple[str, ...] = ()
+    """Other names for the columns of a view, if it gives them any."""
+
+
 @dataclass
 class PlannedQuery:
     """A query with its plan: Flink reads time zones and other settings when a query is planned to run.
@@ -32,6 +44,8 @@ class PlannedQuery:
     """Returns the settings of now."""
     plan: Callable[[], Node]
     """Plans the query for the settings of now."""
+    written: Written | None = None
+    """Its text, if it has one."""
 
     def node(self) -> Node:
         """Return the plan for the settings of now."""
@@ -49,3 +63,7 @@ class Planned:
     @property
     def _node(self) -> Node:
         return self._source.node() if isinstance(self._source, PlannedQuery) else self._source
+
+    @property
+    def _written(self) -> Written | None:
+        return self._source.written if isinstance(self._source, PlannedQuery) else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.planned import Written
 
 ConflictStrategy = Literal["DEDUPLICATE", "ERROR", "NOTHING"]
 CONFLICTS: dict[str, ConflictStrategy] = {"DEDUPLICATE": "DEDUPLICATE", "ERROR": "ERROR", "NOTHING": "NOTHING"}
@@ -28,3 +29,33 @@ class Insert:
     """Whether the rows replace what the table, or each partition that gets rows, has had."""
     options: Mapping[str, str] = field(default_factory=dict)
     """What the hint OPTIONS says."""
+    written: Written | None = None
+    """The statement, if it is one or can be written as one."""
+
+
+@dataclass(frozen=True)
+class InsertSet:
+    """Inserts of one job."""
+
+    inserts: tuple[Insert, ...]
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """A compiled plan to write, to run, or both."""
+
+    path: str
+    inserts: tuple[Insert, ...] = ()
+    """What to compile, if there is no file yet."""
+    lenient: bool = False
+    """Whether the file may be there already."""
+    runs: bool = True
+    """Whether the plan runs."""
+
+
+def insert_query(query: Written | None, path: tuple[str, ...], *, overwrite: bool) -> Written | None:
+    """Return the statement that inserts a query, if it is written, into the table with a full name."""
+    if query is None:
+        return None
+    sink = ".".join(f"`{part}`" for part in path)
+    return replace(query, sql=f"INSERT {'OVERWRITE' if overwrite else 'INTO'} {sink} {query.sql}")

@@ -106,7 +106,7 @@ class Tokens:
         if not tokens:
             raise SqlError("the statement is empty")
         words = " ".join(str(token.text).upper() for token in tokens[:12])
-        several = words.startswith(("EXECUTE STATEMENT SET", "EXPLAIN")) and "STATEMENT SET BEGIN" in words
+        several = words.startswith(("EXECUTE STATEMENT SET", "EXPLAIN", "COMPILE")) and "STATEMENT SET BEGIN" in words
         if not several and any(token.text == ";" and token.token_type.name == "SEMICOLON" for token in tokens):
             raise SqlError("only one statement at a time: split the text at ';', or use a statement set")
         refuse_deep_nesting(tokens, lambda token: place_at(sql, token.start))

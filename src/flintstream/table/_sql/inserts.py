@@ -12,9 +12,9 @@ from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.resolver import Item
-from flintstream.table._logical.planned import PlannedQuery
+from flintstream.table._logical.planned import PlannedQuery, Written
 from flintstream.table._plan.build import calc, rename
-from flintstream.table._session.inserts import CONFLICTS, Insert
+from flintstream.table._session.inserts import CONFLICTS, Insert, InsertSet, PlanFile
 from flintstream.table._sql.clauses import refuse_what_flink_refuses, refuse_words
 from flintstream.table._sql.ddl import expect_end, names_in_parentheses
 from flintstream.table._sql.dialect import Parsed
@@ -45,20 +45,20 @@ def _planner(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> C
     if session.settings.value(STRICT):
         refuse_what_flink_refuses(parsed)
     syntax = read_query(parsed, session.catalog.functions)
-
-    catalog = session.catalog
-    place = catalog.catalog, catalog.database
+    place = session.catalog.catalog, session.catalog.database
 
     def plan() -> Node:
-        here = catalog.catalog, catalog.database
-        catalog.catalog, catalog.database = place
-        try:
+        with session.catalog.within(*place):
             node = QueryPlanner(session.settings, session.scope(()), session.table).plan(syntax)
-        finally:
-            catalog.catalog, catalog.database = here
         return rename(node, list(columns)) if columns else node
 
     return plan
+
+
+def _text_from(session: Session, tokens: Tokens, start: int, columns: Sequence[str] = ()) -> Written:
+    """Return a statement from a token on as it was written."""
+    sql = tokens.sql[tokens.all[start].start : tokens.all[-1].end + 1]
+    return Written(sql, session.catalog.catalog, session.catalog.database, tuple(columns))
 
 
 def plan_query(session: Session, tokens: Tokens, columns: Sequence[str] = ()) -> PlannedQuery:
@@ -67,8 +67,24 @@ def plan_query(session: Session, tokens: Tokens, columns: Sequence[str] = ()) ->
     Raises:
         SqlError: It is wrong.
     """
+    written = _text_from(session, tokens, tokens.position, columns) if not tokens.ended else None
     plan = _planner(session, tokens, columns)
-    return PlannedQuery(plan(), session.settings, lambda: session.settings, plan)
+    return PlannedQuery(plan(), session.settings, lambda: session.settings, plan, written)
+
+
+def whole_table(session: Session, name: tuple[str, ...]) -> PlannedQuery:
+    """Return the plan that reads a declared table or view.
+
+    Raises:
+        SqlError: There is none of this name.
+    """
+    path = session.catalog.path(name)
+    full = ".".join(f"`{part}`" for part in path)
+    catalog, database, _ = path
+    written = Written(f"TABLE {full}", catalog, database)
+    return PlannedQuery(
+        session.table(name), session.settings, lambda: session.settings, lambda: session.table(path), written
+    )
 
 
 def _conflict(tokens: Tokens) -> ConflictStrategy | None:
@@ -95,11 +111,13 @@ def read_insert(session: Session, tokens: Tokens) -> Insert:
     Raises:
         SqlError: There is no such table, or the rows do not fit.
     """
+    written = _text_from(session, tokens, tokens.position - 1)
     overwrite = tokens.take("OVERWRITE")
     if not overwrite:
         tokens.expect("INTO")
     place, name = tokens.place(), tokens.path()
     session.catalog.find(name, place)
+    path = session.catalog.path(name)  # whatever the current database is when the statement runs
     options = session.allow_hint(table_options(tokens.hints()), place)
     fixed = _partition(session, tokens, name) if tokens.take("PARTITION") else {}
     columns = names_in_parentheses(tokens) if tokens.peek() == "(" and tokens.peek(1) not in QUERIES else ()
@@ -109,13 +127,13 @@ def read_insert(session: Session, tokens: Tokens) -> Insert:
     conflict = _conflict(tokens)
     node = plan_query(session, tokens).node()
     if not fixed:
-        return Insert(node, name, columns, conflict, overwrite, options)
+        return Insert(node, path, columns, conflict, overwrite, options, written)
     table = session.catalog.find(name, place)
     kept = [sink_column.name for sink_column in session.sink_columns(table)] if isinstance(table, DeclaredTable) else []
     others = columns or tuple(item for item in kept if item not in fixed)
     items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)]
     items += [Item(key, value) for key, value in fixed.items()]
-    return Insert(calc(node, items), name, (*others, *fixed), conflict, overwrite, options)
+    return Insert(calc(node, items), path, (*others, *fixed), conflict, overwrite, options, written)
 
 
 def _partition(session: Session, tokens: Tokens, name: tuple[str, ...]) -> dict[str, Expr]:
@@ -137,3 +155,38 @@ def _partition(session: Session, tokens: Tokens, name: tuple[str, ...]) -> dict[
         found[key] = made
     tokens.expect(")")
     return found
+
+
+def read_statement_set(session: Session, tokens: Tokens) -> InsertSet:
+    """Read ``STATEMENT SET BEGIN INSERT ...; INSERT ...; END``.
+
+    Raises:
+        SqlError: It has no INSERT, or a wrong one.
+    """
+    tokens.expect("STATEMENT", "SET", "BEGIN")
+    inserts: list[Insert] = []
+    while not tokens.take("END"):
+        one = tokens.statement()
+        one.expect("INSERT")
+        inserts.append(read_insert(session, one))
+    expect_end(tokens)
+    if not inserts:
+        raise SqlError("a statement set needs an INSERT")
+    return InsertSet(tuple(inserts))
+
+
+def read_compile(session: Session, tokens: Tokens) -> PlanFile:
+    """Read ``[AND EXECUTE] PLAN 'file' [IF NOT EXISTS] FOR`` and an INSERT or statement set.
+
+    Raises:
+        SqlError: The INSERT is wrong.
+    """
+    runs = tokens.take("AND", "EXECUTE")
+    tokens.expect("PLAN")
+    path = tokens.text()
+    lenient = not runs and tokens.take("IF", "NOT", "EXISTS")
+    tokens.expect("FOR")
+    if tokens.peek() == "STATEMENT":
+        return PlanFile(path, read_statement_set(session, tokens).inserts, lenient, runs)
+    tokens.expect("INSERT")
+    return PlanFile(path, (read_insert(session, tokens),), lenient, runs)

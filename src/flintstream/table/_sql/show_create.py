@@ -31,6 +31,12 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         table: The declaration.
         columns: Its columns with their types.
     """
+    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
+    return "\n".join([*declaration(path, table, columns), "WITH (", _indent(options), ")", ""])
+
+
+def declaration(path: Sequence[str], table: DeclaredTable, columns: Sequence[Column]) -> list[str]:
+    """Return the lines of ``CREATE TABLE`` up to its options."""
     types = {column.name: column.type for column in columns}
     parts = [_column(column, types[column.name]) for column in table.columns]
     if table.watermark is not None:
@@ -45,8 +51,7 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         lines.append(f"DISTRIBUTED {table.buckets}")
     if table.partitions:
         lines.append(f"PARTITIONED BY ({_names(table.partitions)})")
-    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
-    return "\n".join([*lines, "WITH (", _indent(options), ")", ""])
+    return lines
 
 
 def show_create_view(path: Sequence[str], view: View, columns: Sequence[Column], *, temporary: bool) -> str:

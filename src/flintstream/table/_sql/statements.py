@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import hide_secrets
@@ -15,7 +15,7 @@ from flintstream.table._errors import SqlError, StrictError, at, nearest, unsupp
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.patterns.helpers import like
 from flintstream.table._session.explain import explain
-from flintstream.table._session.inserts import Insert
+from flintstream.table._session.inserts import Insert, PlanFile
 from flintstream.table._sql.alter import alter
 from flintstream.table._sql.answers import DONE, Answer
 from flintstream.table._sql.catalogs import (
@@ -32,7 +32,7 @@ from flintstream.table._sql.catalogs import (
 )
 from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
 from flintstream.table._sql.dialect import Tokens
-from flintstream.table._sql.inserts import QUERIES, plan_query, read_insert
+from flintstream.table._sql.inserts import QUERIES, plan_query, read_compile, read_insert, read_statement_set
 from flintstream.table._sql.show_create import show_create, show_create_view
 from flintstream.table._types.rules import is_nullable, sql_name
 from flintstream.table.explain_detail import ExplainDetail
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from flintstream.table._logical.nodes import Node
     from flintstream.table._logical.planned import PlannedQuery
+    from flintstream.table._session.inserts import InsertSet
     from flintstream.table._session.session import Session
 
 _DETAILS = {
@@ -52,19 +53,11 @@ _DETAILS = {
 _PLANNED = {
     "ANALYZE": "plans do not depend on statistics",
     "CALL": "call the function in the program",
-    "COMPILE": "plans are made when a statement runs",
     "DELETE": "send changes to a sink that takes them, such as jdbc",
     "TRUNCATE": "empty the table in its database, or remove its files",
     "UPDATE": "send changes to a sink that takes them, such as jdbc",
 }
 """Statements of Flink that are not there, and what to do instead."""
-
-
-@dataclass(frozen=True)
-class InsertSet:
-    """Inserts of one job."""
-
-    inserts: tuple[Insert, ...]
 
 
 @deep
@@ -87,7 +80,7 @@ class Statements:
         self.session = session
 
     @deep
-    def run(self, sql: str) -> Node | Insert | InsertSet | Answer:
+    def run(self, sql: str) -> Node | Insert | InsertSet | PlanFile | Answer:
         """Return the plan of a query, what to insert, or the answer of another statement.
 
         Raises:
@@ -109,23 +102,21 @@ class Statements:
         if tokens.strict and word in {"SET", "RESET"}:
             raise StrictError(f"{word} at {tokens.place()}: execute_sql() of Flink refuses it: use t_env.get_config()")
         tokens.next()
-        answer: Node | Insert | InsertSet | Answer = method(tokens)
+        answer: Node | Insert | InsertSet | PlanFile | Answer = method(tokens)
         return answer
 
-    def _execute(self, tokens: Tokens) -> InsertSet | Insert | Node:
-        """Read ``EXECUTE STATEMENT SET BEGIN INSERT ...; INSERT ...; END``, or ``EXECUTE`` before a statement."""
-        if tokens.peek() not in {"STATEMENT", "PLAN"}:
-            return self._insert_or_query(tokens)
-        tokens.expect("STATEMENT", "SET", "BEGIN")
-        inserts: list[Insert] = []
-        while not tokens.take("END"):
-            one = tokens.statement()
-            one.expect("INSERT")
-            inserts.append(read_insert(self.session, one))
-        expect_end(tokens)
-        if not inserts:
-            raise SqlError("a statement set needs an INSERT")
-        return InsertSet(tuple(inserts))
+    def _compile(self, tokens: Tokens) -> PlanFile:
+        return read_compile(self.session, tokens)
+
+    def _execute(self, tokens: Tokens) -> InsertSet | Insert | PlanFile | Node:
+        """Read ``EXECUTE`` before a statement set, a plan or a statement."""
+        if tokens.take("PLAN"):
+            path = tokens.text()
+            expect_end(tokens)
+            return PlanFile(path)
+        if tokens.peek() == "STATEMENT":
+            return read_statement_set(self.session, tokens)
+        return self._insert_or_query(tokens)
 
     def _alter(self, tokens: Tokens) -> Answer:
         if tokens.take("DATABASE"):
@@ -219,6 +210,7 @@ class Statements:
             )
         expect_end(tokens)
         self.session.catalog.functions[name[-1].lower()] = function_at(path)
+        self.session.catalog.places[name[-1].lower()] = path
 
     def _drop(self, tokens: Tokens) -> Answer:
         catalog, temporary = self.session.catalog, tokens.take("TEMPORARY")
@@ -251,11 +243,12 @@ class Statements:
             while tokens.peek() in _DETAILS:
                 details.append(_DETAILS[tokens.next().upper()])
                 tokens.take(",")
-        if tokens.take("EXECUTE") or tokens.peek() == "STATEMENT":
-            found: Node | Insert | InsertSet = self._execute(tokens)
+        tokens.take("EXECUTE")
+        if tokens.peek() == "STATEMENT":
+            parts: Sequence[Node | Insert] = read_statement_set(self.session, tokens).inserts
         else:
-            found = self._insert_or_query(tokens)
-        text = explain(self.session, found.inserts if isinstance(found, InsertSet) else [found], details)
+            parts = [self._insert_or_query(tokens)]
+        text = explain(self.session, parts, details)
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
 
     def _insert_or_query(self, tokens: Tokens) -> Node | Insert:

@@ -1,0 +1,1 @@
+"""Compiled plans: statements with what they need, as JSON, and back."""
