@@ -19,7 +19,8 @@ import nbformat
 from nbclient import NotebookClient
 notebook = nbformat.read(sys.argv[1], as_version=4)
 # The kernel's user stays, where the client would leave before the job is shown as ended.
-notebook.cells.append(nbformat.v4.new_code_cell("import time; time.sleep(3)"))
+stay = "import threading; [t.join(200) for t in threading.enumerate() if t.name == 'notebook']"
+notebook.cells.append(nbformat.v4.new_code_cell(stay))
 NotebookClient(notebook, timeout=500, kernel_name="python3").execute()
 nbformat.write(notebook, sys.argv[2])
 """

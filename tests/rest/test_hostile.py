@@ -365,7 +365,7 @@ def test_a_record_with_any_part_changed_takes_no_list_down(kept, caplog):
     copied(record, 1)
     vertex = record["plan"]["vertices"][0]["id"]
     parts = {"jobid": record["job_id"], "vertexid": vertex, "applicationid": record["job_id"], "subtaskindex": "0"}
-    parts |= {"attempt": "0", "checkpointid": "1", "taskmanagerid": "x", "triggerid": "0" * 32}
+    parts |= {"attempt": "0", "checkpointid": "1", "taskmanagerid": "x", "triggerid": "0" * 32, "filename": "x"}
     for number, place in enumerate(places_of(record)):
         for value in (VALUES[number % len(VALUES)], VALUES[number * 7 % len(VALUES)]):
             path.write_text(json.dumps(changed(record, place, value)))

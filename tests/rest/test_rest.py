@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import threading
@@ -210,6 +211,7 @@ def parameters(lasting):
         return {
             ":jobid": number,
             ":applicationid": number,
+            ":filename": "job.log",
             ":vertexid": server.get(f"/jobs/{number}").json()["vertices"][-1]["id"],
             ":checkpointid": str(server.get(f"/jobs/{number}/checkpoints").json()["latest"]["restored"]["id"]),
             ":taskmanagerid": server.get("/taskmanagers").json()["taskmanagers"][0]["id"],
@@ -277,6 +279,32 @@ def test_a_failure_names_the_operator_and_the_checkpoint_that_the_job_went_back_
     assert "no good" in told["text"]
     assert told["record"].isdecimal()
     assert server.get(f"/jobs/{number}/exceptions?maxExceptions=0").json()["exceptionHistory"]["truncated"] is True
+
+
+def test_the_log_files_of_jobs_are_listed_and_read(running, monkeypatch, tmp_path):
+    server, _ = running
+    file, other, pipe = tmp_path / "job.log", tmp_path / "other.log", tmp_path / "pipe.log"
+    file.write_bytes(b"first line\nan invalid byte: \xff\n")
+    other.write_text("of no job")
+    os.mkfifo(pipe)
+    assert server.get("/jobmanager/logs").json() == {"logs": []}
+    for own, names in ((file, ["job.log"]), (pipe, [])):
+        monkeypatch.setattr("flintstream.coordinator.monitoring.output_file.own", lambda path=own: str(path))
+        listed = server.get("/v1/jobmanager/logs").json()["logs"]
+        assert [item["name"] for item in listed] == names
+    assert server.get("/jobmanager/logs/pipe.log").status_code == 404
+    monkeypatch.setattr("flintstream.coordinator.monitoring.output_file.own", lambda: str(file))
+    (item,) = server.get("/jobmanager/logs").json()["logs"]
+    assert (item["size"], item["mtime"]) == (file.stat().st_size, file.stat().st_mtime_ns // 1_000_000)
+    reply = server.get("/jobmanager/logs/job.log")
+    assert (reply.status_code, reply.content) == (200, "first line\nan invalid byte: \ufffd\n".encode())
+    assert reply.headers["content-type"] == "text/plain; charset=utf-8"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    monkeypatch.setattr("flintstream.rest.logs.LONGEST_TEXT", 5)
+    assert server.get("/jobmanager/logs/job.log").content == "e: \ufffd\n".encode()
+    for name in ("other.log", "..%2Fother.log", "%2Fetc%2Fpasswd", str(other).replace("/", "%2F")):
+        assert server.get(f"/jobmanager/logs/{name}").status_code == 404, name
+    assert server.call("GET", "/jobmanager/logs/job.log", None, {"Authorization": "Bearer wrong"}).status_code == 401
 
 
 def test_the_page_gets_samples_and_lines_of_the_log(running):

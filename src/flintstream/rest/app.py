@@ -36,8 +36,8 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     from starlette.responses import Response
     from starlette.routing import Route as Endpoint
 
-    def reply(content: object, status: int) -> Any:
-        return Response(json_text(content), status, JSON_HEADERS, "application/json")
+    def reply(content: object, status: int, kind: str = "application/json") -> Any:
+        return Response(json_text(content) if kind == "application/json" else content, status, JSON_HEADERS, kind)
 
     def refusal(error: RefusedError) -> Any:
         return reply({"errors": [str(error)]}, error.status)
@@ -53,7 +53,7 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
                 _check_query(request.scope["query_string"])
                 address = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
                 asked = Request(dict(request.path_params), dict(request.query_params), body, address)
-                return reply(await run_in_threadpool(route.reply, asked), route.status)
+                return reply(await run_in_threadpool(route.reply, asked), route.status, route.kind)
             except RefusedError as error:
                 return refusal(error)
             except JobSilentError as error:

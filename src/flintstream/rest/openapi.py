@@ -116,7 +116,8 @@ def _operation(route: Route) -> dict[str, object]:
         for name in query
         if name != "mode" or route.method == "PATCH"
     ]
-    right = {"application/json": {"schema": reply_schema(route.method, route.path)}}
+    is_text = route.kind != "application/json"
+    right = {route.kind: {"schema": {"type": "string"} if is_text else reply_schema(route.method, route.path)}}
     wrong = {"application/json": {"schema": {"$ref": "#/components/schemas/Errors"}}}
     operation: dict[str, object] = {
         "summary": route.summary,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream import __version__
 from flintstream.coordinator.monitoring.descriptions import PARTS
-from flintstream.rest import checkpoints, cluster, diagnostics, jobs, metrics, replies, vertices
+from flintstream.rest import checkpoints, cluster, diagnostics, jobs, logs, metrics, replies, vertices
 from flintstream.rest.bodies import directory_of, trigger_of, upper_bounds
 from flintstream.rest.records import (
     RefusedError,
@@ -48,6 +48,8 @@ class Route:
     summary: str
     reply: Callable[[Request], object]
     status: int = 200
+    kind: str = "application/json"
+    """What the reply is; a text is sent as it is."""
 
 
 def routes() -> list[Route]:
@@ -119,7 +121,14 @@ def _about_the_server() -> list[Route]:
         Route("GET", "/jobmanager/config", "The configuration of the server (always empty)", lambda _: []),
         Route("GET", "/jobmanager/environment", "The interpreter of the server", lambda _: cluster.environment()),
         Route("GET", "/jobmanager/metrics", "Metrics of the server (always empty)", lambda _: []),
-        Route("GET", "/jobmanager/logs", "Log files of the server (always empty)", lambda _: {"logs": []}),
+        Route("GET", "/jobmanager/logs", "Log files of jobs that run in the background", lambda _: logs.list_files()),
+        Route(
+            "GET",
+            "/jobmanager/logs/:filename",
+            "The text of one of these files",
+            lambda request: logs.read_file(request.path["filename"]),
+            kind="text/plain",
+        ),
         Route("GET", "/jobs/metrics", "Aggregated metrics of several jobs", together),
         Route(
             "GET",
