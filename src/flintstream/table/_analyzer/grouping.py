@@ -20,6 +20,7 @@ from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import add_filter
 from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, group_rows
+from flintstream.table._plan.window_columns import attached, window_columns
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 
@@ -59,6 +60,7 @@ class Grouping:
         self.settings, self.node, self.scope, self.condition = settings, node, scope, condition
         self._structures: dict[int, tuple[s.Syntax, object]] = {}
         """By the id of an expression: it, so that no other one gets the id, and its structure."""
+        self._frame, self._times = self._windows()
         windows = [self._window(item) for item in sets or [keys]]
         self.window = windows[0] if all(windows) else None
         self.keys: list[s.Syntax] = []
@@ -80,23 +82,30 @@ class Grouping:
 
     def _window_column(self, key: s.Syntax) -> int | None:
         """Return which of the window's columns a key is."""
-        if not isinstance(self.node, Windowed) or not isinstance(key, s.Name):
+        if self._frame is None or not isinstance(key, s.Name):
             return None
         index, rest = self.scope.find(key)
-        position = index - len(self.node.input.columns)
-        return position if position >= 0 and not rest else None
+        return None if rest else self._times.get(index)
+
+    def _windows(self) -> tuple[Windowed | None, dict[int | None, int]]:
+        """Return the windows of the rows, and the positions of their start, end and time."""
+        if isinstance(self.node, Windowed):
+            return self.node, {len(self.node.input.columns) + i: i for i in range(3)}
+        frame, found = attached(self.node), window_columns(self.node)
+        return frame, {} if found is None else {found.start: 0, found.end: 1, found.time: 2}
 
     def _window(self, keys: Sequence[s.Syntax]) -> Windowed | None:
         """Return the windows, if the keys have their start and end."""
-        if not isinstance(self.node, Windowed) or not {0, 1} <= {self._window_column(key) for key in keys}:
+        frame = self._frame
+        if frame is None or not {0, 1} <= {self._window_column(key) for key in keys}:
             return None
-        partition = self.node.spec.partition
-        if self.node.spec.kind == "SESSION" and partition is not None:
+        partition = frame.spec.partition
+        if frame.spec.kind == "SESSION" and partition is not None:
             others = [key for key in keys if self._window_column(key) is None]
             columns = {self.scope.find(key)[0] if isinstance(key, s.Name) else -1 for key in others}
             if columns != set(partition):
                 return None  # an ordinary grouping of rows that have their session
-        return self.node
+        return frame
 
     def _structure(self, syntax: object) -> object:
         """Return what two equal expressions have in common: all but their places and ways to name a column."""

@@ -257,6 +257,8 @@ class WithWindow(ProcessWindowFunction):
     def __init__(self, zone: Zone | None = None, *, event_time: bool = True) -> None:
         """Take the zone of local times. Windows of event time have them, those of processing time are in UTC."""
         self.zone, self.event_time = zone, event_time
+        self.start_of: Callable[[int], int] | None = None
+        """Returns the start of a window by its end, if windows are known by their ends alone."""
 
     def process(
         self,
@@ -268,6 +270,8 @@ class WithWindow(ProcessWindowFunction):
         window = context.window()
         times: Row = (None, None, None)  # of a number of rows
         if isinstance(window, TimeWindow):
+            if self.start_of is not None:
+                window = TimeWindow(self.start_of(window.end), window.end)
             times = times_of(window, self.zone, event_time=self.event_time)
         for result in elements:
             if result is not None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.functions import ProcessFunction, ProcessWindowFunction
 from flintstream.datastream.window import EventTimeTrigger, ProcessingTimeTrigger, TimeWindow, WindowAssigner
-from flintstream.table._expressions.times.helpers import from_millis
+from flintstream.runtime.operators.base import Operator
+from flintstream.table._expressions.times.helpers import from_millis, millis
 from flintstream.table._operators.zones import LocalClock
 
 if TYPE_CHECKING:
@@ -76,6 +77,22 @@ class WindowsOf(ProcessFunction):
             last = window.max_timestamp()
             times = (window.start, window.end, last if zone is None else zone.epoch(last))
             yield (*row, *map(from_millis, times), *kind)
+
+
+class ToEnds(Operator):
+    """Gives rows of windows the times of the windows' ends."""
+
+    one_for_one = True
+
+    def __init__(self, end: int, zone: Zone | None) -> None:
+        """Take the position of the end in a row, and the zone of local times."""
+        self.end, self.zone = end, zone
+
+    def process(self, values: list[Row], timestamps: list[int] | None) -> None:
+        """Change the timestamps of a block."""
+        end, zone = self.end, self.zone
+        times = [millis(value[end]) - 1 for value in values]
+        self.output.emit(values, times if zone is None else list(map(zone.epoch, times)))
 
 
 class RowsOfSession(ProcessWindowFunction):

@@ -40,7 +40,7 @@ from flintstream.table._operators.grouping import (
     WithWindow,
 )
 from flintstream.table._operators.rows import RowFunction
-from flintstream.table._operators.windows import Cumulating, RowsOfSession, WindowsOf
+from flintstream.table._operators.windows import Cumulating, RowsOfSession, ToEnds, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
@@ -75,6 +75,8 @@ class WindowSpec:
     """The time zone whose clocks show where windows begin; empty for UTC."""
     older: bool = False
     """Whether it is a window of ``GROUP BY TUMBLE(...)``, or of the Table API."""
+    attached: bool = field(default=False, compare=False)
+    """Whether rows have been in such a window before, and now have the time of its end."""
 
     def assigner(self) -> Any:
         """Return the assigner of windows."""
@@ -85,6 +87,8 @@ class WindowSpec:
                 else CountTumblingWindowAssigner(self.size)
             )
         size, slide, offset = (Time.milliseconds(item) for item in (self.size, self.slide or 1, self.offset))
+        if self.attached and self.slide:  # windows have different ends
+            return TumblingEventTimeWindows.of(slide, offset)
         if self.kind == "CUMULATE":
             return Cumulating(self.size, self.slide, self.offset, self.event_time)
         if self.kind == "HOP":
@@ -94,6 +98,12 @@ class WindowSpec:
         if self.kind == "TUMBLE":
             return (TumblingEventTimeWindows if self.event_time else TumblingProcessingTimeWindows).of(size, offset)
         return (EventTimeSessionWindows if self.event_time else ProcessingTimeSessionWindows).with_gap(size)
+
+    def start_of(self, end: int) -> int:
+        """Return the start of the window that ends at a time."""
+        if self.kind == "CUMULATE":
+            return end - 1 - (end - 1 - self.offset) % self.size
+        return end - self.size
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,21 @@ class Windowed(Node):
     def title(self) -> str:
         """Return the line of ``explain()``."""
         return f"WindowTableFunction(window=[{self.spec.kind}(size=[{self.spec.size} ms])])"
+
+
+@dataclass(frozen=True)
+class AtEnds(Node):
+    """Rows of windows that have the times of the windows' ends."""
+
+    input: Node
+    end: int
+    """The position of the end."""
+    zone: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The table that it reads."""
+        return (self.input,)
 
 
 @dataclass(frozen=True)
@@ -167,6 +192,12 @@ def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
     return stream.process(rows).name("WindowTableFunction")
 
 
+@translation.register(AtEnds)
+def _(node: AtEnds, env: StreamExecutionEnvironment) -> DataStream:
+    zone = Zone(node.zone) if node.zone else None
+    return add_operator(translate(node.input, env), "WindowTime", ToEnds(node.end, zone))
+
+
 @translation.register(Grouped)
 def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     stream = translate(node.input, env)
@@ -181,7 +212,9 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         elif zone is not None and node.window.kind != "SESSION":
             assigner = LocalProcessingTime(assigner, zone)
         windows = stream.key_by(FirstColumns(node.keys)).window(assigner)
-        function = (WithWindow if node.emits is None else ChangesOfWindow)(zone, event_time=event_time)
+        function: WithWindow = (WithWindow if node.emits is None else ChangesOfWindow)(zone, event_time=event_time)
+        if node.window.attached:
+            function.start_of = node.window.start_of
         if node.emits is not None:
             windows = windows.trigger(EmitTrigger(node.emits, event_time=event_time))
             windows = windows.allowed_lateness(node.emits.lateness_ms)

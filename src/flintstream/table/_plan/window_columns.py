@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.grouping import Grouped, Windowed
+from flintstream.table._plan.grouping import AtEnds, Grouped, Windowed
 
 if TYPE_CHECKING:
+    from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.grouping import WindowSpec
 
@@ -24,6 +25,10 @@ class WindowColumns:
     time: int | None
     """None if the time is no longer a column."""
     spec: WindowSpec
+    moment: Column
+    """What the time is as a column, whether or not there is one."""
+    in_rows: bool
+    """Whether rows have their own times, not that of the window's end."""
 
     @property
     def event_time(self) -> bool:
@@ -43,17 +48,17 @@ def window_columns(node: Node) -> WindowColumns | None:  # noqa: ARG001 - what o
 
 @window_columns.register(Windowed)
 def _(node: Windowed) -> WindowColumns | None:
-    return _last(node, node.spec)
+    return _last(node, node.spec, in_rows=True)
 
 
 @window_columns.register(Grouped)
 def _(node: Grouped) -> WindowColumns | None:
-    return None if node.window is None else _last(node, node.window)
+    return None if node.window is None else _last(node, node.window, in_rows=False)
 
 
-def _last(node: Node, spec: WindowSpec) -> WindowColumns:
+def _last(node: Node, spec: WindowSpec, *, in_rows: bool) -> WindowColumns:
     width = len(node.columns)
-    return WindowColumns(width - 3, width - 2, width - 1, spec)
+    return WindowColumns(width - 3, width - 2, width - 1, spec, node.columns[-1], in_rows)
 
 
 @window_columns.register(Calc)
@@ -64,4 +69,18 @@ def _(node: Calc) -> WindowColumns | None:
     places = {item.index: i for i, item in reversed(list(enumerate(node.projection))) if isinstance(item, Ref)}
     if below.start not in places or below.end not in places:
         return None
-    return WindowColumns(places[below.start], places[below.end], places.get(below.time or -1), below.spec)
+    time = None if below.time is None else places.get(below.time)
+    return replace(below, start=places[below.start], end=places[below.end], time=time)
+
+
+def attached(node: Node) -> Windowed | None:
+    """Return a table whose rows can be grouped by the windows that they are in, each window once, at its end."""
+    found = window_columns(node)
+    if found is None or node.changelog or not found.event_time or found.spec.rows or found.spec.kind == "SESSION":
+        return None
+    start, end = (
+        replace(node.columns[i], name=name) for i, name in ((found.start, "window_start"), (found.end, "window_end"))
+    )
+    spec = replace(found.spec, partition=None, older=False, attached=True)
+    below = AtEnds(node.columns, node, found.end, spec.zone) if found.in_rows else node
+    return Windowed((*node.columns, start, end, found.moment), below, spec)

@@ -83,3 +83,25 @@ CREATE VIEW versions AS SELECT k, rate, ts FROM (SELECT *, ROW_NUMBER() OVER (PA
 SELECT b.id, b.k, v * rate AS x FROM bids b JOIN versions FOR SYSTEM_TIME AS OF b.ts AS r ON b.k = r.k;
 SELECT b.id, rate FROM bids b LEFT JOIN versions FOR SYSTEM_TIME AS OF b.ts AS r ON b.k = r.k;
 """, level=2, order="multiset")  # fmt: skip
+LATE = BIDS.replace("ts - INTERVAL '5' SECOND", "ts - INTERVAL '1' MINUTE")  # no row is late
+for name, window in (
+    ("tumble", "TUMBLE(TABLE bids, DESCRIPTOR(ts), INTERVAL '5' SECOND)"),
+    ("hop", "HOP(TABLE bids, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND)"),
+    (
+        "hop_with_offset",
+        "HOP(TABLE bids, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND, INTERVAL '1' SECOND)",
+    ),
+    ("cumulate", "CUMULATE(TABLE bids, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND)"),
+):
+    inner = f"SELECT k, window_start AS s, window_end AS e, SUM(v) AS t FROM TABLE({window}) GROUP BY k, window_start, window_end"
+    script(f"groups_of_groups_of_the_same_window_{name}", f"""{LATE}
+SELECT s, e, MAX(t) AS most, COUNT(*) AS c FROM ({inner}) GROUP BY s, e;
+SELECT e, s, t > 10 AS more, COUNT(*) AS c FROM ({inner}) WHERE k <> 'b' GROUP BY e, s, t > 10;
+SELECT w, e, SUM(m) AS x FROM (SELECT s AS w, e, k, MAX(t) AS m FROM ({inner}) GROUP BY s, e, k) GROUP BY w, e;
+SELECT A.k, A.t, A.s FROM ({inner}) AS A JOIN (SELECT MAX(t) AS most, s, e FROM ({inner}) GROUP BY s, e) AS M ON A.s = M.s AND A.e = M.e AND A.t >= M.most;
+SELECT s, e, SUM(v) AS t FROM (SELECT k, v, window_start AS s, window_end AS e FROM TABLE({window}) WHERE id <> 3) GROUP BY s, e;
+SELECT s, e, SUM(t) AS x FROM ({inner}) GROUP BY GROUPING SETS ((s, e), (s, e, k));
+""", level=2, order="multiset", modes=BOTH)  # fmt: skip
+script("groups_by_the_end_of_a_window_alone", f"""{LATE}
+SELECT e, MAX(t) AS most FROM (SELECT k, window_start AS s, window_end AS e, SUM(v) AS t FROM TABLE(TUMBLE(TABLE bids, DESCRIPTOR(ts), INTERVAL '5' SECOND)) GROUP BY k, window_start, window_end) GROUP BY e;
+""", level=2, order="folded", modes=BOTH)  # fmt: skip
