@@ -25,6 +25,7 @@ from flintstream.common.types import Row
 from flintstream.runtime.copies import ATOMS, copy_mutable
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
+_TIMES = frozenset({dt.datetime, dt.date, dt.time, dt.timedelta})
 """Types whose values serve as keys without conversion."""
 
 MASK = 0x7FFFFFFF
@@ -63,13 +64,13 @@ class FrozenKey:
 
 
 def is_plain(key: Any) -> bool:
-    """Tell whether a key needs no conversion: an atom, or a tuple of atoms."""
+    """Tell whether a key needs no conversion: an atom, a time, or a tuple of these."""
     cls = type(key)
     if cls in PLAIN_KEYS:
         return True
     if cls is float:
         return bool(key == key)  # noqa: PLR0124 - NaN differs from itself
-    return cls is tuple and all(map(is_plain, key))
+    return all(map(is_plain, key)) if cls is tuple else cls in _TIMES
 
 
 def freeze_key(key: Any) -> Any:

@@ -124,7 +124,7 @@ class Windowed(Node):
 
 
 @dataclass(frozen=True)
-class AtEnds(Node):
+class TimedByEnd(Node):
     """Rows of windows that have the times of the windows' ends."""
 
     input: Node
@@ -192,8 +192,8 @@ def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
     return stream.process(rows).name("WindowTableFunction")
 
 
-@translation.register(AtEnds)
-def _(node: AtEnds, env: StreamExecutionEnvironment) -> DataStream:
+@translation.register(TimedByEnd)
+def _(node: TimedByEnd, env: StreamExecutionEnvironment) -> DataStream:
     zone = Zone(node.zone) if node.zone else None
     return add_operator(translate(node.input, env), "WindowTime", ToEnds(node.end, zone))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.grouping import AtEnds, Grouped, Windowed
+from flintstream.table._plan.grouping import TimedByEnd, Grouped, Windowed
 
 if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
@@ -82,5 +82,5 @@ def attached(node: Node) -> Windowed | None:
         replace(node.columns[i], name=name) for i, name in ((found.start, "window_start"), (found.end, "window_end"))
     )
     spec = replace(found.spec, partition=None, older=False, attached=True)
-    below = AtEnds(node.columns, node, found.end, spec.zone) if found.in_rows else node
+    below = TimedByEnd(node.columns, node, found.end, spec.zone) if found.in_rows else node
     return Windowed((*node.columns, start, end, found.moment), below, spec)
