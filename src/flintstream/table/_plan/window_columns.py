@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc
-from flintstream.table._plan.grouping import TimedByEnd, Grouped, Windowed
+from flintstream.table._plan.grouping import Grouped, TimedByEnd, Windowed
 
 if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Column
