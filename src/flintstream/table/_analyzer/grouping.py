@@ -20,7 +20,7 @@ from flintstream.table._logical.nodes import Calc
 from flintstream.table._plan.build import add_filter
 from flintstream.table._plan.expand import Copy, Expanded
 from flintstream.table._plan.grouping import Windowed, group_rows
-from flintstream.table._plan.window_columns import attached, window_columns
+from flintstream.table._plan.window_columns import attach_windows, window_columns
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 
@@ -91,7 +91,7 @@ class Grouping:
         """Return the windows of the rows, and the positions of their start, end and time."""
         if isinstance(self.node, Windowed):
             return self.node, {len(self.node.input.columns) + i: i for i in range(3)}
-        frame, found = attached(self.node), window_columns(self.node)
+        frame, found = attach_windows(self.node), window_columns(self.node)
         return frame, {} if found is None else {found.start: 0, found.end: 1, found.time: 2}
 
     def _window(self, keys: Sequence[s.Syntax]) -> Windowed | None:

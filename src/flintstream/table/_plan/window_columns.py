@@ -73,7 +73,7 @@ def _(node: Calc) -> WindowColumns | None:
     return replace(below, start=places[below.start], end=places[below.end], time=time)
 
 
-def attached(node: Node) -> Windowed | None:
+def attach_windows(node: Node) -> Windowed | None:
     """Return a table whose rows can be grouped by the windows that they are in, each window once, at its end."""
     found = window_columns(node)
     if found is None or node.changelog or not found.event_time or found.spec.rows or found.spec.kind == "SESSION":
