@@ -18,9 +18,10 @@ import sys
 import nbformat
 from nbclient import NotebookClient
 notebook = nbformat.read(sys.argv[1], as_version=4)
-# The kernel's user stays, where the client would leave before the job is shown as ended.
-stay = "import threading; [t.join(200) for t in threading.enumerate() if t.name == 'notebook']"
-notebook.cells.append(nbformat.v4.new_code_cell(stay))
+# The client drops what a thread shows between two cells, so the cell that waits for the job also waits for its display.
+wait = "import threading; [t.join(200) for t in threading.enumerate() if t.name == 'notebook']; "
+(cell,) = [cell for cell in notebook.cells if "get_net_runtime" in cell.source]
+cell.source = wait + cell.source
 NotebookClient(notebook, timeout=500, kernel_name="python3").execute()
 nbformat.write(notebook, sys.argv[2])
 """
