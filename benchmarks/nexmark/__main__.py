@@ -22,6 +22,7 @@ from pathlib import Path
 
 from benchmarks.nexmark.expected import SQL
 from benchmarks.nexmark.measure import NAMES, Measurement
+from benchmarks.nexmark.patterns import PATTERNS
 from benchmarks.nexmark.report import HEADINGS, circumstances, fill_page, keep, line, path_of
 from benchmarks.nexmark.sql import QUERIES
 
@@ -32,7 +33,11 @@ def main() -> None:
         prog="python -m benchmarks.nexmark", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--events", type=int, help="default: 1,000,000; 100,000 for PyFlink; 0: only check results")
-    parser.add_argument("--sql", action="store_true", help="the queries in SQL; all but q6")
+    parser.add_argument(
+        "--sql",
+        action="store_true",
+        help="the queries in SQL; all but q6, and the patterns cep0 to cep3 if --queries names them",
+    )
     parser.add_argument("--queries", help="comma-separated (default: all)")
     parser.add_argument("--engine", choices=NAMES, default="flintstream")
     parser.add_argument("--rate", type=float, default=10_000, help="events per second of event time (%(default)g)")
@@ -57,9 +62,9 @@ def main() -> None:
     options = parser.parse_args()
     known = list(QUERIES if options.sql else SQL)
     queries = options.queries.split(",") if options.queries else known
-    unknown = [query for query in queries if query not in known]
+    unknown = [query for query in queries if query not in known and not (options.sql and query in PATTERNS)]
     if unknown:
-        parser.error(f"unknown queries: {', '.join(unknown)}; choose from {', '.join(known)}")
+        parser.error(f"unknown queries: {', '.join(unknown)}; choose from {', '.join([*known, *PATTERNS])}")
     if options.events is None:
         options.events = 100_000 if options.engine == "pyflink" and not options.sql else 1_000_000
     if 0 < options.events <= options.check_events:

@@ -19,7 +19,10 @@ from pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from pyflink.table import EnvironmentSettings, Schema, StreamTableEnvironment, TableDescriptor
 
 from benchmarks.nexmark.cpu import cpu_of_family
+from benchmarks.nexmark.patterns import PATTERNS
 from benchmarks.nexmark.sql import QUERIES, log, tables
+
+ALL = QUERIES | PATTERNS
 
 
 def environment(options, source):
@@ -46,7 +49,7 @@ def plain(value):
 def check(options):
     """Write the rows that the changes of the query leave behind."""
     left = Counter()
-    with environment(options, options.small).execute_sql(QUERIES[options.query]).collect() as rows:
+    with environment(options, options.small).execute_sql(ALL[options.query]).collect() as rows:
         for row in rows:
             left[tuple(map(plain, row))] += 1 if str(row.get_row_kind()) in {"+I", "+U"} else -1
     directory = Path(options.output, "checked")
@@ -58,7 +61,7 @@ def check(options):
 def run(options, source):
     """Run the query once; return its seconds, and the CPU seconds of all processes."""
     t_env = environment(options, source)
-    table = t_env.sql_query(QUERIES[options.query])
+    table = t_env.sql_query(ALL[options.query])
     if options.query == "q10":
         t_env.execute_sql(log(f"{options.output}/log"))
     started, cpu = time.perf_counter(), cpu_of_family()
@@ -73,7 +76,7 @@ def run(options, source):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("query", choices=QUERIES)
+    parser.add_argument("query", choices=ALL)
     parser.add_argument("--small", required=True, help="directory of few events, from events.write")
     parser.add_argument("--output", required=True)
     parser.add_argument("--large", help="directory of many events")

@@ -14,6 +14,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 from benchmarks.nexmark import events
 from benchmarks.nexmark.expected import database, difference
+from benchmarks.nexmark.patterns import PATTERNS
 from benchmarks.nexmark.sql import QUERIES, log, tables
 
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
@@ -41,7 +42,7 @@ def results(query, directory, engine, mode):
     for statement in tables(directory):
         t_env.execute_sql(statement)
     left: Counter[tuple[object, ...]] = Counter()
-    with t_env.execute_sql(QUERIES[query]).collect() as rows:
+    with t_env.execute_sql({**QUERIES, **PATTERNS}[query]).collect() as rows:
         for row in rows:
             left[tuple(map(plain, row))] += 1 if str(row.get_row_kind()) in {"+I", "+U"} else -1
     assert min(left.values()) >= 0
@@ -82,6 +83,34 @@ def test_bids_are_logged_to_partitions_of_day_and_minute(auction, tmp_path):
     ]
     rows = [(int(a), int(b), int(c), int(d), *rest) for a, b, c, d, *rest in written]
     assert not difference("q10", rows, expected)
+
+
+@pytest.fixture(scope="module")
+def few_bidders(tmp_path_factory):
+    """Events in which the same people bid for the same auctions again and again."""
+    directory = tmp_path_factory.mktemp("few-bidders")
+    events.write(FEW, directory)
+    for path in (directory / "events").iterdir():
+        lines = [line.split("\t") for line in path.read_text().splitlines()]
+        for line in lines:
+            if line[0] == "B":
+                line[2:5] = str(1000 + int(line[2]) % 7), str(1000 + int(line[3]) % 5), str(int(line[4]) % 20_000)
+        path.write_text("".join("\t".join(line) + "\n" for line in lines))
+    return directory, database(directory)
+
+
+@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+@pytest.mark.parametrize("query", PATTERNS)
+def test_a_pattern_finds_what_a_plain_loop_does(query, few_bidders, mode):
+    directory, expected = few_bidders
+    assert not difference(query, results(query, directory, "inline", mode), expected)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("query", PATTERNS)
+def test_a_pattern_finds_the_same_on_spark(query, few_bidders):
+    directory, expected = few_bidders
+    assert not difference(query, results(query, directory, "spark", "STREAMING"), expected)
 
 
 @pytest.mark.spark

@@ -1,7 +1,8 @@
 """``python -m tests.table.kills``: windows of SQL from Kafka to Kafka, exactly once, while processes are killed.
 
 As :mod:`tests.connectors.kafka.kills`, with statements instead of streams: each line is the aggregate of one key in one
-window. A lost record would change an aggregate, and a repeated commit would repeat a line.
+window, or with ``--of matches`` of ten rows that match a pattern. A lost record would change an aggregate, and a
+repeated commit would repeat a line.
 """
 
 from __future__ import annotations
@@ -38,23 +39,38 @@ t_env.execute_sql(f'''
         'scan.bounded.mode' = 'specific-offsets', 'scan.bounded.specific-offsets' = '{ends}')
 ''')
 t_env.execute_sql(f'''
-    CREATE TABLE lines (k INT, `start` TIMESTAMP(3), n BIGINT, total BIGINT)
+    CREATE TABLE lines (COLUMNS)
     WITH ('connector' = 'kafka', 'topic' = '{lines}', 'properties.bootstrap.servers' = '{servers}', 'format' = 'json',
         'sink.delivery-guarantee' = 'exactly-once', 'sink.transactional-id-prefix' = 'kills')
 ''')
-t_env.execute_sql('''
-    INSERT INTO lines SELECT k, window_start, COUNT(*), SUM(v)
-    FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end
-''').wait()
+t_env.execute_sql('''INSERT INTO lines QUERY''').wait()
 while not Path(last_kill).exists():  # killed here, when its job is over, it must not run it again
     time.sleep(0.02)
 """
 
 
+WINDOWS = """
+    SELECT k, window_start, COUNT(*), SUM(v)
+    FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end
+"""
+MATCHES = f"""
+    SELECT * FROM numbers MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY ts
+        MEASURES FIRST(A.v) AS low, LAST(C.v) AS high, COUNT(v) AS n, SUM(v) AS total AFTER MATCH SKIP PAST LAST ROW
+        PATTERN (A B{{{PER_LINE - 2}}} C) DEFINE B AS B.v > A.v, C AS C.v - A.v = {KEYS * (PER_LINE - 1)}
+    )
+"""
+
+
+def program(columns: str, query: str) -> str:
+    """Return the program that writes a query into a table."""
+    return PROGRAM.replace("COLUMNS", columns).replace("QUERY", query)
+
+
 class WindowsCourse(Course):
     """A job of SQL and its kills; its records are the lines."""
 
-    program = PROGRAM
+    program = program("k INT, `start` TIMESTAMP(3), n BIGINT, total BIGINT", WINDOWS)
     per_line = PER_LINE
 
     def message(self, number: int) -> str:
@@ -73,12 +89,32 @@ class WindowsCourse(Course):
         return found
 
 
+class MatchesCourse(WindowsCourse):
+    """The same with a pattern: each line is a match of the next ten rows of a key, which kills cut in two."""
+
+    program = program("k INT, low BIGINT, high BIGINT, n BIGINT, total BIGINT", MATCHES)
+
+    def wanted(self) -> set[bytes]:
+        """Return the matches of each key."""
+        found = set()
+        for group in range(self.records // KEYS):
+            for low in range(group * KEYS * PER_LINE, group * KEYS * PER_LINE + KEYS):
+                rows = range(low, low + KEYS * PER_LINE, KEYS)
+                line = f'"k":{low % KEYS},"low":{low},"high":{rows[-1]},"n":{PER_LINE},"total":{sum(rows)}'
+                found.add(f"{{{line}}}".encode())
+        return found
+
+
+COURSES = {"windows": WindowsCourse, "matches": MatchesCourse}
+
+
 def main() -> int:
     """Run the command line; return 1 if the run fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.table.kills")
     parser.add_argument("--lines", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--of", choices=COURSES, default="windows")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     plan = [rng.choice(VICTIMS) for _ in range(arguments.kills)]
@@ -88,7 +124,7 @@ def main() -> int:
         print(f"  {time.monotonic() - began:7.2f} s  {what}", flush=True)
 
     try:
-        killed = run_kills(arguments.lines, plan, arguments.seed, say, kind=WindowsCourse)
+        killed = run_kills(arguments.lines, plan, arguments.seed, say, kind=COURSES[arguments.of])
     except KillsError as error:
         print(f"FAILED: {error}")
         return 1

@@ -1,4 +1,4 @@
-"""Runs of :mod:`tests.table.kills`: windows of SQL from Kafka to Kafka, exactly once."""
+"""Runs of :mod:`tests.table.kills`: windows and patterns of SQL from Kafka to Kafka, exactly once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytest.importorskip("confluent_kafka", reason="the extra 'kafka' is not installe
 
 from tests.connectors.kafka.broker import NoBrokerError, jars
 from tests.connectors.kafka.kills import VICTIMS, run_kills
-from tests.table.kills import WindowsCourse
+from tests.table.kills import MatchesCourse, WindowsCourse
 
 pytestmark = [pytest.mark.spark, pytest.mark.kills, pytest.mark.server]
 
@@ -28,6 +28,12 @@ def kafka():
 @pytest.mark.timeout(900)
 def test_each_window_is_in_kafka_once_although_a_worker_and_the_driver_are_killed():
     assert run_kills(1_000, ["worker", "driver"], 1, print, kind=WindowsCourse) == {"worker": 1, "driver": 1}
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(900)
+def test_each_match_is_in_kafka_once_although_a_worker_and_the_driver_are_killed_within_matches():
+    assert run_kills(1_000, ["worker", "driver"], 1, print, kind=MatchesCourse) == {"worker": 1, "driver": 1}
 
 
 @pytest.mark.nightly
