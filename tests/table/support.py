@@ -66,6 +66,8 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "DESCRIBE": "DESCRIBE orders",
         "EXPLAIN": "EXPLAIN SELECT id FROM orders",
         "SHOW TABLES": "SHOW TABLES",
+        "SHOW JOBS": "SHOW JOBS",
+        "STOP JOB": "STOP JOB 'a' WITH SAVEPOINT WITH DRAIN",
         "SHOW COLUMNS": "SHOW COLUMNS FROM orders",
         "SHOW CREATE TABLE": "SHOW CREATE TABLE orders",
         "SET": "SET 'parallelism.default' = '1'",

@@ -11,6 +11,7 @@ from tests.table.random_selects.running import plain
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table.udf import udtf
 
 A = [(n, None if n % 5 == 0 else f"k{n % 3}", n * 7 % 10) for n in range(12)]
 B = [(n, f"k{n % 4}", n * 3 % 8) for n in range(9)]
@@ -99,3 +100,25 @@ def test_a_column_of_the_query_may_be_computed_from_the_outer_row(t_env):
 def test_a_query_that_cannot_be_is_refused_when_it_is_planned(t_env, query, error, message):
     with pytest.raises(error, match=message):
         t_env.sql_query(f"SELECT a.id FROM a, LATERAL ({query}) AS t")
+
+
+@udtf(result_types=["INT"])
+def count_to(n):
+    yield from range(1, n + 1)
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ("TABLE(count_to(2)) AS t(x)", [(1,), (2,)]),
+        ("TABLE(count_to(2))", [(1,), (2,)]),
+        ("count_to(2) AS t(x)", [(1,), (2,)]),
+        ("LATERAL TABLE(count_to(2)) t(x)", [(1,), (2,)]),
+        ("TABLE(count_to(2)) AS t(x), TABLE(count_to(1)) AS u(y)", [(1, 1), (2, 1)]),
+        ("TABLE(count_to(2)) AS t(x) JOIN TABLE(count_to(3)) AS u(y) ON x + 1 = y", [(1, 2), (2, 3)]),
+    ],
+)
+def test_a_table_function_is_a_table_without_other_tables(t_env, tables, expected):
+    t_env.create_temporary_system_function("count_to", count_to)
+    with t_env.execute_sql(f"SELECT * FROM {tables}").collect() as found:
+        assert [tuple(row) for row in found] == expected

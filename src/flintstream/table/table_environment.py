@@ -29,6 +29,7 @@ from flintstream.table._session.inserts import Insert, InsertSet, PlanFile
 from flintstream.table._session.targets import as_declared, first, in_mode, rename, retraction
 from flintstream.table._sql.answers import DONE, Answer
 from flintstream.table._sql.inserts import whole_table
+from flintstream.table._sql.jobs.statements import StopJob, stop_job
 from flintstream.table._sql.statements import planned_query
 from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.expression import syntax_of
@@ -178,13 +179,20 @@ class TableEnvironment(Declarations, Catalogs, Plans):
             UnsupportedClauseError: The statement has a clause that is not supported yet.
         """
         found = self._executor.statements.run(stmt)
-        if isinstance(found, Insert):
-            return self._executor.insert([found])
-        if isinstance(found, InsertSet):
-            return self._executor.insert(found.inserts)
+        if isinstance(found, Insert | InsertSet):
+            return self._executor.insert(found.inserts if isinstance(found, InsertSet) else [found])
         if isinstance(found, PlanFile):
-            return self._use(found) or _show(DONE)
-        return _show(found) if isinstance(found, Answer) else self._executor.execute(found)
+            return self._use(found) or self._show(DONE)
+        if isinstance(found, StopJob):
+            return self._show(stop_job(self._session, found))
+        return self._show(found) if isinstance(found, Answer) else self._executor.execute(found)
+
+    def _show(self, answer: Answer) -> TableResult:
+        """Return the result of a statement that runs no job."""
+        names = tuple(column.name for column in answer.columns)
+        rows = [_make_row(names, list(row)) for row in answer.rows]
+        kind = ResultKind.SUCCESS if answer is DONE else ResultKind.SUCCESS_WITH_CONTENT
+        return TableResult(answer.columns, rows, kind=kind, zone=self._session.zone)
 
     def sql_query(self, query_: str) -> Table:
         """Return the table of a query."""
@@ -193,7 +201,7 @@ class TableEnvironment(Declarations, Catalogs, Plans):
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
         """Return the plan of a query, ``INSERT`` or statement set as text, with the details of ``ExplainDetail``."""
         found = self._executor.statements.run(stmt)
-        if isinstance(found, Answer | PlanFile):
+        if isinstance(found, Answer | PlanFile | StopJob):
             raise SqlError("explain_sql() needs a query or an INSERT")
         return explain(self._session, found.inserts if isinstance(found, InsertSet) else [found], extra_details)
 
@@ -383,14 +391,6 @@ class StreamTableEnvironment(TableEnvironment):
         stream = self._executor.stream_of(node, timed=True)
         transformation_of(stream).output_type = t.to_type_info(row_type(node.columns))
         return stream
-
-
-def _show(answer: Answer) -> TableResult:
-    """Return the result of a statement that runs no job."""
-    names = tuple(column.name for column in answer.columns)
-    rows = [_make_row(names, list(row)) for row in answer.rows]
-    kind = ResultKind.SUCCESS if answer is DONE else ResultKind.SUCCESS_WITH_CONTENT
-    return TableResult(answer.columns, rows, kind=kind)
 
 
 def _in_mode(env: StreamExecutionEnvironment, settings: EnvironmentSettings) -> StreamExecutionEnvironment:

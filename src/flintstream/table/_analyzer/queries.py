@@ -115,8 +115,8 @@ class QueryPlanner:
         if query.source is None:
             node: Node = values([()], [], self.settings.zone)
             scope = self.base.of((), ())
-        elif isinstance(query.source, q.Unnest):
-            node, scope = self._unnest(values([()], [], self.settings.zone), self.base, query.source)
+        elif isinstance(query.source, (q.Unnest, q.Lateral)):
+            node, scope = self._add_nested(values([()], [], self.settings.zone), self.base, query.source)
         else:
             node, scope = self._source(query.source)
         hints = read_hints(query)

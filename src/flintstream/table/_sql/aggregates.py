@@ -21,6 +21,8 @@ def aggregate(reader: Reader, name: str, given: list[exp.Expr], place: Place | N
     Raises:
         SqlError: It has more or fewer arguments than the function takes.
     """
+    if name == "ARRAY_AGG":
+        given = [_without_order(item) for item in given]
     distinct = len(given) > 0 and isinstance(given[0], exp.Distinct)
     if distinct:
         given = [*given[0].expressions, *given[1:]]
@@ -56,7 +58,24 @@ def json_object_agg(reader: Reader, node: exp.Expr, place: Place | None) -> s.Sy
 def json_array_agg(reader: Reader, node: exp.Expr, place: Place | None) -> s.Syntax:
     """Return JSON_ARRAYAGG."""
     option = "NULL" if str(node.args.get("null_handling") or "").startswith("NULL") else "ABSENT"
-    return s.Aggregate(place, "JSON_ARRAYAGG", reader.read(node.this), option=option)
+    return s.Aggregate(place, "JSON_ARRAYAGG", reader.read(_without_order(node.this)), option=option)
+
+
+def _without_order(node: exp.Expr) -> exp.Expr:
+    """Return what is aggregated: like Flink, arrays keep the order of the rows, whatever their ORDER BY says."""
+    found: exp.Expr = node.this if isinstance(node, exp.Order) else node
+    return found
+
+
+def within_group(reader: Reader, node: exp.Expr, place: Place | None) -> s.Syntax:
+    """Return JSON_ARRAYAGG before WITHIN GROUP.
+
+    Raises:
+        SqlError: It follows something else.
+    """
+    if not isinstance(node.this, exp.JSONArrayAgg):
+        raise SqlError(f"WITHIN GROUP{at(place)} must follow JSON_ARRAYAGG")
+    return reader.read(node.this)
 
 
 def aggregate_with_filter(reader: Reader, node: exp.Expr, place: Place | None) -> s.Syntax:

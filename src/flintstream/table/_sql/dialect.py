@@ -60,7 +60,8 @@ def _dialect() -> Any:
         FUNCTION_PARSERS: ClassVar = {name: parser.FUNCTION_PARSERS[name] for name in _KEPT}
         FUNCTION_PARSERS["JSON_ARRAYAGG"] = lambda self: self.expression(
             sqlglot.exp.JSONArrayAgg(
-                this=self._parse_bitwise(), null_handling=self._parse_on_handling("NULL", "NULL", "ABSENT")
+                this=self._parse_order(this=self._parse_bitwise()),
+                null_handling=self._parse_on_handling("NULL", "NULL", "ABSENT"),
             )
         )
         FUNCTION_PARSERS.update(json_clauses.parsers(sqlglot))

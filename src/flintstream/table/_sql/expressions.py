@@ -357,6 +357,7 @@ def _readers() -> dict[type[exp.Expr], tuple[_Method, tuple[str, ...]]]:
         exp.Trim: (reader._trim, ("position",)),
         exp.TryCast: (reader._trycast, ("to",)),
         exp.Tuple: (reader._tuple, ()),
+        exp.WithinGroup: (aggregates.within_group, ()),
         exp.Window: (reader._window, ("alias", "order", "spec", "partition_by", "over", "first")),
     }
 

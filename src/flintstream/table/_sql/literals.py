@@ -42,8 +42,10 @@ def typed_literal(node: exp.Expr, place: Place | None) -> s.Syntax:
         if word == "TIME":
             digits = min(len(text.partition(".")[2]), 3)
             return s.Value(place, cut_time(time_texts.parse_time(text), digits), t.TimeType(digits, False))
-        digits = len(text.partition(".")[2])
-        return s.Value(place, time_texts.parse_short_timestamp(text, 9), t.TimestampType(min(digits, 9), False))
+        whole, dot, fraction = text.partition(".")
+        digits = fraction[:9]
+        found = time_texts.parse_short_timestamp(f"{whole}{dot}{digits}", 9)
+        return s.Value(place, found, t.TimestampType(len(digits), False))
     except ValueError as error:
         raise SqlError(f"{error}{at(place)}") from error
 

@@ -131,7 +131,7 @@ class QueryReader(ExpressionReader):
 
     # -- FROM ------------------------------------------------------------------------------------------------------
 
-    def _first_source(self, tree: exp.Select) -> q.Source | q.Unnest | None:
+    def _first_source(self, tree: exp.Select) -> q.Source | q.Unnest | q.Lateral | None:
         from_, sample = tree.args.get("from_"), tree.args.get("sample")
         if sample is not None and tree.args.get("joins"):
             raise unsupported("TABLESAMPLE here", self.parsed.place(sample), "write it in a query in FROM")
@@ -139,6 +139,9 @@ class QueryReader(ExpressionReader):
             return None
         if isinstance(from_.this, exp.Unnest):
             return self._unnest(from_.this, outer=False)
+        call = _table_function(from_.this)
+        if call is not None:
+            return self._lateral(from_.this, call)
         source = self._source(from_.this)
         return source if sample is None else replace(source, samples=(*source.samples, self._sample(sample)))
 
@@ -166,8 +169,6 @@ class QueryReader(ExpressionReader):
         if name[0].startswith("$window"):
             window = self._window_function(int(name[0][len("$window") :]))
             return self._name_source(alias, window, "" if alias is None else alias.name)
-        if isinstance(tree.this, exp.Anonymous):
-            raise unsupported(f"{tree.this.name}()", place, "use window() on a keyed stream")
         hints = self.parsed.hints.pop(tree.parts[-1].meta["end"], [])
         return self._name_source(alias, q.TableName(place, name, table_options(hints)), tree.alias or name[-1])
 
@@ -207,12 +208,10 @@ class QueryReader(ExpressionReader):
         place = self.parsed.place(given)
         side, kind, method, on = (join.args.get(name) for name in ("side", "kind", "method", "on"))
         side, kind, method = (str(word or "").upper() for word in (side, kind, method))
-        if isinstance(given, exp.Lateral) and given.this.name.upper() == "TABLE":
+        call = _table_function(given)
+        if call is not None:
             condition = self._condition(on, side, "a table function")
-            call = given.this.expressions[0]
-            name, columns = given.alias or call.name, _columns(given.args.get("alias"))
-            arguments = tuple(map(self.read, call.expressions))
-            return q.Lateral(self.parsed.place(call), call.name, arguments, name, columns, side == "LEFT", condition)
+            return self._lateral(given, call, outer=side == "LEFT", condition=condition)
         if isinstance(given, exp.Unnest):
             condition = self._condition(on, side, "UNNEST")
             return self._unnest(given, outer=side == "LEFT", condition=condition)
@@ -232,6 +231,13 @@ class QueryReader(ExpressionReader):
             isinstance(given, exp.Lateral),
         )
 
+    def _lateral(
+        self, tree: exp.Expr, call: exp.Expr, *, outer: bool = False, condition: s.Syntax | None = None
+    ) -> q.Lateral:
+        columns, arguments = _columns(tree.args.get("alias")), tuple(map(self.read, call.expressions))
+        place = self.parsed.place(call)
+        return q.Lateral(place, call.name, arguments, tree.alias or call.name, columns, outer, condition)
+
     def _condition(self, on: exp.Expr | None, side: str, table: str) -> s.Syntax | None:
         """Return the condition of a join with rows that a row makes; like Flink, none is possible beside LEFT."""
         if on is None or (isinstance(on, exp.Boolean) and on.this):
@@ -248,6 +254,14 @@ class QueryReader(ExpressionReader):
         if offset and columns:
             columns = (*columns, offset.name if isinstance(offset, exp.Expr) else "ORDINALITY")
         return q.Unnest(place, self.read(tree.expressions[0]), tree.alias, columns, bool(offset), outer, condition)
+
+
+def _table_function(tree: exp.Expr) -> exp.Expr | None:
+    """Return the call of a table function in FROM: ``LATERAL TABLE(f(x))``, ``TABLE(f(1))`` or ``f(1)``."""
+    if not isinstance(tree, (exp.Lateral, exp.Table)) or not isinstance(tree.this, exp.Anonymous):
+        return None
+    found: exp.Expr = tree.this.expressions[0] if tree.this.name.upper() == "TABLE" else tree.this
+    return found
 
 
 def _hint_tokens(tree: exp.Select) -> list[int]:

@@ -33,6 +33,7 @@ from flintstream.table._sql.catalogs import (
 from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import QUERIES, plan_query, read_compile, read_insert, read_statement_set
+from flintstream.table._sql.jobs.statements import describe_job, read_stop, show_jobs
 from flintstream.table._sql.show_create import show_create, show_create_view
 from flintstream.table._types.rules import is_nullable, sql_name
 from flintstream.table.explain_detail import ExplainDetail
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     from flintstream.table._logical.planned import PlannedQuery
     from flintstream.table._session.inserts import InsertSet
     from flintstream.table._session.session import Session
+    from flintstream.table._sql.jobs.statements import StopJob
+
+    Statement = Node | Insert | InsertSet | PlanFile | StopJob | Answer
 
 _DETAILS = {
     name: getattr(ExplainDetail, name)
@@ -80,7 +84,7 @@ class Statements:
         self.session = session
 
     @deep
-    def run(self, sql: str) -> Node | Insert | InsertSet | PlanFile | Answer:
+    def run(self, sql: str) -> Statement:
         """Return the plan of a query, what to insert, or the answer of another statement.
 
         Raises:
@@ -102,7 +106,7 @@ class Statements:
         if tokens.strict and word in {"SET", "RESET"}:
             raise StrictError(f"{word} at {tokens.place()}: execute_sql() of Flink refuses it: use t_env.get_config()")
         tokens.next()
-        answer: Node | Insert | InsertSet | PlanFile | Answer = method(tokens)
+        answer: Statement = method(tokens)
         return answer
 
     def _compile(self, tokens: Tokens) -> PlanFile:
@@ -260,6 +264,8 @@ class Statements:
         return plan_query(self.session, tokens).node()
 
     def _describe(self, tokens: Tokens) -> Answer:
+        if tokens.peek(1)[:1] == "'" and tokens.take("JOB"):
+            return describe_job(tokens)
         if tokens.take("CATALOG"):
             return describe_catalog(self.session.catalog, tokens)
         if tokens.peek(1):
@@ -292,6 +298,8 @@ class Statements:
         for what in ("TABLE", "VIEW"):
             if tokens.take("CREATE", what):
                 return self._show_create(tokens, what)
+        if tokens.take("JOBS"):
+            return show_jobs(tokens)
         if tokens.take("PARTITIONS"):
             return show_partitions(self.session.catalog, tokens)
         if tokens.take("COLUMNS"):
@@ -326,6 +334,9 @@ class Statements:
             else show_create(path, found, columns)
         )
         return Answer((Column("result", t.DataTypes.STRING()),), ((text,),))
+
+    def _stop(self, tokens: Tokens) -> StopJob:
+        return read_stop(tokens)
 
     def _load(self, tokens: Tokens) -> Answer:
         load_module(tokens)

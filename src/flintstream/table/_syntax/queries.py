@@ -151,7 +151,7 @@ class Select(s.Query):
     """SELECT."""
 
     items: tuple[s.Syntax, ...]
-    source: Source | Unnest | None
+    source: Source | Unnest | Lateral | None
     joins: tuple[Join | Unnest | Lateral, ...] = ()
     where: s.Syntax | None = None
     keys: tuple[s.Syntax, ...] | None = None

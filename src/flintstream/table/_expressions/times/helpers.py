@@ -313,6 +313,8 @@ def extract(unit: str, value: datetime) -> int:
     if unit == "EPOCH":
         return divide(millis(value), 1000)
     day, ms = _split(value)
+    if unit in {"MICROSECOND", "NANOSECOND"} and isinstance(value, datetime):  # EXTRACT gets a date as well
+        return _clock_part(unit, ms) + value.microsecond % 1000 * (1 if unit == "MICROSECOND" else 1000)
     if unit in {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"}:
         return _clock_part(unit, ms)
     year = day.year

@@ -129,7 +129,7 @@ def _read_pattern(text: str, pattern: str) -> datetime | None:
     found = _reading(pattern).fullmatch(text)
     if found is None:
         return None
-    fraction = (found.groupdict().get("fraction") or "").ljust(6, "0")[:6]
+    fraction = (found.groupdict().get("fraction") or "").ljust(3, "0")[:3]
     parts = {name: int(value) for name, value in found.groupdict().items() if value and name != "fraction"}
     year = parts.get("year", 1970) + (2000 if "short" in found.groupdict() else 0)
     month, day = parts.get("month", 1), parts.get("day", 1)
@@ -142,7 +142,7 @@ def _read_pattern(text: str, pattern: str) -> datetime | None:
             parts.get("hour", 0),
             parts.get("minute", 0),
             parts.get("second", 0),
-            int(fraction),
+            int(fraction) * 1000,
         )
     except (ValueError, OverflowError):
         return None
