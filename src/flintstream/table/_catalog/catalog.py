@@ -253,7 +253,11 @@ class CatalogManager:
             if lenient:
                 return False
             kind = "view" if isinstance(entries[key], View) else "table"
-            raise ObjectExistsError(f"A {kind} '{'.'.join(path)}'", "" if temporary else f" ({TAKEN})")
+            what = f"A {kind} '{'.'.join(path)}'"
+            if temporary:
+                raise ObjectExistsError(what)
+            full = ".".join(f"`{part}`" for part in path)
+            raise ObjectExistsError(f"Could not execute CreateTable in path {full}: {what}", f" ({TAKEN})")
         entries[key] = entry
         return not taken
 
