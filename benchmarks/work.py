@@ -98,6 +98,19 @@ def counting() -> Iterator[Counter]:
         threading.settrace(None)
 
 
+@contextmanager
+def without_clocks() -> Iterator[None]:
+    """Run one epoch in which blocks grow to their full size, even on a slow machine."""
+    with (
+        patch.object(block_size, "FAST_SECONDS", math.inf),
+        patch.object(block_size, "SLOW_RECORDS_PER_SECOND", 0),
+        patch.object(BlockInterrupter, "begin", lambda _: None),
+        patch.object(pace, "FIRST_RECORDS", None),
+        patch.object(source_operator, "POLL_SECONDS", 0),
+    ):
+        yield
+
+
 def instructions(workload: Workload, records: int) -> int:
     """Return the number of instructions of a run of a workload."""
     with tempfile.TemporaryDirectory(prefix="work-") as directory:
@@ -117,15 +130,7 @@ def instructions(workload: Workload, records: int) -> int:
         env.set_parallelism(2)
         program: Any = importlib.import_module(f"benchmarks.workloads.{run.package}.pyflink")
         program.build(env, run).sink_to(Nowhere())
-        # One epoch in which blocks grow to their full size, even on a slow machine
-        with (
-            patch.object(block_size, "FAST_SECONDS", math.inf),
-            patch.object(block_size, "SLOW_RECORDS_PER_SECOND", 0),
-            patch.object(BlockInterrupter, "begin", lambda _: None),
-            patch.object(pace, "FIRST_RECORDS", None),
-            patch.object(source_operator, "POLL_SECONDS", 0),
-            counting() as counter,
-        ):
+        with without_clocks(), counting() as counter:
             env.execute(workload.name)
         return counter.instructions
 
