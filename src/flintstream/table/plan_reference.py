@@ -63,7 +63,11 @@ class PlanReference:
 
 
 class FilePlanReference(PlanReference):
-    """A reference to a file on this machine."""
+    """A reference to a file on this machine.
+
+    >>> type(PlanReference.from_file("plan.json")).__name__
+    'FilePlanReference'
+    """
 
     _place: str
 
@@ -87,7 +91,11 @@ class FilePlanReference(PlanReference):
 
 
 class JsonContentPlanReference(PlanReference):
-    """A reference to JSON."""
+    """A reference to JSON.
+
+    >>> PlanReference.from_json_string("{}").get_content()
+    '{}'
+    """
 
     _place: str
 
@@ -104,7 +112,11 @@ class JsonContentPlanReference(PlanReference):
 
 
 class BytesContentPlanReference(PlanReference):
-    """A reference to the binary form."""
+    """A reference to the binary form.
+
+    >>> type(PlanReference.from_smile_bytes(b"{}")).__name__
+    'BytesContentPlanReference'
+    """
 
     _place: bytes
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable
+from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -160,7 +161,7 @@ class Generator:
         risky = [
             name
             for name, argument in zip(names, call.arguments, strict=True)
-            if argument.nullable and self.value_of(name) is None
+            if is_nullable(argument.type) and self.value_of(name) is None
         ]
         if "None" in names:
             return "None"
