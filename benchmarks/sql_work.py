@@ -15,9 +15,8 @@ from unittest.mock import patch
 
 from benchmarks.nexmark import events
 from benchmarks.nexmark.sql import QUERIES, tables
-from benchmarks.work import OURS, counting, without_clocks
+from benchmarks.work import OURS, counting, environment, without_clocks
 from flintstream.compat.pyflink import install
-from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import EnvironmentSettings, Schema, StreamTableEnvironment, TableDescriptor
 
 FEW, MORE = 5_000, 15_000
@@ -30,15 +29,7 @@ def instructions(query: str, count: int) -> int:
     """Return the number of instructions of a run of a query."""
     with tempfile.TemporaryDirectory(prefix="work-") as directory:
         events.write(events.Settings(count), Path(directory), files=2)
-        env = StreamExecutionEnvironment.get_execution_environment(
-            {
-                "flintstream.engine": "inline",
-                "flintstream.epoch.max-duration": str(10**9),
-                "flintstream.epoch.idle-duration": str(10**9),
-            }
-        )
-        env.set_parallelism(2)
-        t_env = StreamTableEnvironment.create(env, EnvironmentSettings.in_streaming_mode())
+        t_env = StreamTableEnvironment.create(environment({}), EnvironmentSettings.in_streaming_mode())
         for statement in tables(directory):
             t_env.execute_sql(statement)
         table = t_env.sql_query(QUERIES[query])

@@ -111,6 +111,14 @@ def without_clocks() -> Iterator[None]:
         yield
 
 
+def environment(settings: dict[str, str]) -> StreamExecutionEnvironment:
+    """Return an environment in which no action depends on the time that has passed."""
+    endless = dict.fromkeys(("flintstream.epoch.max-duration", "flintstream.epoch.idle-duration"), str(10**9))
+    env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline", **endless, **settings})
+    env.set_parallelism(2)
+    return env
+
+
 def instructions(workload: Workload, records: int) -> int:
     """Return the number of instructions of a run of a workload."""
     with tempfile.TemporaryDirectory(prefix="work-") as directory:
@@ -118,16 +126,7 @@ def instructions(workload: Workload, records: int) -> int:
         prepare = getattr(importlib.import_module(f"benchmarks.workloads.{run.package}"), "prepare", None)
         if prepare is not None:
             prepare(run)
-        env = StreamExecutionEnvironment.get_execution_environment(
-            {
-                "flintstream.engine": "inline",
-                # No action depends on the time that has passed
-                "flintstream.epoch.max-duration": str(10**9),
-                "flintstream.epoch.idle-duration": str(10**9),
-                "pipeline.auto-watermark-interval": "1 h",
-            }
-        )
-        env.set_parallelism(2)
+        env = environment({"pipeline.auto-watermark-interval": "1 h"})
         program: Any = importlib.import_module(f"benchmarks.workloads.{run.package}.pyflink")
         program.build(env, run).sink_to(Nowhere())
         with without_clocks(), counting() as counter:

@@ -78,6 +78,18 @@ def test_the_umask_decides_who_reads_a_plan(t_env, tmp_path):
     assert stat.S_IMODE((tmp_path / "p.json").stat().st_mode) == 0o640
 
 
+def test_only_the_user_reads_a_plan_with_passwords(t_env, tmp_path):
+    jdbc = "'connector' = 'jdbc', 'url' = 'jdbc:postgresql://localhost/db', 'table-name' = 't', 'password' = 'abc'"
+    t_env.execute_sql(f"CREATE TABLE secret (a INT, b STRING) WITH ({jdbc})")
+    path = tmp_path / "p.json"
+    path.write_text("{}")
+    path.chmod(0o644)
+    t_env.get_config().set("table.plan.force-recompile", "true")
+    t_env.compile_plan_sql(f"INSERT INTO secret {QUERY}").write_to_file(path)
+    assert "abc" in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_compile_and_execute_uses_a_file_that_is_there(t_env, tmp_path):
     for least in (2, 3):
         t_env.execute_sql(

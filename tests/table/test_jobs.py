@@ -77,7 +77,7 @@ def test_a_job_stops_with_a_savepoint(t_env, job, tmp_path, drain):
 def test_what_cannot_be_is_refused(t_env):
     with pytest.raises(SqlError, match=r"WITH DRAIN.* could only be used after WITH SAVEPOINT"):
         t_env.execute_sql("STOP JOB 'x' WITH DRAIN")
-    with pytest.raises(SqlError, match="DESCRIBE JOB at line 1, column 14: there is no job 'x'"):
+    with pytest.raises(SqlError, match="DESCRIBE JOB at line 1, column 14: job 'x' does not exist"):
         t_env.execute_sql("DESCRIBE JOB 'x'")
 
 

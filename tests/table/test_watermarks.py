@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.common._types.data_types import DataTypes
-from flintstream.table import EnvironmentSettings, TableEnvironment
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.table import EnvironmentSettings, StreamTableEnvironment, TableEnvironment
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item
@@ -131,3 +132,15 @@ def test_options_align_the_source_of_a_table():
 def test_an_alignment_needs_a_group_and_a_drift():
     with pytest.raises(SqlError, match="belong together"):
         kafka_table(environment(), **{"alignment.group": "g"})
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
+def test_a_source_with_splits_follows_the_time_of_each_split_whether_or_not_its_table_has_a_key(key):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    t_env = StreamTableEnvironment.create(env)
+    t_env.execute_sql(
+        f"CREATE TABLE g (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND{key}) "
+        "WITH ('connector' = 'datagen', 'number-of-rows' = '4')"
+    )
+    t_env.to_data_stream(t_env.from_path("g")).print()
+    assert "WatermarkAssigner" not in env.get_execution_plan()

@@ -97,9 +97,10 @@ class TableNotFoundError(SqlError):
 class ObjectExistsError(SqlError):
     """The name of a new table, view, database or catalog is taken."""
 
-    def __init__(self, what: str, more: str = "") -> None:
-        """Name what is there, such as ``A view 'v'``, and say what to do; ``more`` follows."""
+    def __init__(self, what: str, name: str, more: str = "") -> None:
+        """Say what is there, such as ``A view 'v'``, and what to do; ``more`` follows. ``name`` is without its path."""
         super().__init__(f"{what} already exists: drop it first, or use another name{more}")
+        self.name = name
 
 
 class ColumnNotFoundError(SqlError):

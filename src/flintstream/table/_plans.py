@@ -56,7 +56,7 @@ class Plans:
         >>> t_env.load_plan(PlanReference.from_json_string(text)).as_json_string() == text
         True
         """
-        return CompiledPlan(self._executor, (), read_plan(plan_reference._read()))
+        return CompiledPlan(self._executor, (), read_plan(plan_reference.read_json()))
 
     def execute_plan(self, plan_reference: PlanReference) -> TableResult:
         """Run a plan that was stored.

@@ -42,7 +42,7 @@ class UnopenedEnvironment(StreamTableEnvironment):
         """Plan the insertion of a table into another one.
 
         Raises:
-            SqlError: There is no table of this name, or its columns do not fit.
+            SqlError: The table does not exist, or its columns do not fit.
         """
         self._session.insert(Insert(table._node, path_of(name)))
 

@@ -77,9 +77,12 @@ class CompiledPlan:
         Raises:
             PlanFileError: It has steps that are not written in SQL.
         """
+        return self._storable().json()
+
+    def _storable(self) -> StoredPlan:
         if self._plan is None:
             raise PlanFileError(self._reason)
-        return self._plan.json()
+        return self._plan
 
     def as_smile_bytes(self) -> bytes:
         """Return the plan as bytes, for ``PlanReference.from_smile_bytes``.
@@ -93,7 +96,7 @@ class CompiledPlan:
         return self.as_json_string().encode()
 
     def write_to_file(self, file: str | Path, ignore_if_exists: bool = False) -> None:
-        """Write the plan into a new file.
+        """Write the plan into a new file, which only this user can read if the plan has passwords.
 
         Args:
             file: The path on this machine.
@@ -113,7 +116,7 @@ class CompiledPlan:
         True
         """
         replaces = self._executor.env._configuration.get(RECOMPILES)
-        write_plan(Path(file), self.as_json_string(), lenient=ignore_if_exists, replaces=replaces)
+        write_plan(Path(file), self._storable(), lenient=ignore_if_exists, replaces=replaces)
 
     def get_flink_version(self) -> str:
         """Return the release of Flink whose statements the plan has.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from flintstream.table._sql.plans.contents import PlanFileError
@@ -9,7 +10,7 @@ from flintstream.table._sql.plans.contents import PlanFileError
 __all__ = ["BytesContentPlanReference", "FilePlanReference", "JsonContentPlanReference", "PlanReference"]
 
 
-class PlanReference:
+class PlanReference(ABC):
     """Says where a compiled plan is: ``TableEnvironment.load_plan`` reads it.
 
     >>> PlanReference.from_file("plan.json") == PlanReference.from_file("plan.json")
@@ -53,13 +54,16 @@ class PlanReference:
         """
         return BytesContentPlanReference(smile_bytes)
 
-    def _read(self) -> str:
+    @abstractmethod
+    def read_json(self) -> str:
         """Return the JSON of the plan.
 
         Raises:
             PlanFileError: It cannot be read.
+
+        >>> PlanReference.from_json_string("{}").read_json()
+        '{}'
         """
-        raise NotImplementedError
 
 
 class FilePlanReference(PlanReference):
@@ -83,7 +87,8 @@ class FilePlanReference(PlanReference):
         """
         return Path(self._place).resolve()
 
-    def _read(self) -> str:
+    def read_json(self) -> str:
+        """Return what the file has."""
         try:
             return Path(self._place).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -107,7 +112,8 @@ class JsonContentPlanReference(PlanReference):
         """
         return self._place
 
-    def _read(self) -> str:
+    def read_json(self) -> str:
+        """Return the JSON."""
         return self._place
 
 
@@ -128,7 +134,8 @@ class BytesContentPlanReference(PlanReference):
         """
         return self._place
 
-    def _read(self) -> str:
+    def read_json(self) -> str:
+        """Return the bytes as text."""
         try:
             return self._place.decode()
         except UnicodeDecodeError as error:

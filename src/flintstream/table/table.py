@@ -604,5 +604,5 @@ class Table(JavaBacked):
             SqlError: There is no such table.
         """
         path = self._executor.target(table_path_or_descriptor, self._node)
-        written = insert_query(self._written, path, overwrite=overwrite)
+        written = insert_query(self._text, path, overwrite=overwrite)
         return TablePipeline(self._executor, Insert(self._node, path, overwrite=overwrite, written=written))

@@ -145,8 +145,8 @@ class _Checked:
 
     def _find(self, call: ast.Call, error: Exception) -> Iterator[Found]:
         if isinstance(error, ObjectExistsError):
-            name = next((name for name in self._created if f".{name}'" in str(error)), None)
-            if name is not None and self._one_catalog and call.args:  # or else the other one may be in a branch
+            # Otherwise, the other table may be in a branch or another catalog
+            if error.name in self._created and self._one_catalog and call.args:
                 yield call, Finding(call.lineno, ERROR, str(error))
             return
         if UNKNOWN in str(error):

@@ -85,7 +85,7 @@ class CatalogManager:
         if store.name not in self.catalogs:
             self.catalogs[store.name] = store
         elif not lenient:
-            raise CatalogExistsError(f"Catalog {store.name}")
+            raise CatalogExistsError(f"Catalog {store.name}", store.name)
 
     def find_catalog(self, name: str, place: Place | None = None) -> Store:
         """Return a catalog.
@@ -153,7 +153,7 @@ class CatalogManager:
         if path[-1] not in store.databases:
             store.databases[path[-1]] = CatalogDatabase(dict(properties or {}), comment)
         elif not lenient:
-            raise ObjectExistsError(f"A database '{path[-1]}'")
+            raise ObjectExistsError(f"A database '{path[-1]}'", path[-1])
 
     def use_database(self, path: tuple[str, ...], place: Place | None = None) -> None:
         """Make a database the current one, and its catalog.
@@ -255,9 +255,9 @@ class CatalogManager:
             kind = "view" if isinstance(entries[key], View) else "table"
             what = f"A {kind} '{'.'.join(path)}'"
             if temporary:
-                raise ObjectExistsError(what)
+                raise ObjectExistsError(what, path[-1])
             full = ".".join(f"`{part}`" for part in path)
-            raise ObjectExistsError(f"Could not execute CreateTable in path {full}: {what}", f" ({TAKEN})")
+            raise ObjectExistsError(f"Could not execute CreateTable in path {full}: {what}", path[-1], f" ({TAKEN})")
         entries[key] = entry
         return not taken
 

@@ -65,5 +65,5 @@ class Planned:
         return self._source.node() if isinstance(self._source, PlannedQuery) else self._source
 
     @property
-    def _written(self) -> Written | None:
+    def _text(self) -> Written | None:
         return self._source.written if isinstance(self._source, PlannedQuery) else None

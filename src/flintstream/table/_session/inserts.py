@@ -46,7 +46,7 @@ class PlanFile:
 
     path: str
     inserts: tuple[Insert, ...] = ()
-    """What to compile, if there is no file yet."""
+    """The statements to compile if the file does not exist."""
     lenient: bool = False
     """Whether the file may be there already."""
     runs: bool = True

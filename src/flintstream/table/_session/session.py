@@ -171,15 +171,14 @@ class Session:
         position, marks = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
         if position >= 0:
             items[position] = Item(items[position].name, items[position].expression, "ROWTIME")
-        if marks is not None and marks.code is None and isinstance(node, Scan) and not (node.changelog or key):
+        by_source = isinstance(node, Scan) and (by_split or not (node.changelog or key))
+        if marks is not None and marks.code is None and isinstance(node, Scan) and by_source:
             moment = in_millis(items[position].expression)
             code = source((moment,), None, stamped=False)
-            if code.functions:  # which only an operator can open
-                pass
-            elif by_split:
-                node, marks = replace(node, open=partial(node.open, watermarks=(code, marks))), None
-            else:
-                node, marks = with_times(node, moment, code, marks), None
+            if not code.functions:  # which only an operator can open
+                in_source = partial(node.open, watermarks=(code, marks))
+                node = replace(node, open=in_source) if by_split else with_times(node, moment, code, marks)
+                marks = None
         if [column.name for column in node.columns] != list(order):
             node = calc(node, items)
         hidden = self._not_in_star(table)

@@ -59,7 +59,7 @@ def describe_job(tokens: Tokens) -> Answer:
     expect_end(tokens)
     found = tuple(row for row in _rows() if row[0] == job)
     if not found:
-        raise SqlError(f"DESCRIBE JOB{at(place)}: there is no job '{job}': SHOW JOBS lists them")
+        raise SqlError(f"DESCRIBE JOB{at(place)}: job '{job}' does not exist: SHOW JOBS lists all jobs")
     return Answer(_COLUMNS, found)
 
 

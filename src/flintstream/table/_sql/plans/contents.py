@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.common._java_exceptions import TableException
+from flintstream.common._text.secrets import hide_secrets, without_secrets
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ class StoredPlan:
         return json.dumps(
             {"format": _FORMAT, "version": _VERSION, "flinkVersion": FLINK_VERSION, **asdict(self)}, indent=2
         )
+
+    def has_secrets(self) -> bool:
+        """Return whether options of tables, or hints in statements, have passwords."""
+        options = (table.options for table in self.tables if table.options is not None)
+        texts = [*(insert.sql for insert in self.inserts), *(view.sql for view in self.views)]
+        return any(hide_secrets(item) != item for item in options) or any(without_secrets(sql) != sql for sql in texts)
 
 
 def read_plan(text: str) -> StoredPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from flintstream.options.tables import RECOMPILES
@@ -10,13 +11,15 @@ from flintstream.table._sql.plans.contents import PlanFileError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flintstream.table._sql.plans.contents import StoredPlan
 
-def write_plan(path: Path, text: str, *, lenient: bool, replaces: bool) -> None:
-    """Write a plan into a file, which other users can read if the umask lets them.
+
+def write_plan(path: Path, plan: StoredPlan, *, lenient: bool, replaces: bool) -> None:
+    """Write a plan into a file. Other users can read it if the umask lets them, unless it has passwords.
 
     Args:
         path: The file; folders above it are made.
-        text: The plan as JSON.
+        plan: The plan.
         lenient: Whether a file that is there stays as it is.
         replaces: Whether it is replaced.
 
@@ -25,8 +28,13 @@ def write_plan(path: Path, text: str, *, lenient: bool, replaces: bool) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w" if replaces and not lenient else "x", encoding="utf-8") as file:
-            file.write(text)
+        mode = 0o600 if plan.has_secrets() else 0o666
+        replaced = os.O_TRUNC if replaces and not lenient else os.O_EXCL
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | replaced, mode)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            if plan.has_secrets():
+                os.fchmod(descriptor, mode)  # of a file that was there
+            file.write(plan.json())
     except FileExistsError:
         if lenient:
             return
