@@ -80,7 +80,7 @@ class WindowsOf(ProcessFunction):
 
 
 class ToEnds(Operator):
-    """Gives rows of windows the times of the windows' ends."""
+    """Gives rows of windows the times of the windows' ends. With a zone, these and watermarks are in local time."""
 
     one_for_one = True
 
@@ -90,9 +90,13 @@ class ToEnds(Operator):
 
     def process(self, values: list[Row], timestamps: list[int] | None) -> None:
         """Change the timestamps of a block."""
-        end, zone = self.end, self.zone
-        times = [millis(value[end]) - 1 for value in values]
-        self.output.emit(values, times if zone is None else list(map(zone.epoch, times)))
+        end = self.end
+        self.output.emit(values, [millis(value[end]) - 1 for value in values])
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Change a watermark."""
+        zone = self.zone
+        self.output.emit_watermark(timestamp if zone is None else zone.local_watermark(timestamp))
 
 
 class RowsOfSession(ProcessWindowFunction):

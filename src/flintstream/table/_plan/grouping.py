@@ -125,7 +125,7 @@ class Windowed(Node):
 
 @dataclass(frozen=True)
 class TimedByEnd(Node):
-    """Rows of windows that have the times of the windows' ends."""
+    """Rows of windows that have the times of the windows' ends, which are local ones if there is a zone."""
 
     input: Node
     end: int
@@ -208,7 +208,8 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         assigner = node.window.assigner()
         event_time = node.window.event_time
         if zone is not None and event_time:
-            stream = add_operator(stream, "LocalTime", ToLocal(zone))
+            if not node.window.attached:
+                stream = add_operator(stream, "LocalTime", ToLocal(zone))
         elif zone is not None and node.window.kind != "SESSION":
             assigner = LocalProcessingTime(assigner, zone)
         windows = stream.key_by(FirstColumns(node.keys)).window(assigner)

@@ -82,5 +82,7 @@ def attach_windows(node: Node) -> Windowed | None:
         replace(node.columns[i], name=name) for i, name in ((found.start, "window_start"), (found.end, "window_end"))
     )
     spec = replace(found.spec, partition=None, older=False, attached=True)
-    below = TimedByEnd(node.columns, node, found.end, spec.zone) if found.in_rows else node
+    # The end of a window may be a local time that clocks skip, so it is taken from the row
+    by_end = found.in_rows or spec.zone
+    below = TimedByEnd(node.columns, node, found.end, spec.zone) if by_end else node
     return Windowed((*node.columns, start, end, found.moment), below, spec)

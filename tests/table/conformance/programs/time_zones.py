@@ -96,11 +96,27 @@ for zone, label, moments in (
             for call in OLD.values()
         ]
 
+    def groups_of_groups(env, t_env, moments=moments):
+        events(env, t_env, moments)
+        found = []
+        for name, window in WINDOWS.items():
+            if name != "sessions":
+                rows = f"SELECT f0, window_start AS s, window_end AS e FROM TABLE({window})"
+                counts = (
+                    f"SELECT MOD(f0, 2) AS k, window_start AS s, window_end AS e, COUNT(*) AS c FROM TABLE({window}) "
+                    "GROUP BY MOD(f0, 2), window_start, window_end"
+                )
+                found.append(t_env.sql_query(f"SELECT s, e, SUM(c) AS t, MAX(k) AS k FROM ({counts}) GROUP BY s, e"))
+                found.append(t_env.sql_query(f"SELECT s, e, SUM(f0) AS t FROM ({rows} WHERE f0 <> 2) GROUP BY s, e"))
+        return found
+
     windows.__name__ = f"windows_in_a_time_zone_{label}"
     old_windows.__name__ = f"old_windows_in_a_time_zone_{label}"
+    groups_of_groups.__name__ = f"groups_of_groups_of_windows_in_a_time_zone_{label}"
     settings = {"table.local-time-zone": zone}
     program(2, modes=BOTH, order="multiset", config=settings)(windows)
     program(2, modes=BOTH, order="multiset", config=settings)(old_windows)
+    program(2, modes=BOTH, order="multiset", config=settings)(groups_of_groups)
 
 
 @program(2, order="multiset", modes=BOTH, config={"table.local-time-zone": NEW_YORK})
