@@ -95,6 +95,15 @@ def test_what_a_branch_computes_is_not_known_outside_of_it():
     assert run([either, upper], [("a",)]) == [("a", "A")]
 
 
+def test_a_block_of_no_depth_keeps_what_is_known():
+    upper = call("UPPER", LINE)
+    first = FUNCTIONS["COALESCE"].build("COALESCE", (upper,), "UTC")
+    assert first is not None
+    code = source([upper, first, upper], None, stamped=False)
+    assert code.text.count("upper(") == 1
+    assert run([upper, first, upper], [("a",)]) == [("A", "A", "A")]
+
+
 def never_opened(env):
     raise AssertionError(env)
 

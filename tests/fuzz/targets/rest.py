@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import os
+import re
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote
 
@@ -38,6 +39,13 @@ HEADERS = [["host", "localhost:8081"], ["authorization", "Bearer the-token"]]
 JSON = ["content-type", "application/json"]
 ODD_HEADERS = [("host", "["), ("origin", "http://["), ("cookie", "a=b;;="), ("content-length", "x")]
 BYSTANDER, ASKED = "b" * 32, "a" * 32
+PARTS = {"checkpointid": "1", "subtaskindex": "0", "attempt": "0", "triggerid": "0" * 32}
+NAME_OF_PART = re.compile(r":(\w+)")
+
+
+def _parts(path: str, known: dict[str, str]) -> dict[str, str]:
+    """Return a value for each part of a route's path; one that is not known is ``x``."""
+    return {name: known.get(name, "x") for name in NAME_OF_PART.findall(path)}
 
 
 def _changed(random: Random, text: str) -> str:
@@ -92,15 +100,15 @@ class Requests(Target):
         self.asked = _Listed(job, self.directory, ASKED)
         self.app = application(TOKEN.decode())
         vertex = record["plan"]["vertices"][0]["id"]
-        parts = {"taskmanagerid": "x", "checkpointid": "1", "subtaskindex": "0", "attempt": "0", "triggerid": "0" * 32}
         requests: list[Any] = []
         for route in routes():
-            path = route.path
-            for name, value in {**parts, "vertexid": vertex}.items():
-                path = path.replace(f":{name}", value)
             for job_id in (ASKED, record["job_id"]):
-                place = path.replace(":jobid", job_id).replace(":applicationid", job_id)
-                requests.append([route.method, f"/v1{place}", "", [*HEADERS], ""])
+                known = {**PARTS, "vertexid": vertex, "jobid": job_id, "applicationid": job_id}
+                parts = _parts(route.path, known)
+                path = route.path
+                for name, value in parts.items():
+                    path = path.replace(f":{name}", value)
+                requests.append([route.method, f"/v1{path}", "", [*HEADERS], ""])
         bodies = {
             f"/jobs/{ASKED}/savepoints": {"target-directory": "/x", "cancel-job": False, "triggerId": "c" * 32},
             f"/jobs/{ASKED}/stop": {"targetDirectory": "file:///x", "drain": True},
@@ -202,12 +210,11 @@ class Records(Target):
         registry._warned.clear()
         self.path.write_bytes(data)
         self.path.chmod(0o600)
-        parts = {"jobid": self.job_id, "applicationid": self.job_id, "vertexid": self.vertex, "taskmanagerid": "x"}
-        parts |= {"checkpointid": "1", "subtaskindex": "0", "attempt": "0", "triggerid": "0" * 32}
+        known = {**PARTS, "jobid": self.job_id, "applicationid": self.job_id, "vertexid": self.vertex}
         shown = False
         for route in self.routes:
             try:
-                reply = route.reply(Request(parts, {}, {}))
+                reply = route.reply(Request(_parts(route.path, known), {}, {}))
             except RefusedError as error:
                 if error.status >= 500:
                     raise Violation(f"{route.path}: {error}") from error

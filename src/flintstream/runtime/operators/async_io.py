@@ -83,9 +83,12 @@ def _serve(
         while tasks:
             for task in tasks:
                 task.cancel()
-            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+            try:
                 loop.run_until_complete(asyncio.wait(tasks))
-            tasks = asyncio.all_tasks(loop)
+                tasks = asyncio.all_tasks(loop)
+            except (SystemExit, KeyboardInterrupt, RuntimeError):
+                # A run that an error ended just as it was complete stops the next run early, with RuntimeError
+                tasks = {loop.create_task(asyncio.sleep(0)), *asyncio.all_tasks(loop)}
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()

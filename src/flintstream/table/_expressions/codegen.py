@@ -73,7 +73,7 @@ class Generator:
     def indent(self, by: int = 1) -> None:
         """Begin or, with -1, end a block."""
         self._depth += by
-        self._shared = [*self._shared, *({} for _ in range(by))] if by > 0 else self._shared[:by]
+        self._shared = [*self._shared, *({} for _ in range(by))] if by > 0 else self._shared[: len(self._shared) + by]
 
     def new(self) -> str:
         """Return a new variable."""
