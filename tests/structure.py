@@ -42,6 +42,7 @@ LAYERS = (
     "table",
     "testing",
     "compat",
+    "sql_gateway",
     "rest",
     "cli",
 )
@@ -73,7 +74,7 @@ ROOMS = {
         "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_results", "table_result",
         "table_config", "environment_settings", "_executor", "compiled_plan", "plan_reference",
         "table_pipeline", "table", "statement_set",
-        "_declarations", "_catalogs", "_plans", "table_environment", "_unopened",
+        "_declarations", "_catalogs", "_plans", "table_environment", "_unopened", "_submitting",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

@@ -28,6 +28,7 @@ COMMANDS = {
     "serve": "serve",
     "check": "check",
     "ui": "rest",
+    "sql-gateway": "sql.gateway",
     "config": "configuration",
     "doctor": "doctor",
 }
@@ -57,7 +58,8 @@ class _Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"flintstream.cli.{COMMANDS[cmd_name]}"), f"{cmd_name}_command")
+        module = import_module(f"flintstream.cli.{COMMANDS[cmd_name]}")
+        command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)  # noqa: S101
         return command
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,26 +12,36 @@ from flintstream.errors import FlintstreamError
 from flintstream.rest.serving import Place, running_at, server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flintstream.rest.routes import Route
 
 
-def _places(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in (
-        click.option(
-            "--port",
-            type=click.IntRange(0, 65_535),
-            default=8081,
-            show_default=True,
-            help="The port; 0 for a free one.",
-        ),
-        click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
-    ):
-        command = option(command)
-    return command
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+
+def add_places(port: int) -> Callable[[Command], Command]:
+    """Return what adds the options for the address of a server to a command, with a default of the port."""
+
+    def add(command: Command) -> Command:
+        for option in (
+            click.option(
+                "--port",
+                type=click.IntRange(0, 65_535),
+                default=port,
+                show_default=True,
+                help="The port; 0 for a free one.",
+            ),
+            click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
+        ):
+            command = option(command)
+        return command
+
+    return add
 
 
 @click.command("rest", context_settings=SETTINGS)
-@_places
+@add_places(8081)
 @click.option(
     "--print-header-file",
     is_flag=True,
@@ -44,13 +55,13 @@ def rest_command(host: str, port: int, print_header_file: bool) -> None:
     contains the header: curl -H @"$(flintstream rest --print-header-file)" http://127.0.0.1:8081/jobs
     """
     if print_header_file:
-        click.echo(_running_at(host, port).header_file)
+        click.echo(server_at(host, port).header_file)
     else:
         _serve(host, port)
 
 
 @click.command("ui", context_settings=SETTINGS)
-@_places
+@add_places(8081)
 @click.option(
     "--print-address",
     is_flag=True,
@@ -62,12 +73,17 @@ def ui_command(host: str, port: int, print_address: bool) -> None:
     The address is printed. It contains a token, the value of FLINTSTREAM_REST_TOKEN or else a new one for each server.
     """
     if print_address:
-        click.echo(_running_at(host, port).address())
+        click.echo(server_at(host, port).address())
     else:
         _serve(host, port)
 
 
-def _running_at(host: str, port: int) -> Place:
+def server_at(host: str, port: int) -> Place:
+    """Return the server of this user at a port of this machine.
+
+    Raises:
+        click.ClickException: There is none.
+    """
     try:
         return running_at(host, port)
     except FlintstreamError as error:
@@ -75,10 +91,21 @@ def _running_at(host: str, port: int) -> Place:
 
 
 def _serve(host: str, port: int) -> None:
+    with listening(host, port) as (found, run):
+        click.echo(f"Jobs at {found.shown_address()}, until Ctrl-C", err=True)
+        run()
+
+
+@contextmanager
+def listening(host: str, port: int, more: Sequence[Route] = ()) -> Iterator[tuple[Place, Callable[[], None]]]:
+    """Listen at an address while the block runs. Yield where, and what answers until Ctrl-C.
+
+    Raises:
+        click.ClickException: The port is taken, the address is none of this machine, or a package is not there.
+    """
     try:
-        made, listener, found = server(Place(host, port))
+        made, listener, found = server(Place(host, port), more)
     except FlintstreamError as error:
         raise click.ClickException(str(error)) from None
     with found.publish():
-        click.echo(f"Jobs at {found.shown_address()}, until Ctrl-C", err=True)
-        made.run([listener])
+        yield found, lambda: made.run([listener])

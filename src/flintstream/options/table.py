@@ -5,7 +5,18 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from flintstream.options import autoscaler, checkpointing, execution, ignored, metrics, restarts, rocksdb, state, tables
+from flintstream.options import (
+    autoscaler,
+    checkpointing,
+    execution,
+    ignored,
+    metrics,
+    restarts,
+    rocksdb,
+    sql_gateway,
+    state,
+    tables,
+)
 from flintstream.options.flink_keys import is_of_flink, keys_of_flink
 
 if TYPE_CHECKING:
@@ -18,6 +29,7 @@ __all__ = ["DOCUMENTATION", "OPTIONS", "OURS", "THEMES", "check_values", "option
 THEMES: dict[str, tuple[Option[Any], ...]] = {
     "execution": execution.OPTIONS,
     "tables": tables.OPTIONS,
+    "sql_gateway": sql_gateway.OPTIONS,
     "checkpointing": checkpointing.OPTIONS,
     "state": state.OPTIONS,
     "rocksdb": rocksdb.OPTIONS,

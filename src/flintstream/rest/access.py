@@ -84,16 +84,8 @@ class Guard:
         await _send(send, 303, "", {**headers, "referrer-policy": "no-referrer", "cache-control": "no-store"})
 
     def _has_token(self, headers: dict[bytes, bytes]) -> bool:
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        given = given.strip()
-        if scheme.lower() == b"basic":
-            try:
-                given = base64.b64decode(given, validate=True).partition(b":")[2]
-            except binascii.Error:
-                return False
-        elif scheme.lower() != b"bearer":
-            return False
-        return hmac.compare_digest(given, self._token)
+        given = credentials(headers.get(b"authorization", b""))
+        return given is not None and hmac.compare_digest(given[1], self._token)
 
     def _is_page(self, scope: dict[str, object], headers: dict[bytes, bytes], port: str) -> bool:
         cookies = [part.strip().partition(b"=") for part in headers.get(b"cookie", b"").split(b";")]
@@ -103,6 +95,24 @@ class Guard:
         path = str(scope["path"])
         public = path in DOCUMENTS or path.startswith(MODULES)
         return has_cookie and (has_key or (public and scope["method"] in {"GET", "HEAD"}))
+
+
+def credentials(header: bytes) -> tuple[str, bytes] | None:
+    """Return the user and the password or token of an ``Authorization``; None if there are none.
+
+    >>> credentials(b"Bearer abc"), credentials(b"Basic bWU6YWJj"), credentials(b"")
+    (('', b'abc'), ('me', b'abc'), None)
+    """
+    scheme, _, given = header.partition(b" ")
+    if scheme.lower() == b"bearer":
+        return "", given.strip()
+    if scheme.lower() != b"basic":
+        return None
+    try:
+        user, _, password = base64.b64decode(given.strip(), validate=True).partition(b":")
+    except binascii.Error:
+        return None
+    return user.decode("latin-1"), password
 
 
 def split_host(host: str) -> tuple[str, str]:

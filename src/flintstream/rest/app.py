@@ -5,31 +5,34 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flintstream.common._text.strict_json import json_text
 from flintstream.coordinator.asking import JobSilentError
 from flintstream.errors import FlintstreamError, optional_module
 from flintstream.rest import openapi, page
-from flintstream.rest.access import JSON_HEADERS, LOOPBACK, MODULES, Guard
+from flintstream.rest.access import JSON_HEADERS, LOOPBACK, MODULES, Guard, credentials
 from flintstream.rest.records import RefusedError
-from flintstream.rest.routes import Request, Route, routes
+from flintstream.rest.routes import JsonText, Request, Route, routes
 
-LONGEST_BODY = 1 << 16
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 BODY_SECONDS = 10.0
 """How long the content of a request may take to arrive."""
 
 _log = logging.getLogger(__name__)
 
 
-def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
+def application(token: str, hosts: tuple[str, ...] = LOOPBACK, more: Sequence[Route] = ()) -> Any:
     """Return the ASGI application.
 
     Args:
         token: what callers must present; see `Guard`.
         hosts: names by which callers may address the server, so that a page in a browser cannot reach it by a name
             of its own; empty for all.
+        more: requests to answer beside those about jobs.
     """
     starlette = optional_module("starlette.applications", package="starlette", extra="ui", purpose="the REST server")
     from starlette.concurrency import run_in_threadpool
@@ -37,22 +40,25 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
     from starlette.routing import Route as Endpoint
 
     def reply(content: object, status: int, kind: str = "application/json") -> Any:
-        return Response(json_text(content) if kind == "application/json" else content, status, JSON_HEADERS, kind)
+        is_text = kind != "application/json" or isinstance(content, JsonText)
+        return Response(content if is_text else json_text(content), status, JSON_HEADERS, kind)
 
     def refusal(error: RefusedError) -> Any:
-        return reply({"errors": [str(error)]}, error.status)
+        return reply({"errors": list(error.texts)}, error.status)
 
-    def endpoint(route: Route) -> Any:
+    def endpoint(route: Route, version: str) -> Any:
         async def answer(request: Any) -> object:
             try:
                 body: dict[str, object] = {}
                 if request.method not in {"GET", "HEAD"}:
                     _check_origin(request)
-                if request.method in {"POST", "PUT"}:
-                    body = await _body(request)
+                if request.method in {"POST", "PUT"} or (route.takes_body and request.method == "GET"):
+                    body = await _body(request, route.longest_body)
                 _check_query(request.scope["query_string"])
                 address = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
-                asked = Request(dict(request.path_params), dict(request.query_params), body, address)
+                given = credentials(request.headers.get("authorization", "").encode("latin-1"))
+                user = given[0] if given else ""
+                asked = Request(dict(request.path_params), dict(request.query_params), body, address, version, user)
                 return reply(await run_in_threadpool(route.reply, asked), route.status, route.kind)
             except RefusedError as error:
                 return refusal(error)
@@ -72,13 +78,13 @@ def application(token: str, hosts: tuple[str, ...] = LOOPBACK) -> Any:
 
         return Endpoint(path, answer, methods=["GET"])
 
-    answered = routes()
+    answered = [*routes(), *more]
     described = openapi.document(answered)
     answered.append(_description(described))
     endpoints = [
-        Endpoint(prefix + openapi.template(route.path), endpoint(route), methods=[route.method])
+        Endpoint(version + openapi.template(route.path), endpoint(route, version), methods=[route.method])
         for route in answered
-        for prefix in ("", "/v1")
+        for version in route.versions
     ]
     endpoints += [document("/", *page.document()), document("/docs", *page.reference(described))]
     endpoints += [
@@ -118,11 +124,11 @@ def _place(origin: str) -> str | None:
         return None
 
 
-async def _body(request: Any) -> dict[str, object]:
+async def _body(request: Any, longest: int) -> dict[str, object]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise RefusedError(415, "the request body must be application/json")  # which a form of another page cannot send
     try:
-        data = await asyncio.wait_for(_content(request), BODY_SECONDS)
+        data = await asyncio.wait_for(_content(request, longest), BODY_SECONDS)
     except asyncio.TimeoutError:
         raise RefusedError(408, "the request body did not arrive in time") from None
     try:
@@ -134,10 +140,10 @@ async def _body(request: Any) -> dict[str, object]:
     return body
 
 
-async def _content(request: Any) -> bytes:
+async def _content(request: Any, longest: int) -> bytes:
     data = bytearray()
     async for part in request.stream():
         data += part
-        if len(data) > LONGEST_BODY:
+        if len(data) > longest:
             raise RefusedError(413, "the request is too long")
     return bytes(data)

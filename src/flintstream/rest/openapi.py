@@ -18,6 +18,7 @@ NAMES: dict[str, str] = json.loads(get_data(__name__, "replies.json") or b"")
 """The names in replies, which are those of Flink's and may be more. Those of a list begin with ``[]``."""
 PARAMETER = re.compile(r":([a-z]+)")
 ID = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
+UUID = {"type": "string", "format": "uuid"}
 TYPES: dict[str, dict[str, Any]] = {
     "jobid": ID,
     "vertexid": ID,
@@ -26,13 +27,19 @@ TYPES: dict[str, dict[str, Any]] = {
     "checkpointid": {"type": "integer", "minimum": 0},
     "subtaskindex": {"type": "integer", "minimum": 0},
     "attempt": {"type": "integer", "minimum": 0},
+    "sessionhandle": UUID,
+    "operationhandle": UUID,
+    "token": {"type": "integer", "minimum": 0},
 }
 QUERIES = {
     "/jobs/:jobid": ("mode",),
     "/jobs/:jobid/exceptions": ("maxExceptions",),
     "/jobs/metrics": ("get", "agg", "jobs"),
     "/flintstream/jobs/:jobid/curves": ("since",),
+    "/sessions/:sessionhandle/operations/:operationhandle/result/:token": ("rowFormat",),
 }
+TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+STATEMENT: dict[str, object] = {"statement": {"type": "string"}, "executionTimeout": {"type": "integer", "minimum": 0}}
 BODIES: dict[str, dict[str, Any]] = {
     "/jobs/:jobid/savepoints": {
         "target-directory": {"type": "string"},
@@ -43,6 +50,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "/jobs/:jobid/stop": {"targetDirectory": {"type": "string"}, "drain": {"type": "boolean"}, "triggerId": ID},
     "/applications/:applicationid/cancel": {},
     "/flintstream/jobs/:jobid/rescale": {"parallelism": {"type": "integer", "minimum": 1}},
+    "/sessions": {"sessionName": {"type": "string"}, "properties": TEXTS},
+    "/sessions/:sessionhandle/heartbeat": {},
+    "/sessions/:sessionhandle/configure-session": STATEMENT,
+    "/sessions/:sessionhandle/statements": {**STATEMENT, "executionConfig": TEXTS},
+    "/sessions/:sessionhandle/operations/:operationhandle/cancel": {},
 }
 BOUNDS = {"lowerBound": {"type": "integer", "minimum": 1}, "upperBound": {"type": "integer", "minimum": 1}}
 MAPS: dict[str, dict[str, Any]] = {
@@ -76,14 +88,14 @@ def document(routes: Iterable[Route]) -> dict[str, object]:
     """Return the document."""
     paths: dict[str, dict[str, object]] = {}
     for route in routes:
-        operations = paths.setdefault("/v1" + template(route.path), {})
+        operations = paths.setdefault(route.versions[-1] + template(route.path), {})
         operations[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "flintstream",
             "version": __version__,
-            "description": "Flink's REST interface for the jobs of one user. The prefix /v1 is optional.",
+            "description": "Flink's REST interface for the jobs of one user. The prefix of the version is optional.",
         },
         "components": {
             "securitySchemes": {

@@ -27,10 +27,11 @@ UNKNOWN = "UNKNOWN"
 class RefusedError(FlintstreamError):
     """A request cannot be answered."""
 
-    def __init__(self, status: int, text: str) -> None:
-        """Refuse with this HTTP status."""
+    def __init__(self, status: int, text: str, *more: str) -> None:
+        """Refuse with this HTTP status, and with ``more`` texts if one is not enough."""
         super().__init__(text)
         self.status = status
+        self.texts = (text, *more)
 
 
 def records(*parts: str) -> list[Record]:

@@ -37,6 +37,16 @@ class Request:
     body: dict[str, Any]
     address: str = ""
     """Where the caller has reached the server, as ``http://127.0.0.1:8081``."""
+    version: str = ""
+    """The beginning of the path, such as ``/v1``."""
+    user: str = ""
+    """The name that the caller gives beside the token; empty if it gives none."""
+
+
+class JsonText(str):
+    """A reply that is JSON already."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,12 @@ class Route:
     status: int = 200
     kind: str = "application/json"
     """What the reply is; a text is sent as it is."""
+    versions: tuple[str, ...] = ("", "/v1")
+    """What the path may begin with."""
+    takes_body: bool = False
+    """Whether a GET may have a body."""
+    longest_body: int = 1 << 16
+    """In bytes."""
 
 
 def routes() -> list[Route]:

@@ -21,8 +21,10 @@ from flintstream.rest.access import LOOPBACK
 from flintstream.rest.app import application
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from flintstream.rest.routes import Route
 
 START_SECONDS = 10
 TOKEN = "FLINTSTREAM_REST_TOKEN"  # noqa: S105 - the name of a variable
@@ -132,8 +134,8 @@ def is_readable_by_others(descriptor: int) -> bool:
     return stat.S_ISSOCK(status.st_mode)
 
 
-def server(place: Place) -> tuple[Any, socket.socket, Place]:
-    """Return a server that has not started, its socket, and where it listens.
+def server(place: Place, more: Sequence[Route] = ()) -> tuple[Any, socket.socket, Place]:
+    """Return a server that has not started, its socket, and where it listens; it also answers ``more`` requests.
 
     Raises:
         FlintstreamError: The port is taken, the address is none of this machine, or a package is not there.
@@ -141,7 +143,7 @@ def server(place: Place) -> tuple[Any, socket.socket, Place]:
     purpose = "the web page and the REST server"
     connections = optional_module("flintstream.rest.connections", package="uvicorn", extra="ui", purpose=purpose)
     raise_limit()
-    app = application(place.token, LOOPBACK if place.local else ())
+    app = application(place.token, LOOPBACK if place.local else (), more)
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

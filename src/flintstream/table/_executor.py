@@ -65,8 +65,11 @@ class Executor:
         catalog.find(path)
         return catalog.path(path)
 
-    def insert(self, inserts: Sequence[Insert]) -> TableResult:
-        """Run a job that inserts the rows of plans into tables, into all columns if none are named."""
+    def insert(self, inserts: Sequence[Insert], *, waits: bool = True) -> TableResult:
+        """Run a job that inserts the rows of plans into tables, into all columns if none are named.
+
+        Unless it ``waits``, it returns while the job runs, whatever ``table.dml-sync`` says.
+        """
 
         def build() -> None:
             with self.session.own_parallelism():
@@ -78,7 +81,7 @@ class Executor:
         columns = [Column(name, t.DataTypes.BIGINT()) for name in names]
         results = [_make_row(tuple(column.name for column in columns), [-1] * len(columns))]
         made = TableResult(columns, results, client, writes=True)
-        if self.env._configuration.get(SYNC):
+        if waits and self.env._configuration.get(SYNC):
             made.wait()
         return made
 

@@ -1,0 +1,17 @@
+"""The options of the SQL gateway."""
+
+from __future__ import annotations
+
+from flintstream.options.option import Option, options_in
+from flintstream.options.types import count, duration
+
+IDLE_TIMEOUT = Option(
+    "sql-gateway.session.idle-timeout",
+    duration(0),
+    600_000,
+    "a session of the SQL gateway that no client uses for this time ends, with the jobs of its queries; `0`: it stays",
+)
+MOST_SESSIONS = Option(
+    "sql-gateway.session.max-num", count(1), 1_000_000, "how many sessions the SQL gateway has at most"
+)
+OPTIONS = options_in(globals())
