@@ -40,6 +40,7 @@ LAYERS = (
     "savepoint",
     "datastream",
     "table",
+    "dataframe",
     "testing",
     "compat",
     "sql_gateway",
@@ -74,7 +75,7 @@ ROOMS = {
         "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_results", "table_result",
         "table_config", "environment_settings", "_executor", "compiled_plan", "plan_reference",
         "table_pipeline", "table", "statement_set",
-        "_declarations", "_catalogs", "_plans", "table_environment", "_unopened", "_submitting",
+        "_declarations", "_catalogs", "_plans", "table_environment", "_owners", "_unopened", "_submitting",
     ),
 }  # fmt: skip
 RANKS = {"flintstream": 0, **{f"flintstream.{package}": rank for rank, package in enumerate(LAYERS, 1)}}

@@ -19,7 +19,7 @@ from flintstream.compat._stand_ins import stand_in
 
 __all__ = ["MODULE", "STAND_IN", "TYPE_VARIABLE", "module_behind", "proxy_spec"]
 
-MIRRORED = ("common", "datastream", "metrics", "table")
+MIRRORED = ("common", "dataframe", "datastream", "metrics", "table")
 HOME = "flintstream.compat.home"
 
 _TABLE = json.loads(get_data(__name__, "names.json") or b"")

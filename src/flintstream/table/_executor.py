@@ -46,6 +46,8 @@ class Executor:
     def __init__(self, env: StreamExecutionEnvironment, session: Session | None = None) -> None:
         self.env = env
         self.session = session or Session(env)
+        self.environment: object = None
+        """The table environment, which sets itself."""
         self.statements = Statements(self.session)
 
     def target(self, path_or_descriptor: str | TableDescriptor, rows: Node | None = None) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from flintstream.table._methods.enums import (
 from flintstream.table._methods.json_methods import JsonMethods, word
 from flintstream.table._methods.methods import AGGREGATES, METHODS, method_of
 from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.frames import window_of
 from flintstream.table._syntax.literals import number
 from flintstream.table._syntax.summary import summary
 from flintstream.table._types.rules import IntervalType, RowsType, text_type
@@ -304,8 +305,11 @@ class Expression(JsonMethods):
         """The timestamp of a text."""
         return self.cast(t.TimestampType(3))
 
-    def over(self, alias: Expression) -> Expression:
+    def over(self, alias: Expression | None = None, **window: object) -> Expression:
         """Return an aggregate of the rows of a window: ``col("n").sum.over(col("w"))``.
+
+        Instead of the name of a window, it takes one: ``order_by``, ``partition_by``, and ``rows`` or ``range``, as
+        :mod:`flintstream.dataframe` describes them.
 
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> from flintstream.table.expressions import col
@@ -316,6 +320,10 @@ class Expression(JsonMethods):
         >>> running.select(col("name"), col("n").sum.over(col("w")).alias("total")).get_schema().get_field_names()
         ['name', 'total']
         """
+        if window:
+            if alias is not None:
+                raise TypeError("over() got multiple values for the window: its name, or what it is")
+            return Expression(window_of(syntax_of(self), window, syntax_of))
         return apply("OVER", self, alias)
 
     @property

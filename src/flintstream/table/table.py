@@ -31,7 +31,7 @@ from flintstream.table._steps.grouped import (
     list_items,
 )
 from flintstream.table._steps.names import name_items
-from flintstream.table._steps.over import OverWindowedTable
+from flintstream.table._steps.over import OverWindowedTable, has_window
 from flintstream.table._syntax import scalar as s
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.expression import Expression, syntax_of
@@ -196,6 +196,8 @@ class Table(JavaBacked):
             SqlError: A column or function is unknown.
         """
         items = list_items(self, fields)
+        if any(map(has_window, items)):
+            return OverWindowedTable(self, ()).select(*fields)
         if any(map(aggregates_in, items)):
             return GroupedTable(self, []).select(*fields)
         return self._with(calc(self._node, resolve_items(name_items(items), self._scope())))
@@ -211,9 +213,8 @@ class Table(JavaBacked):
 
     def alias(self, field: str, *fields: str) -> Table:
         """Return the table with other names for its columns."""
-        names = [field, *fields]
-        rest = [column.name for column in self._node.columns[len(names) :]]
-        return self._with(rename(self._node, [*names, *rest]))
+        rest = [column.name for column in self._node.columns[len(fields) + 1 :]]
+        return self._with(rename(self._node, [field, *fields, *rest]))
 
     def _items(self) -> list[Item]:
         return items_of(self._node.columns)
@@ -289,8 +290,7 @@ class Table(JavaBacked):
 
     @deep
     def _combine(self, right: Table, operation: SetOperator) -> Table:
-        session = self._session
-        return self._with(combine(session.settings, self._node, right._node, operation, None))
+        return self._with(combine(self._session.settings, self._node, right._node, operation, None))
 
     @deep
     def order_by(self, *fields: Expression) -> Table:

@@ -61,6 +61,11 @@ class JavaBacked(Planned):
     """A table that libraries look behind."""
 
     @property
+    def _t_env(self) -> object:
+        """The table environment, which libraries ask for."""
+        return vars(self)["_executor"].environment
+
+    @property
     def _j_table(self) -> JavaTable:
         """A view with Java's names of the methods, which libraries call."""
         return JavaTable(self)

@@ -25,6 +25,11 @@ _UNBOUNDED = {"UNBOUNDED_ROW": True, "UNBOUNDED_RANGE": False}
 _CURRENT = {"CURRENT_ROW": True, "CURRENT_RANGE": False}
 
 
+def has_window(syntax: s.Syntax) -> bool:
+    """Return whether an expression has a function over a window that it describes itself."""
+    return isinstance(syntax, s.Over) or any(map(has_window, s.parts(syntax)))
+
+
 class OverWindowedTable:
     """A table with windows over the rows around each row; mirrors PyFlink's class of this name.
 

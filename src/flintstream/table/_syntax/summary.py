@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._types import data_types as t
 from flintstream.table._deep_stack import deep
 from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.frames import frame_text
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
@@ -94,6 +95,9 @@ def _show(syntax: s.Syntax) -> str:
         return _convert(syntax)
     if isinstance(syntax, s.Columns):
         return _columns(syntax)
+    if isinstance(syntax, s.Over):
+        keys = [_show(key) for key, *_ in syntax.order]
+        return _call("over", [_show(syntax.function), *keys, *frame_text(syntax.frame), *map(_show, syntax.partition)])
     if isinstance(syntax, s.Star):
         return "*"
     if isinstance(syntax, s.Invoke):

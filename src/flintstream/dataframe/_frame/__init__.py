@@ -1,0 +1,1 @@
+"""The methods of DataFrames, by what they do."""

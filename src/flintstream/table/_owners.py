@@ -1,0 +1,180 @@
+"""What DataFrames need of tables beside the Table API: their environments, and tables of rows with event time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from flintstream.common._types import data_types as t
+from flintstream.errors import PlanError
+from flintstream.table._analyzer.grouping import aggregates_in
+from flintstream.table._analyzer.windows import add_windows
+from flintstream.table._catalog.declared import View
+from flintstream.table._errors import SqlError
+from flintstream.table._executor import path_of
+from flintstream.table._expressions.resolver import resolve_condition
+from flintstream.table._plan.joins import ANTI, SEMI, join_tables
+from flintstream.table._plan.stream_types import infer
+from flintstream.table._session.arrow_rows import from_arrow_type, rows_of_arrow
+from flintstream.table._session.elements import table_of_elements
+from flintstream.table._syntax import queries as q
+from flintstream.table._syntax import scalar as s
+from flintstream.table.expression import syntax_of
+from flintstream.table.schema import Schema
+from flintstream.table.table import Table
+from flintstream.table.table_environment import TableEnvironment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from flintstream.table.expression import Expression
+    from flintstream.table.statement_set import StatementSet
+
+__all__ = [
+    "aggregates",
+    "environment_of",
+    "extended_table",
+    "has_temporary_function",
+    "keep_matches",
+    "rows_of_arrow",
+    "table_of_rows",
+    "type_of_arrow",
+    "type_of_rows",
+    "with_windows",
+    "zone_of",
+]
+
+
+def environment_of(owned: Table | StatementSet) -> TableEnvironment:
+    """Return the environment of a table or statement set.
+
+    Raises:
+        TypeError: It has none.
+    """
+    found = owned._executor.environment
+    if not isinstance(found, TableEnvironment):
+        raise TypeError(f"{owned!r} belongs to no table environment")
+    return found
+
+
+def zone_of(t_env: TableEnvironment) -> str:
+    """Return the time zone of a session."""
+    return t_env._session.zone
+
+
+def table_of_rows(
+    t_env: TableEnvironment, rows: Sequence[tuple[object, ...]], kind: t.RowType, schema: Schema | None = None
+) -> Table:
+    """Return a table of rows, with the watermark and computed columns of a schema."""
+    session = t_env._session
+    node = table_of_elements(rows, kind, session.zone)
+    if schema is None:
+        return Table(node, t_env._executor)
+    declared = schema._declare()
+    return Table(session.completed("from_elements", declared, node, kind.names), t_env._executor, declared)
+
+
+def has_temporary_function(t_env: TableEnvironment, name: str) -> bool:
+    """Return whether a program has declared a function of this name for itself."""
+    return name.lower() in {item.lower() for item in t_env.list_user_defined_functions()}
+
+
+def keep_matches(left: Table, right: Table, predicate: Expression, *, without: bool) -> Table:
+    """Return the rows of a table with a partner in another one, or those without.
+
+    Raises:
+        SqlError: A column is in both tables, or unknown.
+    """
+    session = environment_of(left)._session
+    scope = session.scope((*left._node.columns, *right._node.columns))
+    condition = resolve_condition(syntax_of(predicate), scope, "join", None)
+    joined = join_tables(session.settings, left._node, right._node, ANTI if without else SEMI, condition)
+    return Table(joined, left._executor)
+
+
+def with_windows(
+    table: Table, kind: q.WindowKind, column: Expression, sizes: Sequence[Expression], partition: Sequence[Expression]
+) -> Table:
+    """Return the rows of a table with the columns of their windows.
+
+    Raises:
+        SqlError: The column is not a time attribute, or a size is wrong.
+        TypeError: A key is an expression that has to be a column.
+    """
+    call = q.Window(
+        None,
+        kind=kind,
+        table=s.Query(None),
+        column=_name(column, "on"),
+        sizes=tuple(("", syntax_of(size)) for size in sizes),
+        partition=tuple(_name(key, "partition_by") for key in partition),
+    )
+    return Table(add_windows(table._node, call, zone_of(environment_of(table))), table._executor)
+
+
+def _name(column: Expression, argument: str) -> str:
+    syntax = syntax_of(column)
+    if not isinstance(syntax, s.Name) or len(syntax.parts) != 1:
+        raise TypeError(f"{argument} must be a column, but got {column}: add it with with_column() first")
+    return syntax.parts[0]
+
+
+def aggregates(expression: Expression) -> bool:
+    """Return whether an expression aggregates rows."""
+    return bool(aggregates_in(syntax_of(expression)))
+
+
+def type_of_rows(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> t.RowType:
+    """Return the type of Python's rows; points in time are instants, as in PyFlink's DataFrames.
+
+    >>> from datetime import datetime
+    >>> type_of_rows([(datetime(2026, 1, 1),)], ["at"]).field_types()
+    [LocalZonedTimestampType(6, true)]
+    """
+    found = infer(rows, names)
+    for field in found.fields:
+        if type(field.data_type) is t.TimestampType:
+            field.data_type = t.LocalZonedTimestampType(6)
+    return found
+
+
+def type_of_arrow(names: Sequence[str], schema: pa.Schema) -> t.RowType:
+    """Return the type of rows of Arrow, with other names.
+
+    Raises:
+        TypeError: A column has a type that tables lack.
+    """
+    fields = zip(names, schema, strict=True)
+    return t.RowType([t.RowField(name, from_arrow_type(field.type, field.nullable)) for name, field in fields])
+
+
+def extended_table(
+    t_env: TableEnvironment, path: str, computed: Mapping[str, str], watermark: tuple[str, str] | None
+) -> Table:
+    """Return a declared table with more computed columns, or another watermark.
+
+    Raises:
+        SqlError: There is no such table, or an expression is wrong.
+        PlanError: It is a view.
+    """
+    catalog = t_env._session.catalog
+    name = catalog.path(path_of(path))
+    known = catalog.find(name)
+    if isinstance(known, View):
+        raise PlanError(f"{'.'.join(name)} is a view, computed columns and watermarks can only be added to tables")
+    builder = Schema.new_builder()
+    for column, expression in computed.items():
+        builder.column_by_expression(column, expression)
+    if watermark is not None:
+        builder.watermark(*watermark)
+    more = builder.build()._declare()
+    taken = {column.name for column in known.columns}
+    for item in more.columns:
+        if item.name in taken:
+            raise SqlError(f"the computed column '{item.name}' duplicates a column of {'.'.join(name)}")
+    made = replace(known, columns=(*known.columns, *more.columns))
+    if watermark is not None:
+        made = replace(made, watermark=more.watermark, watermark_text=more.watermark_text)
+    return t_env._declared_table(catalog.add_unnamed(made))
