@@ -147,7 +147,7 @@ def test_arguments_are_checked_before_a_job_runs(batch):
         (TypeError, lambda: frame.take(True)),
         (ValueError, lambda: frame.take(1, timeout=-1)),
         (ValueError, lambda: frame.iter_batches(batch_size=0)),
-        (ValueError, lambda: frame.iter_batches(batch_format="polars")),
+        (ValueError, lambda: frame.iter_batches(batch_format="polars")),  # type: ignore[arg-type]  # what it refuses
         (ValueError, lambda: frame.iter_rows(include_row_kind=True, row_kind_field="id")),
     ):
         with pytest.raises(error):
