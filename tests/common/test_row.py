@@ -64,6 +64,13 @@ def test_fields_are_set_by_name_and_index():
     assert row == Row(a=5, b=6)
 
 
+def test_only_a_row_with_names_looks_like_a_named_tuple():
+    row = Row(1, 2)
+    assert not hasattr(row, "_fields")
+    row.set_field_names(["a", "b"])
+    assert row._fields == Row(a=1, b=2)._fields == ("a", "b")
+
+
 def test_a_row_of_names_makes_rows():
     person = Row("name", "age")
     assert person("x", 1) == Row(name="x", age=1)
