@@ -268,7 +268,7 @@ class Code:
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # of __slots__
                     names = [node.value]
                 for name in names:
-                    if name.startswith("_") and not name.startswith("__") and name not in {"_replace", "_fields"}:
+                    if name.startswith("_") and not name.startswith("__") and name not in NAMED:
                         defined.setdefault(name, set()).add(_package_of(module))
         return [
             (module, node.attr, node.lineno)
@@ -287,6 +287,10 @@ class Code:
             for rules in re.findall(r"# noqa: ([A-Z0-9, ]+)", text)
             for rule in rules.split(",")
         )
+
+
+NAMED = {"_replace", "_fields", "_field_names"}
+"""Members of named tuples and rows."""
 
 
 def _package_of(module: str) -> str:

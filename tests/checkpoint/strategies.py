@@ -122,7 +122,9 @@ def same(left: Any, right: Any) -> bool:
             del rest[found]
         return not rest
     if isinstance(left, Row):
-        return (left._names, left._row_kind) == (right._names, right._row_kind) and same(left._values, right._values)
+        return (left._field_names, left._row_kind) == (right._field_names, right._row_kind) and same(
+            left._values, right._values
+        )
     if isinstance(left, UUID):
         return (left, left.is_safe) == (right, right.is_safe)
     return left == right

@@ -94,7 +94,7 @@ def told(value: Any) -> Any:
     if type(value) is dict:
         return ("dict", *((told(key), told(item)) for key, item in value.items()))
     if type(value) is Row:
-        return ("Row", value._names, value.get_row_kind().name, *map(told, value))
+        return ("Row", value._field_names, value.get_row_kind().name, *map(told, value))
     return type(value).__name__, repr(value)
 
 

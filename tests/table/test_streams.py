@@ -8,6 +8,7 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 from flintstream.common import Row, Types, WatermarkStrategy
 from flintstream.common.watermark_strategy import TimestampAssigner
+from flintstream.errors import PlanError
 from flintstream.table import DataTypes, Schema
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._sql.dialect import Parsed, Tokens
@@ -98,7 +99,7 @@ def test_a_function_of_rows_maps_a_table(t_env):
 def test_types_of_elements_are_those_of_their_values(t_env):
     table = t_env.from_elements([(None, "x", 1.5), (1, "y", None)], ["n", "s", "d"])
     assert repr(table.get_schema()).split("\n")[1:4] == [" |-- n: BIGINT", " |-- s: STRING", " |-- d: DOUBLE"]
-    with pytest.raises(SqlError, match="the type of column 'n' cannot be inferred"):
+    with pytest.raises(PlanError, match="the type of column 'n' cannot be inferred"):
         t_env.from_elements([(None,)], ["n"])
 
 

@@ -32,7 +32,7 @@ def _row(plain: tuple[tuple[str, ...] | None, tuple[Any, ...], int]) -> Row:
 def _row_key(row: Row) -> tuple[Any, ...]:
     # Equality of named rows ignores the order of their fields.
     row_kind = _NUMBERS[row._row_kind]
-    names = row._names
+    names = row._field_names
     if names is None:
         return (row_kind, None, tuple(row))
     return (row_kind, tuple(sorted(names)), tuple(row._by_name()))
@@ -95,7 +95,7 @@ register(
     to_key=lambda u: u.bytes,
 )
 register("deque", deque, lambda d: (list(d), d.maxlen), lambda p: deque(*p))
-register("Row", Row, lambda r: (r._names, tuple(r._values), _NUMBERS[r._row_kind]), _row, to_key=_row_key)
+register("Row", Row, lambda r: (r._field_names, tuple(r._values), _NUMBERS[r._row_kind]), _row, to_key=_row_key)
 register("Instant", Instant, lambda i: (i.seconds, i.nanos), lambda p: Instant(*p))
 register("Duration", Duration, lambda d: d.nanos, Duration)
 register("Time", Time, lambda t: t.to_milliseconds(), Time)

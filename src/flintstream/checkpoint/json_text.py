@@ -48,7 +48,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, GlobalWindow):
         return {"window": "global"}
     if isinstance(value, Row):
-        return _plain(value.as_dict() if value._names else list(value))
+        return _plain(value.as_dict() if value._field_names else list(value))
     if isinstance(value, dict):
         if all(type(key) is str for key in value):
             return {key: _plain(item) for key, item in value.items()}

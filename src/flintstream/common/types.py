@@ -87,9 +87,9 @@ class Row:
     [7]
     """
 
-    __slots__ = ("_names", "_row_kind", "_values")  # so that assigning to a field's name is an error
+    __slots__ = ("_field_names", "_row_kind", "_values")  # so that assigning to a field's name is an error
 
-    _names: tuple[str, ...] | None
+    _field_names: tuple[str, ...] | None
     _row_kind: RowKind
     _values: list[Any]
 
@@ -97,19 +97,19 @@ class Row:
         if kwargs:
             if args:
                 raise ValueError("a Row takes either positional or named values, not both")
-            self._names = tuple(kwargs)
+            self._field_names = tuple(kwargs)
             self._values = list(kwargs.values())
         else:
-            self._names = None
+            self._field_names = None
             self._values = list(args)
         self._row_kind = _INSERT
 
     @property
     def _fields(self) -> tuple[str, ...]:
         """The names, by which libraries recognize a named tuple. As in PyFlink, a row without names lacks them."""
-        if self._names is None:
+        if self._field_names is None:
             raise AttributeError("_fields")
-        return self._names
+        return self._field_names
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
@@ -131,10 +131,10 @@ class Row:
         >>> Row(a=1, b=Row(c=2)).as_dict(recursive=True)
         {'a': 1, 'b': {'c': 2}}
         """
-        if self._names is None:
+        if self._field_names is None:
             raise TypeError(f"{self!r} has no field names, so it cannot become a dict: call set_field_names first")
         values = [_plain(value) for value in self._values] if recursive else self._values
-        return dict(zip(self._names, values, strict=False))
+        return dict(zip(self._field_names, values, strict=False))
 
     def get_row_kind(self) -> RowKind:
         """Return the kind of change."""
@@ -146,7 +146,7 @@ class Row:
 
     def set_field_names(self, field_names: Sequence[str]) -> None:
         """Name the fields, in order."""
-        self._names = tuple(field_names)
+        self._field_names = tuple(field_names)
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
         """Return the values of the named fields; all values if the row has no names.
@@ -154,7 +154,7 @@ class Row:
         Raises:
             ValueError: A field does not exist.
         """
-        fields = self._names
+        fields = self._field_names
         if fields is None or tuple(names) == fields:
             return self._values
         missing = [name for name in names if name not in fields]
@@ -169,15 +169,15 @@ class Row:
         return _make_row(tuple(self._values), list(args), self._row_kind)
 
     def __contains__(self, item: object) -> bool:
-        return item in (self._values if self._names is None else self._names)
+        return item in (self._values if self._field_names is None else self._field_names)
 
     def _index(self, name: str) -> int:
-        if self._names is None:
+        if self._field_names is None:
             raise KeyError(f"{name!r}: {self!r} has no field names")
         try:
-            return self._names.index(name)
+            return self._field_names.index(name)
         except ValueError:
-            raise ValueError(f"no field {name!r} in a row of {list(self._names)}") from None
+            raise ValueError(f"no field {name!r} in a row of {list(self._field_names)}") from None
 
     def __getitem__(self, item: int | str | slice) -> Any:
         if isinstance(item, (int, slice)):
@@ -192,8 +192,8 @@ class Row:
 
     def __getattr__(self, name: str) -> Any:
         # Only called if there is no real attribute of that name.
-        if not name.startswith("_") and self._names is not None and name in self._names:
-            index = self._names.index(name)
+        if not name.startswith("_") and self._field_names is not None and name in self._field_names:
+            index = self._field_names.index(name)
             if index < len(self._values):
                 return self._values[index]
         raise AttributeError(f"no field {name!r}" if name.startswith("_") else f"no field {name!r} in {self!r}")
@@ -207,7 +207,7 @@ class Row:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
             return NotImplemented
-        mine, theirs = self._names, other._names
+        mine, theirs = self._field_names, other._field_names
         if self._row_kind is not other._row_kind:
             return False
         if mine == theirs:
@@ -217,25 +217,25 @@ class Row:
         return self._by_name() == other._by_name()
 
     def _by_name(self) -> list[Any]:
-        fields = self._names or ()
+        fields = self._field_names or ()
         return [value for _, value in sorted(zip(fields, self._values, strict=False), key=lambda pair: pair[0])]
 
     def __hash__(self) -> int:
-        return hash(tuple(self._values if self._names is None else self._by_name()))
+        return hash(tuple(self._values if self._field_names is None else self._by_name()))
 
     def __repr__(self) -> str:
-        if self._names is None:
+        if self._field_names is None:
             return f"<Row({', '.join(map(repr, self._values))})>"
-        pairs = zip(self._names, self._values, strict=False)
+        pairs = zip(self._field_names, self._values, strict=False)
         return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._row_kind is _INSERT:  # the usual kind: pickling an enum would cost most
-            return _make_row, (self._names, self._values)
-        return _make_row, (self._names, self._values, self._row_kind)
+            return _make_row, (self._field_names, self._values)
+        return _make_row, (self._field_names, self._values, self._row_kind)
 
     def __copy__(self) -> Row:
-        return _make_row(self._names, list(self._values), self._row_kind)
+        return _make_row(self._field_names, list(self._values), self._row_kind)
 
 
 _new = object.__new__
@@ -244,7 +244,7 @@ _new = object.__new__
 def _make_row(fields: tuple[str, ...] | None, values: list[Any], kind: RowKind = _INSERT) -> Row:
     """Return a row that shares ``values`` (no copy), for hot paths and unpickling."""
     row = _new(Row)
-    row._names = fields
+    row._field_names = fields
     row._values = values
     row._row_kind = kind
     return row
@@ -262,7 +262,7 @@ def _make_rows(fields: tuple[str, ...] | None, lists: list[list[Any]]) -> list[R
     rows = []
     for values in lists:
         row = new(cls)
-        row._names = fields
+        row._field_names = fields
         row._values = values
         row._row_kind = kind
         rows.append(row)

@@ -85,7 +85,7 @@ def copy_mutable(value: Any) -> Any:
     if cls is Row:
         values = value._values
         copies = values[:] if _all_atoms(map(type, values)) else list(map(copy_mutable, values))
-        return _make_row(value._names, copies, value._row_kind)
+        return _make_row(value._field_names, copies, value._row_kind)
     copy = getattr(cls, "__copied__", None)
     if copy is not None:
         return copy(value)

@@ -113,7 +113,7 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return (set, frozenset(map(_canonical, value)))
     if isinstance(value, Row):
-        names = value._names
+        names = value._field_names
         values = value if names is None else value._by_name()
         return (Row, value.get_row_kind().name, names and tuple(sorted(names)), *map(_canonical, values))
     if _is_number(cls):

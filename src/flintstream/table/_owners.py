@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.inference import infer_schema
 from flintstream.errors import PlanError
 from flintstream.table._analyzer.grouping import aggregates_in
 from flintstream.table._analyzer.windows import add_windows
@@ -14,7 +15,6 @@ from flintstream.table._errors import SqlError
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.resolver import resolve_condition
 from flintstream.table._plan.joins import ANTI, SEMI, join_tables
-from flintstream.table._plan.stream_types import infer
 from flintstream.table._session.arrow_rows import from_arrow_type, rows_of_arrow
 from flintstream.table._session.elements import table_of_elements
 from flintstream.table._syntax import queries as q
@@ -133,11 +133,7 @@ def type_of_rows(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> t.
     >>> type_of_rows([(datetime(2026, 1, 1),)], ["at"]).field_types()
     [LocalZonedTimestampType(6, true)]
     """
-    found = infer(rows, names)
-    for field in found.fields:
-        if type(field.data_type) is t.TimestampType:
-            field.data_type = t.LocalZonedTimestampType(6)
-    return found
+    return infer_schema(rows, names)
 
 
 def type_of_arrow(names: Sequence[str], schema: pa.Schema) -> t.RowType:

@@ -19,10 +19,10 @@ from flintstream.table._errors import SqlError
 from flintstream.table._executor import Executor, path_of
 from flintstream.table._plan import edges
 from flintstream.table._plan.build import row_type
-from flintstream.table._plan.stream_types import column_types, infer
+from flintstream.table._plan.stream_types import column_types
 from flintstream.table._plan.streams import by_fields, of_stream, physical
 from flintstream.table._plans import Plans
-from flintstream.table._session.elements import row_of_element, table_of_elements
+from flintstream.table._session.elements import rows_of_elements, table_of_elements
 from flintstream.table._session.explain import explain
 from flintstream.table._session.frames import rows_of_frame, schema_of_frame
 from flintstream.table._session.inserts import Insert, InsertSet, PlanFile
@@ -257,14 +257,14 @@ class TableEnvironment(Declarations, Catalogs, Plans):
         return self.from_elements(rows_of_frame(pdf, kind), kind)
 
     def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
-        """Return a table of rows, with a ``DataTypes.ROW`` or names for its columns.
+        """Return a table of tuples, lists, Rows, dicts, objects with attributes, or expressions ``row(...)``.
 
-        A row may also be an expression ``row(...)`` of literals.
+        A schema is a ``DataTypes.ROW`` or names of columns. Missing types are inferred, as in PyFlink.
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.from_elements([{"name": "pear", "id": 1}]).get_resolved_schema().get_column_names()
+        ['id', 'name']
         """
-        rows = list(map(row_of_element, elements))
-        if not isinstance(schema, t.RowType):
-            schema = infer(rows, list(schema or []))
-        return Table(table_of_elements(rows, schema, self._session.zone), self._executor)
+        return Table(table_of_elements(*rows_of_elements(elements, schema), self._session.zone), self._executor)
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
         if len(fields) == 1 and isinstance(fields[0], Schema):

@@ -42,8 +42,10 @@ from flintstream.common._types.data_types import (
     VarBinaryType,
     VarCharType,
     YearMonthIntervalType,
+    ZonedTimestampType,
     to_type_info,
 )
+from flintstream.common._types.inference import infer_schema, infer_type, merge_types
 from flintstream.common._types.user_defined import UserDefinedType
 
 if TYPE_CHECKING:
@@ -89,9 +91,13 @@ __all__ = [
     "VarBinaryType",
     "VarCharType",
     "YearMonthIntervalType",
+    "ZonedTimestampType",
     "create_arrow_schema",
     "to_type_info",
 ]
+
+# Names that libraries import from PyFlink although they are private there
+_infer_schema_from_data, _infer_type, _merge_type = infer_schema, infer_type, merge_types
 
 
 def create_arrow_schema(field_names: Sequence[str], field_types: Sequence[DataType]) -> Schema:

@@ -56,7 +56,7 @@ os.environ["_PYTHON_WORKER_MEMORY_LIMIT"] = "0"  # what Flink tells its Python p
 
 PRIVATE = (
     "_array_signed_int_typecode_ctype_mappings _array_type_mappings _array_unsigned_int_typecode_ctype_mappings "
-    "_create_type_verifier _from_java_data_type _infer_schema_from_data _infer_type _merge_type _to_java_data_type"
+    "_create_type_verifier _from_java_data_type _to_java_data_type"
 )
 """What a test imports of ``pyflink.table.types`` that is private to PyFlink: its uses fail, not the whole file."""
 

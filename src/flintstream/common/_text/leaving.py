@@ -44,7 +44,7 @@ def _whole(value: object) -> object:
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, Row):
-        return _make_row(value._names, list(map(_whole, value)), value._row_kind)
+        return _make_row(value._field_names, list(map(_whole, value)), value._row_kind)
     if isinstance(value, (list, tuple, set)) and type(value) in {list, tuple, set}:
         return type(value)(map(_whole, value))
     if type(value) is dict:

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 MAX_LENGTH = 0x7FFFFFFF
 """The length of ``STRING`` and ``BYTES``."""
 
-MAX_PRECISION = {"TimeType": 9, "TimestampType": 9, "LocalZonedTimestampType": 9, "DecimalType": 38}
+MAX_PRECISION = {
+    "TimeType": 9,
+    "TimestampType": 9,
+    "LocalZonedTimestampType": 9,
+    "ZonedTimestampType": 9,
+    "DecimalType": 38,
+}
 
 
 class DataType:
@@ -330,6 +336,60 @@ class LocalZonedTimestampType(_Moment):
     >>> LocalZonedTimestampType(3) == DataTypes.TIMESTAMP_LTZ(3)
     True
     """
+
+    EPOCH_ORDINAL = 0
+    """Microseconds that :meth:`to_sql_type` adds to each number: programs shift an epoch with it."""
+
+    def to_sql_type(self, dt_: dt.datetime | None) -> int | None:
+        """Return the number of microseconds since the epoch; a value without a zone is in UTC.
+
+        >>> import datetime
+        >>> LocalZonedTimestampType(3).to_sql_type(datetime.datetime(1970, 1, 1, 0, 0, 1))
+        1000000
+        """
+        micros = super().to_sql_type(dt_)
+        return None if micros is None else micros + self.EPOCH_ORDINAL
+
+    def from_sql_type(self, ts: int | None) -> dt.datetime | None:
+        """Return the value without a zone of a number of microseconds.
+
+        >>> LocalZonedTimestampType(3).from_sql_type(1_000_005)
+        datetime.datetime(1970, 1, 1, 0, 0, 1, 5)
+        """
+        return super().from_sql_type(None if ts is None else ts - self.EPOCH_ORDINAL)
+
+
+class ZonedTimestampType(_WithPrecision):
+    """Dates with a time of day and an offset from UTC. Columns of tables cannot have it, as in Flink.
+
+    >>> import datetime
+    >>> tokyo = datetime.timezone(datetime.timedelta(hours=9))
+    >>> kind = ZonedTimestampType(3)
+    >>> kind.to_sql_type(datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=tokyo))
+    (1000000, 32400)
+    >>> kind.from_sql_type((1000000, 32400)).isoformat()
+    '1970-01-01T00:00:01+09:00'
+    """
+
+    def to_sql_type(self, dt_: dt.datetime | None) -> tuple[int, int] | None:
+        """Return the microseconds since 1970 by the clocks of the zone, and its offset in seconds, as in PyFlink.
+
+        Raises:
+            ValueError: The value has no zone.
+        """
+        if dt_ is None:
+            return None
+        offset = dt_.utcoffset()
+        if offset is None:
+            raise ValueError(f"a TIMESTAMP WITH TIME ZONE needs a zone, but got {dt_!r}")
+        return (dt_ + offset - _EPOCH) // _MICROSECOND, offset // dt.timedelta(seconds=1)
+
+    def from_sql_type(self, zoned_ts: tuple[int, int] | None) -> dt.datetime | None:
+        """Return the value of microseconds since 1970 by the clocks of a zone, and its offset in seconds."""
+        if zoned_ts is None:
+            return None
+        micros, offset = zoned_ts
+        return (_EPOCH + micros * _MICROSECOND).replace(tzinfo=dt.timezone(dt.timedelta(seconds=offset)))
 
 
 class ArrayType(DataType):

@@ -163,7 +163,7 @@ class RowTypeInfo(TypeInformation[Row]):
     def _values_of(self, value: Any) -> Sequence[Any]:
         names = self._field_names
         if isinstance(value, Row):
-            own = value._names
+            own = value._field_names
             if own is None:
                 return list(value)
             if not set(own) & set(names):  # unrelated names, so match by position

@@ -175,7 +175,8 @@ def row_converter(inlines: list[Inline], names: tuple[str, ...], scope: Scope, s
     keep = "            if f is not None:\n                return v\n" if all(i.keeps for i in inlines) else ""
     return scope.function(
         f"def convert(v):\n"
-        f"    if type(v) is Row and len(v._values) == {size} and ((f := v._names) == {names_name} or f is None):\n"
+        f"    f = v._field_names if type(v) is Row else 0\n"
+        f"    if (f == {names_name} or f is None) and len(v._values) == {size}:\n"
         f"        {_unpack(variables, 'v._values')}\n"
         f"        if {_join_tests(inlines, variables)}:\n"
         f"{keep}"

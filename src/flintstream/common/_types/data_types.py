@@ -38,6 +38,7 @@ from flintstream.common._types.columns import (
     TinyIntType,
     VarBinaryType,
     VarCharType,
+    ZonedTimestampType,
 )
 from flintstream.common._types.intervals import (
     DAY_PRECISION,
@@ -96,6 +97,7 @@ __all__ = [
     "VarBinaryType",
     "VarCharType",
     "YearMonthIntervalType",
+    "ZonedTimestampType",
     "to_type_info",
 ]
 

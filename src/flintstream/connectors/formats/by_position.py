@@ -92,7 +92,7 @@ class _RowFit:
         """Return a row with the names of the type, or the value itself if it needs no change or does not fit."""
         if not isinstance(value, Row):
             return value
-        names, own = self._names, value._names
+        names, own = self._names, value._field_names
         size = len(names)
         if len(value) < size or (len(value) > size and not self._cuts):
             return value

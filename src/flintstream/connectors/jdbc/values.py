@@ -120,7 +120,9 @@ def to_columns(type_info: TypeInformation, adapters: Mapping[int, Adapter]) -> C
         if single:
             value = (value,)
         # fields without names are matched by position
-        elif isinstance(value, Row) and (names is None or value._names is None or tuple(value._names) == names):
+        elif isinstance(value, Row) and (
+            names is None or value._field_names is None or tuple(value._field_names) == names
+        ):
             value = tuple(value._values)
         converted: tuple[Any, ...] = convert(value)
         return converted

@@ -62,7 +62,7 @@ def pack(values: list[Any], timestamps: list[int] | None, marks: list[tuple[int,
     """
     fields: Any = False
     if values and type(values[0]) is Row and (lists := _without_rows(values)) is not None:
-        fields, values = values[0]._names, lists
+        fields, values = values[0]._field_names, lists
     if columns.pack is not None:
         rest = pickle.dumps((marks, plain_keys, fields), 5)
         if (packed := columns.pack(values, timestamps, rest)) is not None:
@@ -105,10 +105,10 @@ def is_flat(value: object) -> bool:
 
 def _without_rows(rows: list[Any]) -> list[list[Any]] | None:
     """Return the values of ``rows`` if all are inserts with the same fields, else None."""
-    fields, insert = rows[0]._names, RowKind.INSERT
+    fields, insert = rows[0]._field_names, RowKind.INSERT
     lists = []
     for row in rows:
-        if type(row) is not Row or row._names != fields or row._row_kind is not insert:
+        if type(row) is not Row or row._field_names != fields or row._row_kind is not insert:
             return None
         lists.append(row._values)
     return lists

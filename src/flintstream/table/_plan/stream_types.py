@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.common._types.user_defined import UserDefinedType
 from flintstream.common.typeinfo import MapTypeInfo, RowTypeInfo, TupleTypeInfo, Types
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.expr import Column
@@ -84,55 +81,3 @@ def column_types(type_info: TypeInformation, names: Sequence[str]) -> list[Colum
     if isinstance(type_info, TupleTypeInfo):
         types = [_strict(kind) for kind in types]
     return [Column(name, kind) for name, kind in zip(names or found, types, strict=True)]
-
-
-_PYTHON = (
-    (bool, t.DataTypes.BOOLEAN()),
-    (int, t.DataTypes.BIGINT()),
-    (float, t.DataTypes.DOUBLE()),
-    (str, t.DataTypes.STRING()),
-    ((bytes, bytearray), t.DataTypes.BYTES()),
-    (Decimal, t.DataTypes.DECIMAL(38, 18)),
-    (datetime, t.DataTypes.TIMESTAMP(6)),
-    (date, t.DataTypes.DATE()),
-    (time, t.DataTypes.TIME()),
-)
-
-
-def infer(rows: Sequence[tuple[object, ...]], names: Sequence[object]) -> t.RowType:
-    """Return the row type of Python's values. Names may be texts, or DataTypes for columns ``_1``, ``_2``, ...
-
-    Raises:
-        SqlError: A column has no value that tells its type, or rows differ in length.
-    """
-    width = max((len(row) for row in rows), default=len(names))
-    if any(len(row) != width for row in rows):
-        raise SqlError("from_elements() got rows of different lengths: give each row the same number of values")
-    fields = []
-    for i in range(width):
-        given = names[i] if i < len(names) else f"_{i + 1}"
-        if isinstance(given, t.DataType):
-            fields.append(t.RowField(f"_{i + 1}", given))
-        else:
-            value = next((row[i] for row in rows if row[i] is not None), None)
-            fields.append(t.RowField(str(given), _type_of(value, str(given))))
-    return t.RowType(fields)
-
-
-def _type_of(value: Any, name: str) -> t.DataType:
-    for kind, found in _PYTHON:
-        if isinstance(value, kind):
-            return found
-    if isinstance(getattr(value, "__UDT__", None), UserDefinedType):
-        return value.__UDT__  # type: ignore[no-any-return]  # checked
-    if isinstance(value, list) and value:
-        return t.ArrayType(_type_of(value[0], name))
-    if isinstance(value, dict) and value:
-        key, content = next(iter(value.items()))
-        return t.MapType(_type_of(key, name), _type_of(content, name))
-    if isinstance(value, tuple) or hasattr(value, "get_row_kind"):
-        return infer([tuple(value)], list(getattr(value, "_fields", None) or []))
-    raise SqlError(
-        f"the type of column '{name}' cannot be inferred from its values: pass a DataTypes.ROW([...]) to "
-        "from_elements()"
-    )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.inference import infer_schema, named_fields
 from flintstream.common._types.user_defined import UserDefinedType, sql_type_of
 from flintstream.common.types import Row
 from flintstream.table._expressions.expr import Column
@@ -28,14 +29,41 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
 
 
-def row_of_element(element: object) -> tuple[object, ...]:
-    """Return the values of a row; anything else than a row, a tuple or a list is a row of one value."""
+def rows_of_elements(
+    elements: Sequence[object], schema: t.DataType | Sequence[object] | None
+) -> tuple[list[tuple[object, ...]], t.RowType]:
+    """Return the values of rows, and their type: the given one, or one that is inferred.
+
+    A schema may be the type of a row, that of the only column, names, or types.
+    """
+    plain = list(map(_evaluate, elements))
+    if isinstance(schema, t.DataType):
+        kind = schema if isinstance(schema, t.RowType) else t.RowType([t.RowField("value", schema)])
+    else:
+        kind = infer_schema(plain, list(schema or []))
+    return [_values(element, kind.names) for element in plain], kind
+
+
+def _evaluate(element: object) -> object:
+    """Return the values of an expression ``row(...)`` of literals; anything else as it is."""
     syntax = syntax_of(element) if isinstance(element, Expression) else None
     if isinstance(syntax, s.Apply) and syntax.function == "ROW":
         return tuple(item.value if isinstance(item, s.Value) else item for item in syntax.arguments)
+    return element
+
+
+def _values(element: object, names: Sequence[str]) -> tuple[object, ...]:
+    """Return the values of a row: by name, if the element has these names; else by position.
+
+    What is neither a row, a tuple, a list, a dict nor an object with attributes is a row of one value.
+    """
+    pairs = named_fields(element)
+    if pairs is None:
+        return tuple(element) if isinstance(element, (tuple, list, Row)) else (element,)
+    fields = dict(pairs)
     if isinstance(element, (tuple, list, Row)):
-        return tuple(element)
-    return (element,)
+        return tuple(fields[name] for name in names) if set(fields) == set(names) else tuple(element)
+    return tuple(fields.get(name) for name in names) if set(fields) & set(names) else (element,)
 
 
 def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zone: str) -> Node:

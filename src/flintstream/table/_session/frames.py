@@ -8,8 +8,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.inference import infer_type
 from flintstream.table._errors import SqlError
-from flintstream.table._plan.stream_types import infer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -104,7 +104,8 @@ def _type_of_values(values: Sequence[object], name: str) -> t.DataType:
             f"the type of column '{name}' cannot be inferred, as it has no value: pass a DataTypes.ROW([...]) to "
             "from_pandas()"
         )
-    return infer([(_plain(values[0]),)], [name]).field_types()[0]
+    value = _plain(values[0])
+    return t.DataTypes.TIMESTAMP(6) if isinstance(value, datetime) else infer_type(value)
 
 
 def _items(values: Iterable[object]) -> list[object]:
