@@ -43,6 +43,7 @@ ELSEWHERE = {
     "reporters/test_prometheus_server.py": "flintstream.metrics.prometheus.port",
     "reporters/test_reporters.py": "flintstream.metrics.otlp.endpoint flintstream.metrics.otlp.interval",
     "rest/test_targets.py": "flintstream.rest.savepoint-dirs",
+    "cli/test_sql.py": "sql-client.execution.result-mode",
     "sql_gateway/test_sessions.py": "sql-gateway.session.idle-timeout sql-gateway.session.max-num",
     "table/test_compiled_plans.py": """
         table.plan.compile.catalog-objects table.plan.restore.catalog-objects table.plan.force-recompile

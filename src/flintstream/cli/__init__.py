@@ -28,6 +28,7 @@ COMMANDS = {
     "serve": "serve",
     "check": "check",
     "ui": "rest",
+    "sql": "sql.client",
     "sql-gateway": "sql.gateway",
     "config": "configuration",
     "doctor": "doctor",

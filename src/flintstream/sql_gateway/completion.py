@@ -53,8 +53,7 @@ def candidates(environment: TableEnvironment, statement: str, position: int) -> 
     ['TABLES']
     """
     before = statement[:position]
-    found = _WORD.search(before)
-    word = "" if found is None else found[0]
+    word = word_before(before)
     words = before[: len(before) - len(word)].upper().split()
     if not words:
         known: Iterable[str] = STATEMENTS
@@ -69,6 +68,16 @@ def candidates(environment: TableEnvironment, statement: str, position: int) -> 
     else:
         known = [*_columns(environment, statement), *_tables(environment), *_functions(environment), *_CLAUSES]
     return sorted({item for item in known if item.upper().startswith(word.upper()) and item != word})
+
+
+def word_before(text: str) -> str:
+    """Return the word at the end of a text, which may be a path.
+
+    >>> word_before("SELECT * FROM shop.ord")
+    'shop.ord'
+    """
+    found = _WORD.search(text)
+    return "" if found is None else found[0]
 
 
 def _tables(environment: TableEnvironment) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from flintstream.common._text.java import double_text
 from flintstream.common._text.strict_json import json_text
 from flintstream.common._types import data_types as t
 from flintstream.common.types import RowKind
@@ -123,10 +124,9 @@ def _map_writer(of_key: t.DataType, of_value: t.DataType) -> Writer:
 
 
 def _double(value: object) -> str:
-    number = float(value)  # type: ignore[arg-type]
-    if math.isfinite(number):
-        return repr(number)
-    return '"NaN"' if math.isnan(number) else '"Infinity"' if number > 0 else '"-Infinity"'
+    number: float = value  # type: ignore[assignment]
+    text = double_text(number)
+    return text if math.isfinite(number) else f'"{text}"'
 
 
 def _float(value: object) -> str:
@@ -135,7 +135,8 @@ def _float(value: object) -> str:
 
 def _decimal(value: object) -> str:
     number: Decimal = value  # type: ignore[assignment]
-    return f"{number:f}"
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _bytes(value: object) -> str:

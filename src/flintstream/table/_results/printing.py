@@ -112,6 +112,8 @@ def value_text(kind: DataType, value: Any) -> str:
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
         moment = from_instant(value)
         return timestamp_to_text(moment, kind.precision) if isinstance(moment, datetime) else str(moment)
+    if isinstance(kind, t.TimeType):
+        return str(value).rstrip("0") if value.microsecond else str(value)
     if isinstance(kind, IntervalType):
         return months_to_text(value) if kind.months else interval_to_text(value)
     if isinstance(kind, BYTES):
