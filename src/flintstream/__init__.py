@@ -25,3 +25,10 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of this modu
             found = "0.0.0+unknown"
         globals()[name] = found
         return found
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Add the magics ``%sql`` and ``%%sql``: IPython calls this for ``%load_ext flintstream``."""
+    from importlib import import_module
+
+    import_module(f"{__name__}.sql_gateway.magics").load_magics(shell)

@@ -23,7 +23,7 @@ from flintstream.rest.sql import sql_routes
 from flintstream.sql_gateway.sessions import Gateway
 
 PYFLINK, JARS, DBT, PYTHON = map(os.environ.get, ("PYFLINK_DIRECTORY", "FLINK_SQL_JARS", "DBT_FLINK", "DB_API_PYTHON"))
-CLIENTS = Path(__file__).parent / "clients"
+READ = Path(__file__).parent / "Read.java"
 COLORS = re.compile("\x1b\\[[0-9;]*m")
 
 pytestmark = pytest.mark.server
@@ -112,7 +112,7 @@ def test_flinks_sql_client_runs_a_script(server, tmp_path):
 @pytest.mark.skipif(shutil.which("javac") is None, reason="there is no javac")
 def test_flinks_jdbc_driver_reads_rows(server, tmp_path):
     jars = ":".join(str(jar) for pattern in ("flink-sql-jdbc-*", "slf4j-*") for jar in Path(JARS or "").glob(pattern))
-    run(["javac", "-cp", jars, "-d", tmp_path, CLIENTS / "Read.java"], tmp_path)
+    run(["javac", "-cp", jars, "-d", tmp_path, READ], tmp_path)
     opened = "--add-opens=java.base/java.util=ALL-UNNAMED"
     told = run(["java", opened, "-cp", f"{tmp_path}:{jars}", "Read", server.port], tmp_path, **HEADERS)
     assert told.splitlines() == [
@@ -171,10 +171,32 @@ def write_project(directory, port):
     )
 
 
+QUERY = """
+import os
+import sys
+
+import httpx
+from flink_gateway import connect
+
+client = httpx.Client(headers={"Authorization": f"Bearer {os.environ['FLINTSTREAM_REST_TOKEN']}"})
+with client, connect(sys.argv[1], properties={"execution.runtime-mode": "batch"}, http_client=client) as connection:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE VIEW fruit AS SELECT * FROM (VALUES (1, 'pear'), (2, 'apple')) AS t (id, name)")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, name, CAST(1.25 AS DECIMAL(5, 2)) AS price, TIMESTAMP '2026-01-02 03:04:05.678' AS made, "
+            "ROW(id, name) AS pair, ARRAY[id] AS ids FROM fruit ORDER BY id"
+        )
+        print([column[0] for column in cursor.description])
+        for row in cursor:
+            print(row)
+"""
+
+
 @pytest.mark.skipif(PYTHON is None, reason="DB_API_PYTHON names no Python with py-flink-sql-gateway")
 def test_a_driver_for_pythons_db_api_reads_rows(server, tmp_path):
     address = f"http://127.0.0.1:{server.port}"
-    told = run([PYTHON, CLIENTS / "query.py", address], tmp_path, FLINTSTREAM_REST_TOKEN=TOKEN)
+    told = run([PYTHON, "-c", QUERY, address], tmp_path, FLINTSTREAM_REST_TOKEN=TOKEN)
     head, *rows = told.splitlines()
     assert head == "['id', 'name', 'price', 'made', 'pair', 'ids']"
     moment = "datetime.datetime(2026, 1, 2, 3, 4, 5, 678000)"

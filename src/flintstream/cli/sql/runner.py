@@ -12,6 +12,7 @@ from flintstream.cli.printable import printable
 from flintstream.common.configuration import Configuration
 from flintstream.common.types import RowKind
 from flintstream.errors import message_of
+from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.sql_gateway import RESULT_MODE
 from flintstream.options.tables import COLUMN_WIDTH
 from flintstream.sql_gateway.errors import Caught
@@ -122,7 +123,7 @@ class Runner:
     def _query_lines(self, operation: Operation, result: Result) -> Iterator[str]:
         configuration = Configuration.from_dict(self.session.properties())
         mode, widest = configuration.get(RESULT_MODE), configuration.get(COLUMN_WIDTH)
-        streaming = configuration.to_dict().get("execution.runtime-mode", "streaming").lower() != "batch"
+        streaming = configuration.get(RUNTIME_MODE) != "BATCH"
         rows = _rows_until_interrupt(operation, result)
         if mode == "TABLE" and streaming:
             rows, streaming = iter(last_rows(rows)), False

@@ -23,6 +23,7 @@ from flintstream.cli.sql.runner import QuitError, Runner, printable_lines
 from flintstream.common._text.secrets import without_secrets
 from flintstream.coordinator import registry
 from flintstream.errors import FlintstreamError
+from flintstream.options.execution import RUNTIME_MODE
 from flintstream.sql_gateway.completion import candidates, word_before
 from flintstream.sql_gateway.scripts import split_script
 from flintstream.storage.private import make_private
@@ -144,7 +145,7 @@ def _status(session: Session) -> str:
         place = f"{environment.get_current_catalog()}.{environment.get_current_database()}"
     except FlintstreamError:  # it has been dropped
         place = "no catalog"
-    mode = environment.get_config().get("execution.runtime-mode", "streaming").lower()
+    mode = environment.get_config().get(RUNTIME_MODE.key, RUNTIME_MODE.default).lower()
     return f"{printable(place)} | {mode} | {jobs} running job{'' if jobs == 1 else 's'}"
 
 
