@@ -32,6 +32,10 @@ from flintstream.dataframe.dataframe_config import config
 from flintstream.dataframe.datatype import DataType
 from flintstream.dataframe.io import read_catalog_table, read_generic, read_json, read_kafka, read_parquet
 from flintstream.dataframe.iteration import CloseableIterator
+from flintstream.dataframe.sql import sql
+from flintstream.dataframe.udaf import udaf
+from flintstream.dataframe.udf import udf
+from flintstream.dataframe.udtf import udtf
 from flintstream.table._syntax.frames import (
     CURRENT_ROW,
     UNBOUNDED,
@@ -76,6 +80,10 @@ __all__ = [
     "read_kafka",
     "read_parquet",
     "set_table_environment",
+    "sql",
+    "udaf",
+    "udf",
+    "udtf",
     "use_catalog",
     "use_database",
 ]

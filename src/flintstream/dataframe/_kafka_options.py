@@ -47,7 +47,7 @@ def offsets_of(offsets: object, name: str) -> str:
     'partition:0,offset:10;partition:1,offset:20'
 
     Raises:
-        ValueError: Both are missing, or both are there.
+        TypeError: They are not a dict of whole numbers.
         ValueError: There are none, or negative ones.
     """
     if not isinstance(offsets, dict):

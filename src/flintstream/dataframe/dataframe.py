@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._public import publish
 from flintstream.dataframe._frame.columns import Columns
+from flintstream.dataframe._frame.functions import Functions
 from flintstream.dataframe._frame.joins import Joins
 from flintstream.dataframe._frame.missing import Missing
 from flintstream.dataframe._frame.results import Results
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DataFrame", "GroupedDataFrame", "col", "lit"]
 
 
-class DataFrame(Columns, Rows, Missing, Joins, Windows, Results, Writers):
+class DataFrame(Columns, Rows, Missing, Joins, Functions, Windows, Results, Writers):
     """A table with the methods of DataFrames. They return other DataFrames; jobs run for results and writers only.
 
     >>> import flintstream.dataframe as pf

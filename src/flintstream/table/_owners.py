@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ __all__ = [
     "environment_of",
     "extended_table",
     "has_temporary_function",
+    "is_query",
     "keep_matches",
     "rows_of_arrow",
     "table_of_rows",
@@ -124,6 +126,16 @@ def _name(column: Expression, argument: str) -> str:
 def aggregates(expression: Expression) -> bool:
     """Return whether an expression aggregates rows."""
     return bool(aggregates_in(syntax_of(expression)))
+
+
+def is_query(text: str) -> bool:
+    """Return whether a statement is a query; one that cannot be read may be.
+
+    >>> is_query("(SELECT 1)"), is_query("/* a */ VALUES (1)"), is_query("EXPLAIN SELECT 1"), is_query("")
+    (True, True, False, True)
+    """
+    bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).strip(" \n\t\r(;")
+    return not bare or bare.split()[0].upper() in {"SELECT", "VALUES", "WITH", "TABLE"}
 
 
 def type_of_rows(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> t.RowType:

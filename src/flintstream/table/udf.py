@@ -51,7 +51,7 @@ def _wrap(
     name: str | None,
     deterministic: bool | None,
     *,
-    pandas: bool = False,
+    how: str = "general",
 ) -> Any:
     if results is None:
         raise TypeError(f"Invalid returnType: a {kind} function needs its result type, such as DataTypes.INT()")
@@ -64,7 +64,7 @@ def _wrap(
             )
         made = FunctionWrapper(function, kind, input_types, results, name, deterministic)
         if kind == "scalar":
-            made.implementation = by_rows(made.implementation, made.result_type, pandas=pandas)
+            made.implementation = by_rows(made.implementation, made.result_type, how)
         return made
 
     return wrap if f is None else wrap(f)
@@ -97,7 +97,7 @@ def udf(
     """Make a scalar function of a Python function or a :class:`ScalarFunction`; also a decorator.
 
     A pandas function (``func_type="pandas"``) gets a ``Series`` for each argument, with the values of a batch of
-    rows. ``async`` ones are awaited row by row.
+    rows; one of Arrow (``func_type="arrow"``) gets arrays. ``async`` ones are awaited row by row.
 
     Raises:
         TypeError: The result type is missing, or ``f`` is not a function.
@@ -110,9 +110,10 @@ def udf(
     >>> twice.name
     'twice'
     """
-    kinds = {func_type, udf_type or func_type}
+    kinds = {func_type, udf_type or func_type} - {"arrow"}
     _check_kind(*kinds)
-    return _wrap(f, "scalar", input_types, result_type, name, deterministic, pandas="pandas" in kinds)
+    how = "arrow" if func_type == "arrow" else "pandas" if "pandas" in kinds else "general"
+    return _wrap(f, "scalar", input_types, result_type, name, deterministic, how=how)
 
 
 def udtf(

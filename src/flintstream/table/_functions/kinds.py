@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from flintstream.table._functions import series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flintstream.common._types import data_types as t
     from flintstream.table._functions.series import Data
 
 
-def by_rows(function: Any, result: t.DataType, *, pandas: bool) -> object:
+def by_rows(function: Any, result: t.DataType, kind: str) -> object:
     """Return an object whose ``eval`` takes and returns the values of a row, whatever kind of function it has."""
-    if pandas:
-        return PandasRows(function, result)
+    if kind != "general":
+        return (ArrowRows if kind == "arrow" else PandasRows)(function, result)
     return AsyncRows(function) if inspect.iscoroutinefunction(function.eval) else function
 
 
@@ -63,20 +63,28 @@ class PandasRows(_Inner):
 
     def of_types(self, types: Sequence[t.DataType], zone: str) -> PandasRows:
         """Return the function for arguments of these types, in the time zone of the session."""
-        return PandasRows(self.inner, self.result, self.types if self.names else types, zone, self.names)
+        return type(self)(self.inner, self.result, self.types if self.names else types, zone, self.names)
 
     def of_frames(self, names: Sequence[str], types: Sequence[t.DataType]) -> PandasRows:
         """Return the function for rows with columns of these names and types."""
-        return PandasRows(self.inner, self.result, types, self.zone, names)
+        return type(self)(self.inner, self.result, types, self.zone, names)
 
     def eval(self, *values: object) -> object:
         """Return the result for a row."""
         if self.names:
-            given = [series.frame_of(values, self.names, self.types, self.zone)]
+            given = [self.frame(values)]
         else:
             typed = zip(values, self.types, strict=True)
-            given = [series.to_pandas([value], kind, None, self.zone) for value, kind in typed]
+            given = [self.column([value], kind, None, self.zone) for value, kind in typed]
         return self.values(self.call(given, 1))[0]
+
+    def column(self, values: Sequence[object], kind: t.DataType, name: str | None, zone: str) -> Data:
+        """Return the values of a column as the function takes them."""
+        return series.to_pandas(values, kind, name, zone)
+
+    def frame(self, rows: Iterable[object]) -> Data:
+        """Return whole rows as the function takes them."""
+        return series.frame_of(rows, self.names, self.types, self.zone)
 
     def call(self, given: Sequence[Data], count: int) -> Data:
         """Return what the function returns for a batch with a number of rows.
@@ -101,6 +109,44 @@ class PandasRows(_Inner):
     def values(self, found: Data) -> list[object]:
         """Return the values that the function has returned."""
         return series.from_pandas(found, self.result, self.zone)
+
+
+class ArrowRows(PandasRows):
+    """Calls a function with an array of Arrow for each argument, and checks what it returns."""
+
+    def column(self, values: Sequence[object], kind: t.DataType, name: str | None, zone: str) -> Data:
+        """Return the values of a column as an array."""
+        return series.array_of(values, kind)
+
+    def frame(self, rows: Iterable[object]) -> Data:
+        """Return whole rows as an array of structs."""
+        columns = zip(zip(*rows, strict=True), self.types, strict=True)
+        arrays = [series.array_of(values, kind) for values, kind in columns]
+        return series.arrow().StructArray.from_arrays(arrays, names=self.names)
+
+    def call(self, given: Sequence[Data], count: int) -> Data:
+        """Return what the function returns for a batch with a number of rows.
+
+        Raises:
+            TypeError: It is not an array.
+            ValueError: It has another length.
+        """
+        found = self.inner.eval(*given)
+        name = getattr(self.inner.eval, "__name__", "eval")
+        arrow = series.arrow()
+        if isinstance(found, arrow.ChunkedArray):
+            found = found.combine_chunks()
+        if not isinstance(found, arrow.Array):
+            raise TypeError(f"The result type of Arrow UDF '{name}' must be pyarrow.Array, got {type(found)}")
+        if len(found) != count:
+            raise ValueError(
+                f"The result length '{len(found)}' of Arrow UDF '{name}' is not equal to the input length '{count}'"
+            )
+        return found
+
+    def values(self, found: Data) -> list[object]:
+        """Return the values that the function has returned, in the declared type."""
+        return series.from_arrow(found, self.result)
 
 
 class AsyncRows(_Inner):

@@ -145,6 +145,25 @@ def from_pandas(found: Data, kind: t.DataType, zone: str) -> list[object]:
     return _values(found, kind, zone)
 
 
+def from_arrow(found: Array, kind: t.DataType) -> list[object]:
+    """Return the values of an array of Arrow that a function has returned.
+
+    >>> from_arrow(arrow().array([1, None]), t.DataTypes.DOUBLE())
+    [1.0, None]
+
+    Raises:
+        RuntimeError: They do not fit the type.
+    """
+    wanted = arrow_type(kind)
+    try:
+        cast = found if found.type == wanted else found.cast(wanted)
+    except arrow().ArrowException as error:
+        raise RuntimeError(f"Exception thrown when converting {found.type} to pyarrow.Array ({wanted}).") from error
+    values: list[object] = cast.to_pylist()
+    read = reader(kind)
+    return values if read is None else [*map(read, values)]
+
+
 def _values(series: Series, kind: t.DataType, zone: str) -> list[object]:
     pa = arrow()
     if isinstance(kind, t.LocalZonedTimestampType) and getattr(series.dtype, "tz", None) is not None:

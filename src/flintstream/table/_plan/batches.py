@@ -279,8 +279,8 @@ class BatchOperator(FunctionOperator):
         self.output.emit(results, stamps)
 
     def _results(self, rows: list[Row]) -> list[Row]:
-        known: dict[int, Data] = {}
-        found = [self._convert(call, self._value(call, rows, known, "")) for call in self._calls]
+        known: dict[tuple[type, int], Data] = {}
+        found = [self._convert(call, self._result(call, rows, known)) for call in self._calls]
         own, total = self._width, len(self._columns)
         return [(*row[:own], *more, *row[total:]) for row, more in zip(rows, zip(*found, strict=True), strict=True)]
 
@@ -289,18 +289,31 @@ class BatchOperator(FunctionOperator):
         convert = converter_of(call.type)
         return values if convert is None else [None if value is None else convert(value) for value in values]
 
-    def _value(self, item: BatchCall | Const | Ref, rows: list[Row], known: dict[int, Data], zone: str) -> Data:
-        """Return the series of a column, what a call returns for a batch, or a literal."""
+    def _result(self, call: BatchCall, rows: list[Row], known: dict[tuple[type, int], Data]) -> Data:
+        """Return what a call returns for a batch."""
+        function = call.function
+        if function.names and isinstance(call.arguments[0], Ref):
+            index = call.arguments[0].index
+            return function.call([function.frame(row[index] for row in rows)], len(rows))
+        return function.call([self._value(part, function, rows, known) for part in call.arguments], len(rows))
+
+    def _value(
+        self,
+        item: BatchCall | Const | Ref,
+        function: PandasRows,
+        rows: list[Row],
+        known: dict[tuple[type, int], Data],
+    ) -> Data:
+        """Return a column or the result of a call as a function takes it, or a literal."""
         if isinstance(item, Const):
             return item.value
-        if isinstance(item, Ref):
-            if item.index not in known:
-                name, values = self._columns[item.index].name, [row[item.index] for row in rows]
-                known[item.index] = series.to_pandas(values, item.type, name, zone)
-            return known[item.index]
-        function = item.function
-        if function.names and isinstance(item.arguments[0], Ref):
-            index = item.arguments[0].index
-            whole = series.frame_of((row[index] for row in rows), function.names, function.types, function.zone)
-            return function.call([whole], len(rows))
-        return function.call([self._value(part, rows, known, function.zone) for part in item.arguments], len(rows))
+        if isinstance(item, BatchCall):
+            found = self._result(item, rows, known)
+            if type(item.function) is type(function):
+                return found
+            return function.column(item.function.values(found), item.type, None, function.zone)
+        key = type(function), item.index
+        if key not in known:
+            name, values = self._columns[item.index].name, [row[item.index] for row in rows]
+            known[key] = function.column(values, item.type, name, function.zone)
+        return known[key]

@@ -21,6 +21,8 @@ from flintstream.table._operators.opening import Functions
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
@@ -90,12 +92,14 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         if projection is not None and node.changelog:
             projection = (*projection, _kind(node.input))
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
-        return add_operator(below, "Calc", GeneratedOperator(*codes))
+        return _in_subtasks(add_operator(below, "Calc", GeneratedOperator(*codes)), codes[0].functions, node)
     if isinstance(node, Batched):
         options = env._configuration
-        limits = options.get(BATCH_SIZE), options.get(BUNDLE_SIZE), options.get(BUNDLE_TIME)
+        functions = [part.function.inner for call in node.calls for part in call.calls()]
+        own = min((size for size in _declarations(functions, "batch_size")), default=0)
+        limits = own or options.get(BATCH_SIZE), max(own, options.get(BUNDLE_SIZE)), options.get(BUNDLE_TIME)
         operator = BatchOperator(node.calls, node.input.columns, len(node.columns) - len(node.calls), *limits)
-        return add_operator(translate(node.input, env), "PythonCalc", operator)
+        return _in_subtasks(add_operator(translate(node.input, env), "PythonCalc", operator), functions, node)
     if isinstance(node, Correlate):
         below = translate(node.input, env)
         return add_operator(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
@@ -126,6 +130,19 @@ def add_operator(stream: DataStream, name: str, operator: Any, output_type: Any 
     transformation.parallelism = above.parallelism  # in more subtasks, records could overtake each other
     add_step(env, transformation)
     return DataStream(env, transformation)
+
+
+def _declarations(functions: Iterable[object], name: str) -> list[int]:
+    """Return what functions declare of themselves: how many subtasks run them, or how many rows they take at once."""
+    return [found for function in functions if isinstance(found := getattr(function, name, None), int)]
+
+
+def _in_subtasks(stream: DataStream, functions: Iterable[object], node: Node) -> DataStream:
+    """Give an operator the parallelism that its functions declare; changes of a row must not overtake each other."""
+    wanted = _declarations(functions, "concurrency")
+    if wanted and not node.changelog:
+        transformation_of(stream).parallelism = max(wanted)
+    return stream
 
 
 def _keeps_all(node: Calc) -> bool:

@@ -1,0 +1,1 @@
+"""Functions of programs: what they are, and how tasks run them."""
