@@ -12,7 +12,7 @@ import pytest
 
 import flintstream.dataframe as pf
 from flintstream.compat import pyflink
-from flintstream.dataframe._kafka_options import sink_options, source_options
+from flintstream.dataframe._options.kafka import sink_options, source_options
 from flintstream.table import DataTypes, StreamTableEnvironment
 from flintstream.table.types import LocalZonedTimestampType, TimestampType
 

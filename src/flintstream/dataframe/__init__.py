@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from flintstream.dataframe.ai import complete, embed
 from flintstream.dataframe.catalog import (
     create_catalog,
     get_catalog,
@@ -32,6 +33,15 @@ from flintstream.dataframe.dataframe_config import config
 from flintstream.dataframe.datatype import DataType
 from flintstream.dataframe.io import read_catalog_table, read_generic, read_json, read_kafka, read_parquet
 from flintstream.dataframe.iteration import CloseableIterator
+from flintstream.dataframe.model_provider import (
+    GenericProvider,
+    ModelProvider,
+    OpenAIProvider,
+    TritonProvider,
+    list_model_providers,
+    set_default_model_provider,
+    set_model_provider,
+)
 from flintstream.dataframe.sql import sql
 from flintstream.dataframe.udaf import udaf
 from flintstream.dataframe.udf import udf
@@ -53,11 +63,17 @@ __all__ = [
     "CloseableIterator",
     "DataFrame",
     "DataType",
+    "GenericProvider",
     "GroupedDataFrame",
+    "ModelProvider",
+    "OpenAIProvider",
+    "TritonProvider",
     "col",
+    "complete",
     "config",
     "create_catalog",
     "create_statement_set",
+    "embed",
     "following",
     "from_arrow",
     "from_dict",
@@ -71,6 +87,7 @@ __all__ = [
     "get_table_environment",
     "list_catalogs",
     "list_databases",
+    "list_model_providers",
     "lit",
     "preceding",
     "range",
@@ -79,6 +96,8 @@ __all__ = [
     "read_json",
     "read_kafka",
     "read_parquet",
+    "set_default_model_provider",
+    "set_model_provider",
     "set_table_environment",
     "sql",
     "udaf",

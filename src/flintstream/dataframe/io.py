@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._public import publish
 from flintstream.dataframe._checks import require_text
-from flintstream.dataframe._descriptors import (
+from flintstream.dataframe._options.descriptors import (
     check_watermark,
     computed_columns,
     descriptor_of,
@@ -14,9 +14,9 @@ from flintstream.dataframe._descriptors import (
     source_schema,
     text_of_bool,
 )
-from flintstream.dataframe._kafka_options import offsets_of as _convert_specific_offsets
-from flintstream.dataframe._kafka_options import sink_options as _build_kafka_sink_options
-from flintstream.dataframe._kafka_options import source_options as _build_kafka_options
+from flintstream.dataframe._options.kafka import offsets_of as _convert_specific_offsets
+from flintstream.dataframe._options.kafka import sink_options as _build_kafka_sink_options
+from flintstream.dataframe._options.kafka import source_options as _build_kafka_options
 from flintstream.dataframe.context import get_or_create_table_environment
 from flintstream.dataframe.dataframe import DataFrame
 from flintstream.dataframe.errors import as_value_errors

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from flintstream.dataframe._checks import require_text
-from flintstream.dataframe._descriptors import descriptor_of, file_options, text_of_bool, text_of_parallelism
 from flintstream.dataframe._frame.base import Frame
-from flintstream.dataframe._kafka_options import sink_options
+from flintstream.dataframe._options.descriptors import descriptor_of, file_options, text_of_bool, text_of_parallelism
+from flintstream.dataframe._options.kafka import sink_options
 from flintstream.dataframe.errors import as_value_errors
 from flintstream.table._owners import environment_of
 from flintstream.table.statement_set import StatementSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.dataframe._checks import require_choice, require_text
-from flintstream.dataframe._descriptors import add_prefix, check_options, merge, text_of_parallelism
+from flintstream.dataframe._options.descriptors import add_prefix, check_options, merge, text_of_parallelism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

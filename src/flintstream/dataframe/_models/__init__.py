@@ -1,0 +1,1 @@
+"""Models behind endpoints: their settings, and the calls of tasks."""

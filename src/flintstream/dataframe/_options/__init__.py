@@ -1,0 +1,1 @@
+"""Options of tables from the arguments of readers and writers."""
