@@ -31,7 +31,7 @@ def test_a_tutorial_can_be_followed(tmp_path, page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_tutorial_has_files_and_commands_with_output(page):
     found = steps(page)
-    assert any(isinstance(step, File) and step.path.endswith(".py") for step in found)
+    assert any(isinstance(step, File) and step.path.endswith((".py", ".sql")) for step in found)
     assert sum(isinstance(step, Command) and bool(step.output) for step in found) > 2
 
 

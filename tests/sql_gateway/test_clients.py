@@ -61,7 +61,7 @@ def netrc(directory):
     return str(path)
 
 
-HEADERS = {"FLINK_REST_CLIENT_HEADERS": f"Authorization:Bearer {TOKEN}\n"}
+HEADERS = {"FLINK_REST_CLIENT_HEADERS": f"Authorization:Bearer {TOKEN}"}
 SCRIPT = """
 SET 'sql-client.execution.result-mode' = 'tableau';
 CREATE VIEW words AS SELECT * FROM (VALUES ('to'), ('be'), ('to')) AS t (word);
