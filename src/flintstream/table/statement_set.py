@@ -56,6 +56,11 @@ class StatementSet:
         self._executor = executor
         self._inserts: list[Insert] = []
 
+    @property
+    def _t_env(self) -> object:
+        """The table environment, which libraries ask for."""
+        return self._executor.environment
+
     def add_insert_sql(self, stmt: str) -> Self:
         """Add an ``INSERT INTO`` statement."""
         found = self._executor.statements.run(stmt)

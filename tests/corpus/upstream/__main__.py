@@ -1,6 +1,7 @@
-"""``python -m tests.corpus.upstream CHECKOUT``: run PyFlink's own Table tests from a checkout of Flink, and note them.
+"""``python -m tests.corpus.upstream CHECKOUT``: run PyFlink's own tests from a checkout of Flink, and note them.
 
-The checkout stays as it is. ``--engine spark`` runs them on Spark; the results in ``results.json`` are those of inline.
+They are those of the Table API, or with ``--part dataframe`` those of ``pyflink.dataframe``. The checkout stays as it
+is. ``--engine spark`` runs them on Spark; the results in ``results.json`` and ``dataframe.json`` are those of inline.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[3]
-TESTS = Path("flink-python", "pyflink", "table", "tests")
-RESULTS = Path(__file__).with_name("results.json")
+PARTS = {"table": "results.json", "dataframe": "dataframe.json"}
+"""The packages whose tests run, and the files with their results."""
 JAVA = re.compile(r"_j_|_get_j_|get_gateway\(|jvm|java|Py4J|json_plan|CustomExtractor|CustomAssigner", re.IGNORECASE)
 """What a test contains that takes objects of Java, classes of Flink's test jars, or its plans as JSON."""
+ERRORS = re.compile(r"Py4JJavaError|java_error")
+"""What tests call errors that are also raised here, without Java."""
 RUNS, JAVA_NEEDED = "runs", "needs Java"
 
 
@@ -30,10 +33,11 @@ def main() -> int:
     parser.add_argument("checkout", type=Path, help="of Flink, with flink-python in it")
     parser.add_argument("--engine", default="inline", choices=["inline", "spark"])
     parser.add_argument("--only", default="", help="tests with this in their name, as for pytest -k")
+    parser.add_argument("--part", default="table", choices=list(PARTS))
     given = parser.parse_args()
-    folder = given.checkout / TESTS
+    folder = given.checkout / "flink-python" / "pyflink" / given.part / "tests"
     java = {name for path in sorted(folder.glob("test_*.py")) for name in _of_java(path)}
-    found = _run(folder, given.engine, given.only)
+    found = _run(folder, given.part, given.engine, given.only)
     for name, result in found.items():
         file, *_, test = name.split("::")
         if result != RUNS and f"{file}::{test}" in java:
@@ -41,7 +45,9 @@ def main() -> int:
     counts = Counter(result if result in {RUNS, JAVA_NEEDED} else "fails" for result in found.values())
     print(", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items())))
     if given.engine == "inline" and not given.only:
-        RESULTS.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")
+        Path(__file__).with_name(PARTS[given.part]).write_text(
+            json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8"
+        )
     return 0
 
 
@@ -54,18 +60,21 @@ def _of_java(path: Path) -> set[str]:
             continue
         methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
         for method in methods:
-            if method.name.startswith("test_") and JAVA.search(ast.get_source_segment(source, method) or ""):
+            text = ast.get_source_segment(source, method) or ""
+            if path.parts[-3] == "dataframe":
+                text = ERRORS.sub("", text)
+            if method.name.startswith("test_") and JAVA.search(text):
                 found.add(f"{path.name}::{method.name}")
     return found
 
 
-def _run(folder: Path, engine: str, only: str) -> dict[str, str]:
+def _run(folder: Path, part: str, engine: str, only: str) -> dict[str, str]:
     """Return what became of each test: that it runs, or the first line of its error."""
     options = ["-p", "tests.corpus.upstream.plugin", "-p", "no:cacheprovider", "-o", "addopts=", "-q", "--tb=line"]
     options += ["--continue-on-collection-errors", "--import-mode=importlib", "-k", only]
     with tempfile.TemporaryDirectory() as directory:
         report = Path(directory, "report.xml")
-        environment = {**os.environ, "UPSTREAM_TESTS": str(folder), "UPSTREAM_ENGINE": engine}
+        environment = {**os.environ, "UPSTREAM_TESTS": str(folder), "UPSTREAM_ENGINE": engine, "UPSTREAM_PART": part}
         environment["PYTHONPATH"] = str(ROOT)
         command = [sys.executable, "-m", "pytest", *options, f"--rootdir={directory}", f"--junitxml={report}"]
         subprocess.run([*command, str(folder)], env=environment, cwd=directory, check=False)  # noqa: S603 - our own

@@ -18,7 +18,7 @@ from flintstream.options.command_line import set_defaults
 ENGINE = os.environ.get("UPSTREAM_ENGINE", "inline")
 FOLDER = Path(os.environ["UPSTREAM_TESTS"])
 """The checkout's folder of tests."""
-TESTS = "pyflink.table.tests"
+TESTS = f"pyflink.{os.environ.get('UPSTREAM_PART', 'table')}.tests"
 HERE = {
     f"pyflink.{module}": f"tests.corpus.upstream.testing{file}"
     for module, file in {

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import unittest
 
+from flintstream import dataframe
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
 
@@ -90,6 +91,36 @@ class PyFlinkBatchTableTestCase(PyFlinkStreamTableTestCase):
     """Tests of tables in BATCH mode."""
 
     mode = RuntimeExecutionMode.BATCH
+
+
+class _DataFrames:
+    """What tests of DataFrames share."""
+
+    def use(self):
+        previous = dataframe.get_table_environment()
+        self.addCleanup(dataframe.set_table_environment, previous)
+        dataframe.set_table_environment(self.t_env)
+
+    def assert_dataframe_schema(self, frame, names, types=None):
+        schema = frame.to_table().get_resolved_schema()
+        self.assertEqual(schema.get_column_names(), names)
+        if types is not None:
+            self.assertEqual(schema.get_column_data_types(), types)
+
+
+class PyFlinkDataFrameUTTestCase(_DataFrames, PyFlinkUTTestCase):
+    """Tests of DataFrames with an environment each."""
+
+    def setUp(self):
+        super().setUp()
+        self.use()
+
+
+class PyFlinkStreamDataFrameTestCase(_DataFrames, PyFlinkStreamTableTestCase):
+    """Tests of DataFrames that share an environment in STREAMING mode."""
+
+    def setUp(self):
+        self.use()
 
 
 class PythonAPICompletenessTestCase:
