@@ -103,9 +103,9 @@ class _DataFrames:
 
     def assert_dataframe_schema(self, frame, names, types=None):
         schema = frame.to_table().get_resolved_schema()
-        self.assertEqual(schema.get_column_names(), names)
+        assert schema.get_column_names() == names
         if types is not None:
-            self.assertEqual(schema.get_column_data_types(), types)
+            assert schema.get_column_data_types() == types
 
 
 class PyFlinkDataFrameUTTestCase(_DataFrames, PyFlinkUTTestCase):
