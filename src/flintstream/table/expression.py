@@ -28,6 +28,7 @@ from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.frames import window_of
 from flintstream.table._syntax.literals import number
 from flintstream.table._syntax.summary import summary
+from flintstream.table._types.reader import column_type
 from flintstream.table._types.rules import IntervalType, RowsType, text_type
 
 if TYPE_CHECKING:
@@ -217,11 +218,11 @@ class Expression(JsonMethods):
 
     def cast(self, data_type: DataType) -> Expression:
         """Return the value in another type."""
-        return Expression(s.Convert(None, self._syntax, data_type))
+        return Expression(s.Convert(None, self._syntax, column_type(data_type)))
 
     def try_cast(self, data_type: DataType) -> Expression:
         """Return the value in another type; None if it cannot be converted."""
-        return Expression(s.Convert(None, self._syntax, data_type, True))
+        return Expression(s.Convert(None, self._syntax, column_type(data_type), True))
 
     def get(self, name_or_index: str | int) -> Expression:
         """Return a field of a row."""

@@ -71,6 +71,16 @@ class _Word(NamedTuple):
 _WORD = re.compile(r"`(?P<quoted>[^`]*)`|'(?P<text>(?:[^']|'')*)'|\w+|>>|\S")
 
 
+def column_type(kind: DataType) -> DataType:
+    """Return the type of a column; DataFrames have types of their own, which wrap it.
+
+    >>> column_type(t.DataTypes.INT())
+    IntType(true)
+    """
+    unwrap = getattr(kind, "_to_table_data_type", None)
+    return kind if unwrap is None else unwrap()
+
+
 def data_type_of(given: DataType | str) -> DataType:
     """Return a type given by its name in SQL, or as it is.
 

@@ -93,13 +93,15 @@ class PyFlinkBatchTableTestCase(PyFlinkStreamTableTestCase):
     mode = RuntimeExecutionMode.BATCH
 
 
+def use(case):
+    """Let DataFrames use the environment of a test, until it ends."""
+    previous = dataframe.get_table_environment()
+    case.addCleanup(dataframe.set_table_environment, previous)
+    dataframe.set_table_environment(case.t_env)
+
+
 class _DataFrames:
     """What tests of DataFrames share."""
-
-    def use(self):
-        previous = dataframe.get_table_environment()
-        self.addCleanup(dataframe.set_table_environment, previous)
-        dataframe.set_table_environment(self.t_env)
 
     def assert_dataframe_schema(self, frame, names, types=None):
         schema = frame.to_table().get_resolved_schema()
@@ -113,14 +115,14 @@ class PyFlinkDataFrameUTTestCase(_DataFrames, PyFlinkUTTestCase):
 
     def setUp(self):
         super().setUp()
-        self.use()
+        use(self)
 
 
 class PyFlinkStreamDataFrameTestCase(_DataFrames, PyFlinkStreamTableTestCase):
     """Tests of DataFrames that share an environment in STREAMING mode."""
 
     def setUp(self):
-        self.use()
+        use(self)
 
 
 class PythonAPICompletenessTestCase:
