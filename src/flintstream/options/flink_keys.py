@@ -158,8 +158,8 @@ GROUPS = (
                 distinct-agg.split.bucket-num distinct-agg.split.enabled dynamic-filtering.enabled
                 incremental-agg-enabled join-reorder-enabled join.broadcast-threshold multi-join.enabled
                 multiple-input-enabled non-deterministic-update.strategy ptf.max-tables
-                reuse-optimize-block-with-digest-enabled reuse-sink-enabled reuse-source-enabled
-                reuse-sub-plan-enabled runtime-filter.enabled runtime-filter.max-build-data-size
+                reuse-optimize-block-with-digest-enabled reuse-sink-enabled
+                runtime-filter.enabled runtime-filter.max-build-data-size
                 runtime-filter.min-filter-ratio runtime-filter.min-probe-data-size
                 skewed-join-optimization.skewed-factor skewed-join-optimization.skewed-threshold
                 skewed-join-optimization.strategy source.report-statistics-enabled sql2rel.project-merge.enabled

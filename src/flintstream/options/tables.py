@@ -35,6 +35,15 @@ DUPLICATE_CHANGES = Option(
     False,
     "whether sources repeat changes. If so, the last row of each primary key is kept, and repeated ones are dropped",
 )
+REUSE_SUB_PLANS = Option(
+    "table.optimizer.reuse-sub-plan-enabled", FLAG, True, "what several queries of a job have in common runs once"
+)
+REUSE_SOURCES = Option(
+    "table.optimizer.reuse-source-enabled",
+    FLAG,
+    True,
+    "a table that a job reads several times is read once, if sub-plans are reused",
+)
 MINI_BATCH = Option(
     "table.exec.mini-batch.enabled", FLAG, False, "groups skip the results between the rows of a block of records"
 )

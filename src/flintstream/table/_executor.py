@@ -13,6 +13,7 @@ from flintstream.datastream._streams.steps import add_collect_sink, transformati
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.tables import COLUMN_WIDTH, SYNC
 from flintstream.table._expressions.expr import Column
+from flintstream.table._logical.sharing import expect
 from flintstream.table._plan import edges
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate
@@ -75,6 +76,7 @@ class Executor:
 
         def build() -> None:
             with self.session.own_parallelism():
+                expect([narrow(insert.node) for insert in inserts], self.env)
                 for insert in inserts:
                     self.session.insert(insert)
 
@@ -110,6 +112,8 @@ class Executor:
         row = edges.rows_of(node.columns, changelog=node.changelog)
         code = edges.at_rowtime(node.columns, row) if timed else edges.both(row)
         with self.session.own_parallelism():
-            rows = add_operator(translate(narrow(node), self.env), "Rows", GeneratedOperator(*code))
+            plan = narrow(node)
+            expect([plan], self.env)
+            rows = add_operator(translate(plan, self.env), "Rows", GeneratedOperator(*code))
         transformation_of(rows).output_type = None
         return rows

@@ -65,6 +65,8 @@ class Scan(Node):
     """The positions of the declared primary key."""
     narrowed: Callable[[frozenset[int]], Opener] | None = None
     """Makes what opens only the columns at these positions, if the source gains by it; the others are None."""
+    need: frozenset[int] | None = None
+    """The positions of the columns that ``open`` opens; None for all."""
 
     @cached_property
     def changelog(self) -> bool:

@@ -31,7 +31,7 @@ def narrow(node: Node, need: Need = None) -> Node:
     if isinstance(node, Scan):
         if need is None or node.narrowed is None or len(need) == len(node.columns):
             return node
-        return replace(node, open=node.narrowed(need))
+        return replace(node, open=node.narrowed(need), need=need)
     if isinstance(node, Calc):
         return _calc(node, need)
     if isinstance(node, Windowed) and need is not None:

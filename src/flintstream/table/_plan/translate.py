@@ -17,6 +17,7 @@ from flintstream.table._expressions.codegen import Generator, Source, compile_so
 from flintstream.table._expressions.expr import Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
+from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 
@@ -67,9 +68,10 @@ class GeneratedOperator(FunctionOperator):
 
 def translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     """Add the steps of a plan to the program, and return the stream of its tuples."""
-    if node.depth > SHALLOW:
-        return on_deep_stack(partial(_translate, node, env))
-    return _translate(node, env)
+    make, shared = partial(_translate, node, env), active.get(env)
+    if shared is not None:
+        make = partial(shared.stream, node, env, make)
+    return on_deep_stack(make) if node.depth > SHALLOW else make()
 
 
 def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.datastream._streams.steps import add_collect_sink
 from flintstream.table._logical.nodes import explain_lines
+from flintstream.table._logical.sharing import expect
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import translate
 from flintstream.table._session.inserts import Insert
@@ -52,6 +53,7 @@ def _lines(nodes: Sequence[Node], *, changelog: bool = False) -> str:
 
 
 def _translate(session: Session, parts: Sequence[Node | Insert]) -> None:
+    expect([narrow(part.node if isinstance(part, Insert) else part) for part in parts], session.env)
     for part in parts:
         if isinstance(part, Insert):
             session.insert(part)

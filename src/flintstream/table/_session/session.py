@@ -34,6 +34,7 @@ from flintstream.table._expressions.functions.times import in_millis
 from flintstream.table._expressions.resolver import Item, resolve
 from flintstream.table._expressions.scope import Scope
 from flintstream.table._logical.nodes import Scan
+from flintstream.table._logical.sharing import sharing
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.settings import PlannerSettings
 from flintstream.table._session.sinks import write
@@ -300,7 +301,8 @@ class Session:
     def own_parallelism(self) -> Iterator[None]:
         """Give the steps that are added inside the block the parallelism of tables, if an option sets one."""
         first = len(self._pending)
-        yield
+        with sharing(self.env):
+            yield
         parallelism = self.env._configuration.get(PARALLELISM)
         for step in self._pending[first:] if parallelism > 0 else ():
             if step.parallelism is None and not (isinstance(step, SinkTransformation) and step.follows_input):
