@@ -199,6 +199,7 @@ def test_a_wrong_request_is_refused(server, session, method, path, body, status,
     assert text in " ".join(reply.json()["errors"])
 
 
+@pytest.mark.promise("S7")
 def test_nobody_gets_in_without_the_token(server, session):
     server.token = None
     for method, path in (("POST", "/v4/sessions"), ("GET", session), ("POST", f"{session}/statements")):

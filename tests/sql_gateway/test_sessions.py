@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from tests.waiting import wait_for
 
@@ -96,6 +98,28 @@ def test_no_more_rows_are_read_than_wait_for_the_client(session):
     result = finish(session.execute("SELECT n FROM many"))
     wait_for(lambda: len(result._rows) == MOST_ROWS)
     assert len(rows_of(result)) == 12_000
+
+
+def test_a_job_waits_for_the_client_of_its_query(session):
+    session.configure("CREATE TABLE fast (n INT) WITH ('connector' = 'datagen', 'rows-per-second' = '100000')")
+    session.configure("SET 'flintstream.epoch.max-duration' = '100 ms'")
+    operation = session.execute("SELECT n FROM fast")
+    result = finish(operation)
+    client = operation._submitted.client
+    rows = operation._submitted.rows
+    wait_for(lambda: rows._sink.queue.qsize() == 3)
+
+    def count_epochs():
+        return client.get_accumulators().result()["numEpochs"]
+
+    before = count_epochs()
+    time.sleep(0.5)
+    assert count_epochs() - before <= 1
+    token = 0
+    while count_epochs() <= before + 1:
+        token = result.page(token).next_token
+    operation.cancel()
+    wait_for(lambda: not running_jobs())
 
 
 def test_settings_of_a_statement_apply_to_it_alone(session):

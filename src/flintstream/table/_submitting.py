@@ -118,6 +118,7 @@ class SubmittingEnvironment(TableEnvironment):
         if isinstance(found, Answer):
             return _tell(self._show(found))
         made = self._executor.execute(found)
+        made._rows.hold_job_back()
         return Submitted(made._columns, made._rows, made._client, is_query=True)
 
     def _job(self, made: TableResult) -> Submitted:

@@ -34,6 +34,12 @@ class JobHandle:
         """Set when the job is over."""
         return self._job.finished
 
+    @property
+    def has_request(self) -> bool:
+        """Whether the job has been asked to end, or for a savepoint or another parallelism."""
+        requests = self._job.coordinator.requests
+        return requests.cancelled or requests.waiting
+
     def status(self) -> JobStatus:
         """Return the status of the job."""
         return self._job.status()

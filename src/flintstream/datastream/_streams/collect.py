@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
     from flintstream.common.job_client import JobClient
     from flintstream.connectors.sink import WriterContext
+    from flintstream.datastream._environment.job import JobHandle
+
+
+MOST_UNREAD = 2
+"""How many epochs with records a job that waits for its reader may be ahead."""
+_LOOK_SECONDS = 0.02
 
 
 class CollectQueueSink(Sink):
@@ -29,6 +35,8 @@ class CollectQueueSink(Sink):
     def __init__(self) -> None:
         """Create the queue, which stays in the driver."""
         self.queue: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+        self.goes_on: Callable[[], bool] = _always
+        """Whether the job is to go on although its records have not been read."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the queue."""
@@ -40,7 +48,7 @@ class CollectQueueSink(Sink):
 
     def create_committer(self) -> Committer:
         """Return the committer, which fills the queue."""
-        return _Committer(self.queue)
+        return _Committer(self)
 
 
 class _Writer(SinkWriter):
@@ -56,11 +64,17 @@ class _Writer(SinkWriter):
 
 
 class _Committer(Committer):
-    def __init__(self, target: queue.SimpleQueue[list[Any]]) -> None:
-        self.target = target
+    def __init__(self, sink: CollectQueueSink) -> None:
+        self.sink = sink
 
     def commit(self, committables: Sequence[object]) -> None:
-        self.target.put(list(committables))
+        self.sink.queue.put(list(committables))
+        while self.sink.queue.qsize() > MOST_UNREAD and not self.sink.goes_on():
+            time.sleep(_LOOK_SECONDS)
+
+
+def _always() -> bool:
+    return True
 
 
 def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
@@ -97,11 +111,19 @@ class CloseableIterator(Generic[T_co]):
         self._sink = sink
         self._client = client
         self._ready: Iterator[T_co] = iter(())
-        self._done = client._handle.finished  # type: ignore[attr-defined]
+        self._handle: JobHandle = client._handle  # type: ignore[assignment]
+        self._done = self._handle.finished
 
     def __iter__(self) -> Self:
         """Return self."""
         return self
+
+    def hold_job_back(self) -> None:
+        """Let the job wait for the reader from now on: its records need not fit into memory.
+
+        A request to the job, such as one to cancel it, ends the waiting.
+        """
+        self._sink.goes_on = lambda: self._handle.has_request
 
     def _peek(self, limit: int, seconds: float) -> tuple[list[T_co], str]:
         """Wait for the next ``limit`` records, which stay, until the end of the job or of so many seconds.
