@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import datetime, timedelta
 
 import pytest
@@ -202,6 +203,49 @@ def test_groups_have_their_keys_first(sales):
     assert found.columns == ["item", "total", "rows"]
     assert rows(found) == [("fig", 4, 1), ("pear", 8, 2), (None, 9, 1)]
     assert rows(sales.agg(most=pf.col("n").max)) == [(9,)]
+
+
+def test_a_name_twice_is_refused(sales):
+    with pytest.raises(SqlError, match="Ambiguous column name: item"):
+        sales.group_by("item").agg(item=pf.col("n").sum)
+
+
+LITERALS = [
+    (datetime(2026, 8, 3, 1, 2, 3), None, "TIMESTAMP(0) NOT NULL"),
+    (["abc"], None, "ARRAY<CHAR(3)> NOT NULL"),
+    ((1, 2), None, "ARRAY<INT> NOT NULL"),
+    ([[1 << 40]], None, "ARRAY<ARRAY<BIGINT>> NOT NULL"),
+    (array("h", [1]), None, "ARRAY<SMALLINT> NOT NULL"),
+    ([1, None], pf.DataType.list(pf.DataType.int16()), "ARRAY<SMALLINT> NOT NULL"),
+    ({1: 1.25}, pf.DataType.map(pf.DataType.int16(), pf.DataType.float32()), "MAP<SMALLINT, FLOAT> NOT NULL"),
+    ((1, "x"), pf.DataType.struct({"a": pf.DataType.int16(), "b": pf.DataType.string()}), None),
+    (None, pf.DataType.int64(), "BIGINT"),
+]
+
+
+@pytest.mark.parametrize(("value", "dtype", "kind"), LITERALS)
+def test_literals_may_be_nested(batch, value, dtype, kind):
+    found = pf.range(1).select(x=pf.lit(value, dtype))
+    shown = repr(found).removeprefix("DataFrame[x: ").removesuffix("]")
+    assert kind is None or shown == kind
+    (row,) = found.collect()
+    expected = list(value) if isinstance(value, (tuple, array)) and kind is not None else value
+    assert (tuple(row[0]) if kind is None else row[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (3.14, pf.DataType.int64()),
+        ("abc", pf.DataType.int64()),
+        (42, pf.DataType.string()),
+        (True, pf.DataType.int64()),
+        ([1.25], pf.DataType.list(pf.DataType.int16())),
+    ],
+)
+def test_a_literal_that_does_not_fit_its_type_is_refused(value, dtype):
+    with pytest.raises(SqlError, match="does not support"):
+        pf.lit(value, dtype)
 
 
 @pytest.fixture

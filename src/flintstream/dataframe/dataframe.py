@@ -8,6 +8,7 @@ from flintstream.common._public import publish
 from flintstream.dataframe._frame.columns import Columns
 from flintstream.dataframe._frame.functions import Functions
 from flintstream.dataframe._frame.joins import Joins
+from flintstream.dataframe._frame.literals import infer_literal, literal_of
 from flintstream.dataframe._frame.missing import Missing
 from flintstream.dataframe._frame.results import Results
 from flintstream.dataframe._frame.rows import Rows
@@ -45,9 +46,10 @@ def col(name: str) -> Expression:
 
 
 def lit(value: object, data_type: DataType | None = None) -> Expression:
-    """Return a literal, whose type the value tells, or the argument.
+    """Return a literal, whose type the value tells, or the argument. Lists, dicts and tuples may be nested.
 
     Raises:
+        SqlError: The value does not fit the type.
         TypeError: The type is none of :class:`DataType`.
 
     >>> import flintstream.dataframe as pf
@@ -55,11 +57,10 @@ def lit(value: object, data_type: DataType | None = None) -> Expression:
     ['answer']
     """
     if data_type is None:
-        return expressions.lit(value)
+        return infer_literal(value)
     if not isinstance(data_type, DataType):
         raise TypeError("data_type must be a pyflink.dataframe.DataType")
-    kind = data_type._to_table_data_type()
-    return expressions.lit(value, kind if value is None else kind.not_null())
+    return literal_of(value, data_type._to_table_data_type())
 
 
 publish(__name__, __all__, globals())

@@ -139,3 +139,9 @@ def aliases_of(expression: Expression) -> tuple[str, ...]:
     """Return the names that an expression gives to its values."""
     syntax = syntax_of(expression)
     return syntax.names if isinstance(syntax, s.Alias) else ()
+
+
+def names_in(expression: Expression) -> tuple[str, ...]:
+    """Return the name of a column; nothing of another expression."""
+    syntax = syntax_of(expression)
+    return syntax.parts[-1:] if isinstance(syntax, s.Name) else ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from flintstream.dataframe._frame.base import Frame, column_of
+from flintstream.dataframe._frame.base import Frame, aliases_of, column_of, names_in
+from flintstream.table._errors import SqlError
 from flintstream.table._owners import with_windows
 from flintstream.table.expression import Expression
 from flintstream.table.expressions import col, lit
@@ -44,6 +45,10 @@ class GroupedDataFrame(Generic[F]):
         """
         found = aggregates_of(aggs, named_aggs)
         keys = self._grouping_keys
+        names = [name for item in (*keys, *found) for name in aliases_of(item) or names_in(item)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise SqlError(f"Ambiguous column name: {', '.join(twice)}. Give each aggregate a name of its own")
         return self._dataframe._with(self._dataframe._table.group_by(*keys).select(*keys, *found))
 
 
