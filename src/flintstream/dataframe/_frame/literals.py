@@ -81,7 +81,7 @@ def infer_literal(value: object) -> Expression:
         kind = _type_of(value)
         if kind is None:
             raise TypeError(f"no type for {value!r}: use lit(value, data_type)")
-        return _typed(value, kind.not_null())
+        return _make_literal(value, kind.not_null())
     return expressions.lit(value)
 
 
@@ -94,10 +94,10 @@ def literal_of(value: object, kind: DataType) -> Expression:
     Raises:
         SqlError: The value does not fit the type.
     """
-    return expressions.lit(None, kind) if value is None else _typed(value, kind.not_null())
+    return expressions.lit(None, kind) if value is None else _make_literal(value, kind.not_null())
 
 
-def _typed(value: object, kind: DataType) -> Expression:
+def _make_literal(value: object, kind: DataType) -> Expression:
     _check(value, kind)
     if isinstance(kind, ArrayType) and isinstance(value, (list, tuple, array.array)):
         return _build(expressions.array, [literal_of(item, kind.element_type) for item in value], kind)

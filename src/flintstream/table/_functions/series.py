@@ -154,6 +154,10 @@ def from_arrow(found: Array, kind: t.DataType) -> list[object]:
     Raises:
         RuntimeError: They do not fit the type.
     """
+    if isinstance(kind, t.RowType) and not found.null_count and found.type.num_fields == len(kind.names):
+        # a column at a time: Arrow would make a dict for each row
+        columns = [from_arrow(part, of) for part, of in zip(found.flatten(), kind.field_types(), strict=True)]
+        return list(zip(*columns, strict=True))
     wanted = arrow_type(kind)
     try:
         cast = found if found.type == wanted else found.cast(wanted)
