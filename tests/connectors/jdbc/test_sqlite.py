@@ -6,7 +6,6 @@ import datetime as dt
 import pickle
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from decimal import Decimal
 from types import SimpleNamespace
@@ -17,7 +16,7 @@ from tests.connectors.jdbc.jobs import PAIR, execution, options, query, sqlite_s
 from flintstream.common import Row, Types
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import ExternalTypeInfo
-from flintstream.connectors.jdbc import JdbcError
+from flintstream.connectors.jdbc import JdbcError, writer
 from flintstream.connectors.jdbc.writer import JdbcOutput, JdbcWriter
 from flintstream.datastream.connectors.jdbc import JdbcSink
 
@@ -50,7 +49,7 @@ def batches(monkeypatch):
 def slept(monkeypatch):
     """Return a list that gets the waiting times in seconds."""
     seconds: list[float] = []
-    monkeypatch.setattr(time, "sleep", seconds.append)
+    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=seconds.append))
     return seconds
 
 
@@ -209,7 +208,7 @@ def test_a_table_that_comes_in_time_is_written_to(path, monkeypatch):
         if seconds:  # the second wait
             query(path, "CREATE TABLE late (id, name)")
 
-    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=sleep))
     write(sqlite_sink(path, "INSERT INTO late VALUES (?, ?)", PAIR, retries=2), [(1, "a")])
     assert query(path, "SELECT * FROM late") == [(1, "a")]
 
