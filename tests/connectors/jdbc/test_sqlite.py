@@ -6,6 +6,7 @@ import datetime as dt
 import pickle
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from decimal import Decimal
 from types import SimpleNamespace
@@ -49,7 +50,7 @@ def batches(monkeypatch):
 def slept(monkeypatch):
     """Return a list that gets the waiting times in seconds."""
     seconds: list[float] = []
-    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=seconds.append))
+    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=seconds.append, monotonic=time.monotonic))
     return seconds
 
 
@@ -208,7 +209,7 @@ def test_a_table_that_comes_in_time_is_written_to(path, monkeypatch):
         if seconds:  # the second wait
             query(path, "CREATE TABLE late (id, name)")
 
-    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
     write(sqlite_sink(path, "INSERT INTO late VALUES (?, ?)", PAIR, retries=2), [(1, "a")])
     assert query(path, "SELECT * FROM late") == [(1, "a")]
 
