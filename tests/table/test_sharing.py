@@ -7,7 +7,7 @@ import pytest
 
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import DataTypes, ExplainDetail, StreamTableEnvironment
-from flintstream.table.udf import udf
+from flintstream.table.udf import udf, udtf
 
 WINDOWS = "TABLE(TUMBLE(TABLE readings, DESCRIPTOR(ts), INTERVAL '1' SECOND))"
 COUNTS = f"(SELECT k, window_start, window_end, COUNT(*) AS n FROM {WINDOWS} GROUP BY k, window_start, window_end)"
@@ -85,6 +85,16 @@ def test_values_that_may_differ_each_time_are_computed_for_each_query(make_t_env
     found = steps(t_env, query)
     assert found["Calc"] + found["PythonCalc"] >= 2
     assert sources(t_env, query) == 1
+
+
+@pytest.mark.parametrize(("deterministic", "runs"), [(True, 1), (False, 2)])
+def test_a_table_function_runs_once_unless_its_results_may_differ(make_t_env, deterministic, runs):
+    t_env = make_t_env()
+    split = udtf(lambda n: [(n,), (n + 1,)], result_types=[DataTypes.INT()], deterministic=deterministic)
+    t_env.create_temporary_function("split", split)
+    one = "(SELECT k, x FROM readings, LATERAL TABLE(split(v)) AS s(x))"
+    query = f"SELECT l.k, l.x, r.x AS y FROM {one} l JOIN {one} r ON l.k = r.k"
+    assert steps(t_env, query)["Correlate"] == runs
 
 
 def test_expressions_that_differ_in_a_constant_stay_apart(make_t_env):

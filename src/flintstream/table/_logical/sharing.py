@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from flintstream.common._types.data_types import DataType
 from flintstream.options.tables import REUSE_SOURCES, REUSE_SUB_PLANS
 from flintstream.table._expressions.expr import Expr, is_stable
+from flintstream.table._functions.wrappers import FunctionWrapper
 from flintstream.table._logical.nodes import Node, Scan
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Sharing:
             return known[1]
         if len(self._known) > _MOST:
             return self._intern(("id", id(value)), value)
-        outside, self._meets_unstable = self._meets_unstable, isinstance(value, Expr) and not is_stable(value)
+        outside, self._meets_unstable = self._meets_unstable, _is_unstable(value)
         self._known[id(value)] = value, -1 - len(self._known)  # for what refers to itself
         number = self._intern(self._key(value), value)
         if self._meets_unstable:
@@ -143,6 +144,13 @@ class Sharing:
 
     def _all(self, values: Iterable[object]) -> tuple[int, ...]:
         return tuple(map(self.number, values))
+
+
+def _is_unstable(value: object) -> bool:
+    """Return whether an expression or a function may have other results when it is computed again."""
+    if isinstance(value, FunctionWrapper):
+        return not value._deterministic
+    return isinstance(value, Expr) and not is_stable(value)
 
 
 def _own_need(scan: Scan) -> frozenset[int]:
