@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import threading
 
 import pytest
 from tests.waiting import wait_for
 
 from flintstream.coordinator import registry
 from flintstream.coordinator.monitoring import history
+from flintstream.datastream._streams.collect import CollectQueueSink
 from flintstream.sql_gateway.errors import GatewayError
 from flintstream.sql_gateway.operations import OperationStatus
 from flintstream.sql_gateway.results import MOST_ROWS
@@ -100,25 +101,32 @@ def test_no_more_rows_are_read_than_wait_for_the_client(session):
     assert len(rows_of(result)) == 12_000
 
 
-def test_a_job_waits_for_the_client_of_its_query(session):
-    session.configure("CREATE TABLE fast (n INT) WITH ('connector' = 'datagen', 'rows-per-second' = '100000')")
-    session.configure("SET 'flintstream.epoch.max-duration' = '100 ms'")
-    operation = session.execute("SELECT n FROM fast")
-    result = finish(operation)
-    client = operation._submitted.client
-    rows = operation._submitted.rows
-    wait_for(lambda: rows._sink.queue.qsize() == 3)
+def test_a_job_is_at_most_three_epochs_ahead_of_its_reader_unless_it_is_asked_for_something():
+    sink = CollectQueueSink()
+    requests: list[str] = []
+    sink.goes_on = lambda: bool(requests)
+    committer = sink.create_committer()
+    committer.commit([1])
+    committer.commit([2])
+    for release in (sink.queue.get, lambda: requests.append("cancel")):
+        waiting = threading.Thread(target=committer.commit, args=([3],), daemon=True)
+        waiting.start()
+        wait_for(lambda: sink.queue.qsize() == 3)
+        waiting.join(0.1)
+        assert waiting.is_alive()
+        release()
+        waiting.join(30)
+        assert not waiting.is_alive()
 
-    def count_epochs():
-        return client.get_accumulators().result()["numEpochs"]
 
-    before = count_epochs()
-    time.sleep(0.5)
-    assert count_epochs() - before <= 1
-    token = 0
-    while count_epochs() <= before + 1:
-        token = result.page(token).next_token
+def test_the_job_of_a_query_waits_for_its_client_until_it_is_cancelled(session):
+    session.configure(ENDLESS)
+    operation = session.execute("SELECT n FROM endless")
+    finish(operation)
+    sink = operation._submitted.rows._sink
+    assert not sink.goes_on()
     operation.cancel()
+    assert sink.goes_on()
     wait_for(lambda: not running_jobs())
 
 
@@ -228,6 +236,17 @@ def test_a_session_is_configured_only_by_statements_that_change_it(session):
         session.configure("SELECT 1")
     with pytest.raises(SqlError, match="Table 'nope' not found"):
         session.configure("CREATE VIEW v AS SELECT * FROM nope")
+
+
+def test_a_wrong_value_of_a_setting_is_refused_and_the_session_continues(session):
+    with pytest.raises(SqlError, match=r"SET at line 1, column 32: 'execution.runtime-mode' must be one of"):
+        session.configure("SET 'execution.runtime-mode' = 'nope'")
+    assert run(session, "SHOW CURRENT CATALOG", timeout_ms=10**20) == [("default_catalog",)]
+    with pytest.raises(ValueError, match="must be one of"):
+        run(session, "SELECT 1 AS n", settings={"execution.runtime-mode": "nope"})
+    assert run(session, "SELECT 1 AS n") == [(1,)]
+    with pytest.raises(ValueError, match="must be one of"):
+        Gateway(INLINE).open({"execution.runtime-mode": "nope"})
 
 
 def test_sessions_have_catalogs_and_settings_of_their_own():

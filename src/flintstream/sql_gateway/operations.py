@@ -47,7 +47,7 @@ class Operation:
     def limit_time(self) -> None:
         """Let the time that the statement may take begin."""
         if self._timeout_ms > 0:
-            timer = threading.Timer(self._timeout_ms / 1000, self._time_out)
+            timer = threading.Timer(min(self._timeout_ms / 1000, threading.TIMEOUT_MAX), self._time_out)
             timer.daemon = True
             timer.start()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common.configuration import Configuration
 from flintstream.options.sql_gateway import IDLE_TIMEOUT, MOST_SESSIONS
+from flintstream.options.table import check_values
 from flintstream.sql_gateway.errors import GatewayError
 from flintstream.sql_gateway.operations import Operation, OperationStatus
 from flintstream.table._submitting import SubmittingEnvironment
@@ -176,7 +177,9 @@ class Gateway:
 
         Raises:
             GatewayError: There are too many.
+            ValueError: One of the properties has a wrong value.
         """
+        check_values(properties)
         if len(self._sessions) >= self._most:
             raise GatewayError(f"there are {self._most} sessions, which is the most: '{MOST_SESSIONS.key}' allows more")
         session = Session({**self._settings, **properties}, name, owner, self._clock)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
+from flintstream.options.table import check_values
 from flintstream.options.tables import DIALECT, STRICT
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._deep_stack import deep
@@ -353,8 +354,13 @@ class Statements:
             return Answer((Column("key", t.DataTypes.STRING()), Column("value", t.DataTypes.STRING())), rows)
         key = tokens.text()
         tokens.expect("=")
-        configuration.set_string(key, tokens.text())
+        place, value = tokens.place(), tokens.text()
         expect_end(tokens)
+        try:
+            check_values({key: value})
+        except ValueError as error:  # what reads it later would fail, and so would RESET
+            raise SqlError(f"SET{at(place)}: {error}") from None
+        configuration.set_string(key, value)
         return DONE
 
     def _reset(self, tokens: Tokens) -> Answer:
