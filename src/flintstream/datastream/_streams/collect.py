@@ -122,6 +122,13 @@ class CloseableIterator(Generic[T_co]):
         """Let the job wait for the reader from now on: its records need not fit into memory.
 
         A request to the job, such as one to cancel it, ends the waiting.
+
+        >>> from flintstream.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+        >>> with env.from_collection(range(3)).execute_and_collect() as numbers:
+        ...     numbers.hold_job_back()
+        ...     sum(numbers)
+        3
         """
         self._sink.goes_on = lambda: self._handle.has_request
 
