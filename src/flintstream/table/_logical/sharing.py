@@ -54,21 +54,39 @@ class Sharing:
         """By id: an object, which lives on so that no other one gets its id, and its number."""
         self._needs: dict[int, frozenset[int]] = {}
         """The columns that all plans need, by the number of a table."""
+        self._seen: dict[int, Node] = {}
+        self._tables: list[Scan] = []
+        self._repeats = False
         self._unstable: set[int] = set()
         self._meets_unstable = False
 
     def expect(self, node: Node) -> None:
         """Read what this plan needs, too, where another one reads the same table."""
         waiting = [node]
-        while waiting and self._sources:
+        while waiting:
             found = waiting.pop()
+            if id(found) in self._seen:
+                self._repeats = True
+                continue
+            self._seen[id(found)] = found
             waiting += found.inputs
-            if isinstance(found, Scan) and found.narrowed is not None:
-                table = self._number_of_table(found)
-                self._needs[table] = self._needs.get(table, frozenset()) | _own_need(found)
+            if isinstance(found, Scan):
+                self._repeats |= any(table.name == found.name for table in self._tables)
+                self._tables.append(found)
+
+    def _sum_up_needs(self) -> None:
+        tables, self._tables = self._tables, []
+        for scan in tables if self._sources else ():
+            if scan.narrowed is not None:
+                table = self._number_of_table(scan)
+                self._needs[table] = self._needs.get(table, frozenset()) | _own_need(scan)
 
     def stream(self, node: Node, env: StreamExecutionEnvironment, make: Callable[[], DataStream]) -> DataStream:
         """Return the stream of an equal node, if there is one, else make it."""
+        if not self._repeats:  # nothing can be equal
+            return make()
+        if self._tables:
+            self._sum_up_needs()
         try:
             number = self.number(node)
         except RecursionError:  # it is too deep to be compared
