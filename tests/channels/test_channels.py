@@ -255,6 +255,8 @@ def test_a_listener_accepts_no_proof_of_an_earlier_connection(plain):
         second.sendall(answer)
         assert read(second, 32) == channels._REFUSED
         assert rest(second) == b""
+    wait_for(lambda: plain.served)  # the listener answers the first one before it serves it
+    wait_for(lambda: not plain._pending)  # and both are decided about
     assert len(plain.served) == 1
 
 
