@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Row
+from flintstream.common._types.inference import infer_schema
 from flintstream.errors import PlanError
 from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
 from flintstream.table.types import _infer_type, _merge_type
@@ -142,3 +143,15 @@ def test_the_type_of_a_value_merges_with_itself_and_with_null(value):
         return
     assert _merge_type(kind, kind) == kind
     assert _merge_type(DataTypes.NULL(), kind) == _merge_type(kind, DataTypes.NULL()) == kind
+
+
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=6))
+def test_a_schema_is_that_of_all_elements_however_often_types_repeat(elements):
+    def inferred(given_elements):
+        try:
+            return infer_schema(given_elements)
+        except (TypeError, PlanError) as error:
+            return type(error)
+
+    assert inferred(elements) == inferred([item for item in elements for _ in range(2)])
+    assert inferred(elements) == inferred(list(map(list, elements)))  # of lists, each one counts

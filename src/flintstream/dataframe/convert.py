@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flintstream.common._public import publish
+from flintstream.common._types.inference import infer_schema
 from flintstream.dataframe._records import check_names, rows_of_records
 from flintstream.dataframe.context import get_or_create_table_environment
 from flintstream.dataframe.dataframe import DataFrame
 from flintstream.errors import optional_module
-from flintstream.table._owners import rows_of_arrow, table_of_rows, type_of_arrow, type_of_rows
+from flintstream.table._owners import rows_of_arrow, table_of_rows, type_of_arrow
 from flintstream.table.schema import Schema
 from flintstream.table.table import Table
 from flintstream.table.types import DataTypes, LocalZonedTimestampType, TimestampType
@@ -109,7 +110,7 @@ def from_arrow(
         watermark: The column of event time, and its watermark as SQL.
 
     Raises:
-        TypeError: An argument has another type, or there is no type for a column.
+        TypeError: An argument has another type, or tables do not have the type of a column.
         ValueError: There are more or fewer names than columns.
 
     >>> import pyarrow as pa
@@ -149,7 +150,7 @@ def from_records(
 
     Raises:
         TypeError: A row is none of these.
-        ValueError: There are no rows, or they differ in their fields.
+        ValueError: Rows are missing, or they differ in their fields.
 
     >>> import flintstream.dataframe as pf
     >>> pf.from_records([{"id": 1, "name": "ann"}]).columns, pf.from_records([(1,)], schema=["id"]).columns
@@ -161,7 +162,7 @@ def from_records(
         raise ValueError("data must not be empty")
     marks = _watermark(watermark)
     rows, names = rows_of_records(data, schema)
-    return _frame(rows, type_of_rows(rows, names), marks)
+    return _frame(rows, infer_schema(rows, names), marks)
 
 
 def from_dict(
@@ -203,7 +204,7 @@ def from_dict(
     rows = list(zip(*columns, strict=True))
     if not rows:
         raise ValueError("data must contain at least one row")
-    return _frame(rows, type_of_rows(rows, names), marks)
+    return _frame(rows, infer_schema(rows, names), marks)
 
 
 def range(start_or_end: int, end: int | None = None, step: int = 1) -> DataFrame:

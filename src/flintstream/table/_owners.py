@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.common._types.inference import infer_schema
 from flintstream.errors import PlanError
 from flintstream.table._analyzer.grouping import aggregates_in
 from flintstream.table._analyzer.windows import add_windows
@@ -43,7 +42,6 @@ __all__ = [
     "rows_of_arrow",
     "table_of_rows",
     "type_of_arrow",
-    "type_of_rows",
     "with_windows",
     "zone_of",
 ]
@@ -138,16 +136,6 @@ def is_query(text: str) -> bool:
     return not bare or bare.split()[0].upper() in {"SELECT", "VALUES", "WITH", "TABLE"}
 
 
-def type_of_rows(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> t.RowType:
-    """Return the type of Python's rows; points in time are instants, as in PyFlink's DataFrames.
-
-    >>> from datetime import datetime
-    >>> type_of_rows([(datetime(2026, 1, 1),)], ["at"]).field_types()
-    [LocalZonedTimestampType(6, true)]
-    """
-    return infer_schema(rows, names)
-
-
 def type_of_arrow(names: Sequence[str], schema: pa.Schema) -> t.RowType:
     """Return the type of rows of Arrow, with other names.
 
@@ -164,7 +152,7 @@ def extended_table(
     """Return a declared table with more computed columns, or another watermark.
 
     Raises:
-        SqlError: There is no such table, or an expression is wrong.
+        SqlError: The table does not exist, or an expression is wrong.
         PlanError: It is a view.
     """
     catalog = t_env._session.catalog

@@ -15,7 +15,7 @@ from flintstream.common.types import Row
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 D = t.DataTypes
 _SIMPLE: tuple[tuple[type | tuple[type, ...], t.DataType], ...] = (
@@ -29,6 +29,8 @@ _SIMPLE: tuple[tuple[type | tuple[type, ...], t.DataType], ...] = (
     (date, D.DATE()),
     (time, D.TIME()),
 )
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes, bytearray, Decimal, datetime, date, time})
+"""Types whose values all have one type in a table."""
 _INTEGERS = ((1, D.TINYINT), (2, D.SMALLINT), (4, D.INT), (8, D.BIGINT))
 """The types of whole numbers by their bytes."""
 
@@ -48,7 +50,7 @@ def infer_schema(elements: Sequence[object], names: Sequence[object] = ()) -> t.
     """
     if not elements:
         return t.RowType([t.RowField(str(name), D.NULL()) for name in names])
-    schema = reduce(_merge_rows, (_row_type(element, names) for element in elements))
+    schema = reduce(_merge_rows, (_row_type(element, names) for element in _of_different_types(elements)))
     for field in schema.fields:
         if _is_unknown(field.data_type):
             raise PlanError(
@@ -127,6 +129,19 @@ def named_fields(value: object) -> list[tuple[str, object]] | None:
         return None if names is None else list(zip(names, value, strict=False))
     attributes = None if callable(value) or hasattr(value, "__UDT__") else getattr(value, "__dict__", None)
     return sorted(attributes.items()) if isinstance(attributes, dict) else None
+
+
+def _of_different_types(elements: Sequence[object]) -> Iterator[object]:
+    """Yield elements, but of tuples whose values have the same simple types only the first."""
+    seen: set[tuple[type, ...]] = set()
+    for element in elements:
+        if type(element) is tuple:
+            types = tuple(map(type, element))
+            if types in seen:
+                continue
+            if _PLAIN.issuperset(types):
+                seen.add(types)
+        yield element
 
 
 def _row_type(element: object, names: Sequence[object]) -> t.RowType:
