@@ -44,11 +44,11 @@ def type_of_hint(hint: object) -> DataType:
     if get_origin(hint) in {Union, types.UnionType}:
         present = [argument for argument in arguments if argument is not type(None)]
         if len(present) != 1 or len(present) == len(arguments):
-            raise _unknown(hint)
+            raise _error_of_hint(hint)
         return type_of_hint(present[0]).nullable()
     found = _nested_type(hint, arguments)
     if found is None:
-        raise _unknown(hint)
+        raise _error_of_hint(hint)
     return found.not_null()
 
 
@@ -67,5 +67,5 @@ def _nested_type(hint: object, arguments: tuple[object, ...]) -> DataType | None
         return None
 
 
-def _unknown(hint: object) -> TypeError:
+def _error_of_hint(hint: object) -> TypeError:
     return TypeError(f"Cannot infer DataType from type hint '{hint}'. Please specify the data type explicitly.")

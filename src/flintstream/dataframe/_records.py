@@ -47,7 +47,7 @@ def rows_of_records(data: Sequence[object], schema: object) -> tuple[list[tuple[
 
     Raises:
         TypeError: A row is of another kind than the first one.
-        ValueError: A row has other fields, or there are no names.
+        ValueError: A row has other fields, or the names are missing.
     """
     try:
         kind = _kind_of(data[0])

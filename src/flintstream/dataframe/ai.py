@@ -141,7 +141,7 @@ def complete(
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: An argument is out of bounds, or there are no settings.
+        ValueError: An argument is out of bounds, or the settings are missing.
 
     >>> import flintstream.dataframe as pf
     >>> provider = pf.OpenAIProvider("http://127.0.0.1:9/v1/chat/completions", "key", model="small")
@@ -182,7 +182,7 @@ def embed(
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: An argument is out of bounds, or there are no settings.
+        ValueError: An argument is out of bounds, or the settings are missing.
 
     >>> import flintstream.dataframe as pf
     >>> provider = pf.OpenAIProvider("http://127.0.0.1:9/v1/embeddings", "key", model="small")

@@ -76,7 +76,7 @@ def use_catalog(name: str) -> None:
 
     Raises:
         TypeError: The name is not a text.
-        ValueError: There is no such catalog.
+        ValueError: The catalog does not exist.
 
     >>> import flintstream.dataframe as pf
     >>> pf.use_catalog("default_catalog")

@@ -290,7 +290,7 @@ def read_catalog_table(
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: There is no such table, or a view would get columns.
+        ValueError: The table does not exist, or a view would get columns.
 
     >>> import flintstream.dataframe as pf
     >>> pf.set_table_environment(None)

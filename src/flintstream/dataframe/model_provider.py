@@ -298,7 +298,7 @@ def set_model_provider(*args: object, name: object = _UNSET, provider: object = 
     """Register settings under a name, or under that of the provider, in this process.
 
     Raises:
-        TypeError: There are no settings, or the name is not a text.
+        TypeError: The settings are missing, or the name is not a text.
         ValueError: The name is empty.
 
     >>> import flintstream.dataframe as pf

@@ -101,7 +101,7 @@ class Operation:
 
         Raises:
             Exception: What has failed the statement or its job.
-            GatewayError: There is no such page, or the operation was cancelled.
+            GatewayError: The page does not exist, or the operation was cancelled.
         """
         return None if self._active else self.require_success().page(token)
 

@@ -108,7 +108,7 @@ def _history() -> History:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600))
         path.chmod(0o600)
     except OSError as error:
-        click.echo(printable(f"there is no history: {error}"), err=True)
+        click.echo(printable(f"statements are not kept for the next time: {error}"), err=True)
         return InMemoryHistory()
     return PrivateHistory(str(path))
 

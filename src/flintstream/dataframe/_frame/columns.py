@@ -36,7 +36,7 @@ class Columns(Frame):
 
         Raises:
             TypeError: A condition is none of these.
-            ValueError: There is no condition.
+            ValueError: The conditions are missing.
 
         >>> import flintstream.dataframe as pf
         >>> users = pf.from_records([("ann", 30), ("bob", 17)], schema=["name", "age"])
@@ -126,7 +126,7 @@ class Columns(Frame):
 
         Raises:
             TypeError: An argument has another type.
-            ValueError: There is no column of a name.
+            ValueError: A column does not exist.
 
         >>> import flintstream.dataframe as pf
         >>> pf.from_records([(1, "x")], schema=["id", "note"]).drop("note").columns
@@ -266,7 +266,7 @@ class Columns(Frame):
         """Return a column by its name, if it is not a name of a method: ``users.age``.
 
         Raises:
-            AttributeError: There is no such column.
+            AttributeError: The column does not exist.
 
         >>> import flintstream.dataframe as pf
         >>> users = pf.from_records([(1, "ann")], schema=["id", "name"])

@@ -96,7 +96,7 @@ class Joins(Frame):
             ignore_empty_and_null: Whether rows without elements are left out.
 
         Raises:
-            TypeError: An argument has another type, or there is no container.
+            TypeError: An argument has another type, or the container is missing.
             ValueError: A name is taken, empty or missing.
 
         >>> import flintstream.dataframe as pf

@@ -93,7 +93,7 @@ class Rows(Frame):
             nulls_first: Whether None comes first, likewise.
 
         Raises:
-            TypeError: An argument has another type, or there is no order.
+            TypeError: An argument has another type, or the order is missing.
             ValueError: ``n`` is less than 1, or a column is unknown.
 
         >>> import flintstream.dataframe as pf

@@ -157,7 +157,7 @@ class Windows(Frame):
 
         Raises:
             TypeError: A key is neither a name nor an expression.
-            ValueError: There is no key.
+            ValueError: The keys are missing.
 
         >>> import flintstream.dataframe as pf
         >>> sales = pf.from_records([("pear", 3), ("pear", 4)], schema=["item", "n"])

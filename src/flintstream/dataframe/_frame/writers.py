@@ -249,7 +249,7 @@ class Writers(Frame):
 
         Raises:
             TypeError: An argument has another type.
-            ValueError: There is no such table, or the columns do not fit.
+            ValueError: The table does not exist, or the columns do not fit.
 
         >>> import flintstream.dataframe as pf
         >>> pf.set_table_environment(None)

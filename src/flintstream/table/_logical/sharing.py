@@ -95,13 +95,13 @@ class Sharing:
             return make()
         found = self._streams.get(number)
         if found is None:
-            need = self._need(node)
+            need = self._find_need(node)
             if isinstance(node, Scan) and node.narrowed is not None and need not in (None, _own_need(node)):
                 make = partial(node.narrowed(need), env)
             found = self._streams[number] = make()
         return found
 
-    def _need(self, node: object) -> frozenset[int] | None:
+    def _find_need(self, node: object) -> frozenset[int] | None:
         """Return the columns that plans need of a table of which not all are read."""
         if isinstance(node, Scan) and node.narrowed is not None:
             return self._needs.get(self._number_of_table(node))
@@ -152,7 +152,7 @@ class Sharing:
             return value.__code__, self._all((around, value.__defaults__, value.__kwdefaults__))
         if isinstance(value, MethodType):
             return MethodType, self._all((value.__func__, value.__self__))
-        if self._need(value) is not None and isinstance(value, Scan):
+        if self._find_need(value) is not None and isinstance(value, Scan):
             return Scan, self._number_of_table(value)
         if isinstance(value, Node) or (is_dataclass(value) and type(value).__module__.startswith("flintstream.")):
             return type(value), self._all(getattr(value, field.name) for field in fields(value))
