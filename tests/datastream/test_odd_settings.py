@@ -64,8 +64,28 @@ def test_a_count_window_of_a_negative_size_has_one_record(pairs):
     assert collected(windows.reduce(sum_of)) == [("a", 1), ("a", 3), ("a", 4), ("a", 12), ("b", 2)]
 
 
-def test_a_negative_slide_is_refused_because_no_record_would_come_out(pairs):
-    with pytest.raises(ValueError, match="slide of 0 or more"):
+@pytest.mark.parametrize(
+    ("size", "slide", "sums"),
+    [
+        (-2, 0, [("a", 1), ("a", 3), ("a", 4), ("a", 16), ("b", 2)]),
+        (2, -1, []),
+        (3, -2, []),
+        (0, -1, []),
+        (-1, -1, []),
+        (1, -1, [("a", 1), ("b", 2)]),
+        (1, -3, [("a", 1), ("b", 2)]),
+        (-1, 2, []),
+        (0, 1, []),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:count_window.* loses records:UserWarning")
+def test_count_windows_of_negative_sizes_and_slides_hold_what_they_hold_in_pyflink(pairs, size, slide, sums):
+    windows = pairs.key_by(lambda value: value[0]).count_window(size, slide)
+    assert collected(windows.reduce(lambda one, other: (one[0], one[1] + other[1]))) == sums
+
+
+def test_a_count_window_that_loses_records_warns(pairs):
+    with pytest.warns(UserWarning, match=r"count_window\(2, -1\) loses records"):
         pairs.key_by(lambda value: value[0]).count_window(2, -1)
 
 

@@ -249,8 +249,6 @@ class _Counting(WindowAssigner[T_contra, CountWindow]):
     """Base of the count windows: numbers the records of each key in keyed state."""
 
     def __init__(self, window_size: int, state_name: str) -> None:
-        if window_size <= 0:
-            raise ValueError(f"the size of a {type(self).__name__} must be at least 1, but got {window_size}")
         self._window_size = window_size
         self._count_descriptor = ValueStateDescriptor(state_name, Types.LONG())
 
@@ -284,6 +282,8 @@ class CountTumblingWindowAssigner(_Counting[T_contra]):
     """
 
     def __init__(self, window_size: int) -> None:
+        if window_size == 0:
+            raise ValueError("the size of a CountTumblingWindowAssigner must be at least 1, but got 0")
         super().__init__(window_size, "tumble-count-assigner")
 
     @staticmethod
@@ -316,8 +316,8 @@ class CountSlidingWindowAssigner(_Counting[T_contra]):
 
     def __init__(self, window_size: int, window_slide: int) -> None:
         super().__init__(window_size, "slide-count-assigner")
-        if window_slide <= 0:
-            raise ValueError(f"the slide of a CountSlidingWindowAssigner must be at least 1, but got {window_slide}")
+        if window_slide == 0:
+            raise ValueError("the slide of a CountSlidingWindowAssigner must be at least 1, but got 0")
         self._window_slide = window_slide
 
     @staticmethod
@@ -334,7 +334,10 @@ class CountSlidingWindowAssigner(_Counting[T_contra]):
         """Return the windows of a record, newest first; empty if it falls between windows (slide > size)."""
         number, size, slide = self._number(context), self._window_size, self._window_slide
         newest = number // slide
-        oldest = max((number - size) // slide + 1, 0)
+        if size < 0:
+            return ()
+        # As in PyFlink: with a negative slide, only the first record of a key is in a window.
+        oldest = 0 if slide < 0 < size else max((number - size) // slide + 1, 0)
         return [CountWindow(window) for window in range(newest, oldest - 1, -1)]
 
     def __repr__(self) -> str:

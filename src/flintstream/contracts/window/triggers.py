@@ -357,8 +357,6 @@ class CountTrigger(Trigger[T_contra, Window]):
     """
 
     def __init__(self, window_size: int) -> None:
-        if window_size <= 0:
-            raise ValueError(f"a CountTrigger needs a count of at least 1, but got {window_size}")
         self._window_size = window_size
         self._count_state_descriptor = ReducingStateDescriptor("count", operator.add, Types.LONG())
 

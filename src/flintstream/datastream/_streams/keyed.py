@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from flintstream.common._generic import Generic, K_co, T_co
@@ -239,12 +240,15 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
     def count_window(self, size: int, slide: int = 0) -> WindowedStream[K_co, T_co, CountWindow]:
         """Window the records of each key by count: every ``size``, or the last ``size`` after every ``slide``.
 
-        As in PyFlink, each record is a window if ``size`` is negative, and there is no ``slide``.
+        As in PyFlink, tumbling windows of a negative ``size`` fire for each record; a negative ``slide``, or a slide
+        with a ``size`` below 1, loses records. A warning says so.
+
+        Raises:
+            ValueError: The size is 0, and there is no slide.
         """
-        if slide == 0 and size < 0:
-            size = 1
-        if size < 1 or slide < 0:
-            raise ValueError(f"count_window() needs a positive size and a slide of 0 or more, but got {size}, {slide}")
+        if slide < 0 or (slide > 0 and size < 1):
+            message = f"count_window({size}, {slide}) loses records, as in PyFlink: give it a positive size and slide"
+            warnings.warn(message, stacklevel=2)
         assigner: WindowAssigner[T_co, CountWindow] = (
             CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
         )

@@ -27,7 +27,7 @@ class WindowRules(NamedTuple):
         return (
             isinstance(assigner, (CountTumblingWindowAssigner, CountSlidingWindowAssigner))
             and type(trigger) is CountTrigger
-            and trigger._window_size == assigner._window_size
+            and trigger._window_size == assigner._window_size > 0
         )
 
     def cleanup_time(self, window: Any) -> int:
