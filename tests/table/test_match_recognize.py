@@ -44,8 +44,6 @@ PATTERNS = {
     "A (B | C)": "'|' in PATTERN",
     "PERMUTE(A, B)": "PERMUTE in PATTERN",
     "A {- B -} C": "'{-' in PATTERN",
-    "^ A B": "'^' in PATTERN",
-    "A B $": "'$' in PATTERN",
     "(A B)+ C": "the repeated group (A B) in PATTERN",
     "(A+){2} C": "the repeated group (A) in PATTERN",
     "A B+": "the greedy variable 'B' at the end of PATTERN",
@@ -111,6 +109,12 @@ def test_a_pattern_that_flink_does_not_have_is_refused_with_its_place_and_advice
         (match(define=""), "takes conditions of variables"),
         (match().replace("MEASURES A.v AS a, B.v AS b, C.v AS c", ""), "has no MEASURES"),
         (match().replace("DEFINE C AS C.v > B.v", ""), r"expected DEFINE in MATCH_RECOGNIZE, but found '\)'"),
+        (match(within="SUBSET U = A"), r"SUBSET at line 1, column .* takes names for several variables: SUBSET AB = "),
+        (match(within="SUBSET U = (A B)"), "SUBSET at line 1, column .* takes names for several variables"),
+        (match(within="SUBSET U = (A, Z)"), "Table 'Z' not found at line 1, column "),
+        (match(within="SUBSET A = (B, C)"), "SUBSET at line 1, column .*: the variable 'A' exists already"),
+        (match(within="SUBSET U = (A, B)", define="C AS U.v > 1"), "Table 'U' not found at line 1, column "),
+        (match("A ^ B"), r"'\^' cannot be in the pattern"),
         (match(rows="AFTER MATCH SKIP"), "expected TO in MATCH_RECOGNIZE, but found 'PATTERN'"),
         (
             match(source="(SELECT k, MAX(v) AS v, PROCTIME() AS ts FROM ticks GROUP BY k)"),
@@ -127,7 +131,6 @@ def test_what_cannot_be_is_refused_with_its_place(ticks, query, message):
     ("query", "clause"),
     [
         (match(rows="ALL ROWS PER MATCH"), "ALL ROWS PER MATCH"),
-        (match(within="SUBSET U = (A, B)"), "SUBSET"),
         (match(measures="PREV(A.v) AS x"), "PREV in MATCH_RECOGNIZE"),
         (match(define="B AS B.v > NEXT(B.v)"), "NEXT in MATCH_RECOGNIZE"),
         (match(measures="CLASSIFIER() AS x"), "CLASSIFIER in MATCH_RECOGNIZE"),
@@ -183,6 +186,29 @@ RISES = match(
     "A B+ C", "B AS B.v > LAST(A.v), C AS C.v < LAST(B.v) AND C.v <= A.v", "A.v AS a, LAST(B.v) AS b, C.v AS c"
 )
 PAIRS = match("A B", "B AS B.v > A.v", "A.v AS a, B.v AS b")
+
+
+def test_subsets_have_no_rows_as_in_flink_and_a_warning_says_so():
+    query = match(
+        "A B", "B AS B.v > A.v", "U.v AS a, COUNT(U.v) AS b, COALESCE(U.v, 0) + A.v AS c", within="SUBSET U = (A, B)"
+    )
+    with pytest.warns(UserWarning, match="the subset 'U' at line 1, column .* has no rows, as in Flink"):
+        found = harness(query)
+    with found:
+        send(found, (1000, 1), (2000, 9))
+        found.process_watermark(2500)
+        assert rows_of(found) == [("a", None, 0, 1)]
+
+
+def test_anchors_have_no_effect_as_in_flink_and_warnings_say_so():
+    with pytest.warns(UserWarning, match="in PATTERN") as warned:
+        found = harness(match("^ A B $", "B AS B.v > A.v", "A.v AS a, B.v AS b"))
+    with found:
+        send(found, (500, 5), (1000, 1), (2000, 9), (2200, 4))
+        found.process_watermark(2500)
+        assert rows_of(found) == [("a", 1, 9)]
+    texts = [str(warning.message) for warning in warned]
+    assert [text.partition(" at line 1")[0] for text in texts] == ["'^' in PATTERN", "'$' in PATTERN"]
 
 
 def test_rows_wait_for_the_watermark_and_late_ones_are_dropped():

@@ -70,6 +70,15 @@ class PatternVariable:
 
 
 @dataclass(frozen=True)
+class Subset:
+    """A name for several variables of a pattern."""
+
+    place: Place | None
+    name: str
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class MatchRecognize(s.Query):
     """MATCH_RECOGNIZE: a row for each match of a pattern."""
 
@@ -86,6 +95,9 @@ class MatchRecognize(s.Query):
     within: s.Syntax | None
     define: tuple[s.Alias, ...]
     """The conditions of variables, by their names."""
+    subsets: tuple[Subset, ...] = ()
+    anchors: str = ""
+    """The signs ^ and $ that the pattern has."""
 
 
 @dataclass(frozen=True)

@@ -226,6 +226,29 @@ cases(
     ],
 )  # fmt: skip
 
+SUBSETS = "SUBSET S = (A, B), U = (B, C)"
+cases(
+    "match_subsets_and_anchors",
+    [
+        match("A B+? C", RISE, "A.id AS a, S.id AS s, LAST(U.price, 1) AS u, COUNT(S.price) AS n", within=SUBSETS),
+        match(
+            "A B+? C", RISE, "COALESCE(S.price, 0) + A.id AS s, SUM(U.price) AS u, MAX(S.symbol) AS m", within=SUBSETS
+        ),
+        match("A B+ C", RISE, within=f"WITHIN INTERVAL '3' SECOND {SUBSETS}"),
+        match("A B+? C", f"{RISE}, Z AS Z.price > 0", "A.id AS a, Z.id AS z, LAST(Z.id) AS y, COUNT(Z.id) AS n"),
+        match("^ A B+? C", RISE),
+        match("A B+? C $", RISE),
+        match("^ A B+? C $", RISE, skip=NEXT),
+        match("A ^ B+ C", RISE),
+        match("A B+ C", "C AS C.price < S.price", within=SUBSETS),
+        match("A B+ C", RISE, within="SUBSET S = (A, Z)"),
+        match("A B+ C", RISE, within="SUBSET A = (B, C)"),
+        match("A B+ C", RISE, within="SUBSET S = (A, B), S = (A, C)"),
+        match("A B+ C", RISE, within="SUBSET S = A"),
+    ],
+    modes=BOTH,
+)
+
 REFUSED_PATTERNS = (
     "A B{,2} C", "A B{0,0} C", "A B{0} C", "A B{2,1} C", "A B?? C", "A | B C", "A (B | C)", "(A B)+ C", "PERMUTE(A, B, C)",
     "A {- B -} C", "A B C+", "A B C*", "A B C{1,2}", "A? B? C?", "A*", "A* B* C*?", "A+ B? C", "A B{1,2} C? A", "A B A",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from flintstream.table._analyzer.matching.pattern import pattern_of, pattern_text, skip_of
 from flintstream.table._analyzer.matching.values import MatchedRows, MatchValues
-from flintstream.table._errors import SqlError, at
+from flintstream.table._errors import SqlError, TableNotFoundError, at
 from flintstream.table._expressions.expr import Column, Const
 from flintstream.table._expressions.resolver import resolve, resolve_condition, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
@@ -41,6 +42,7 @@ def match_rows(node: Node, scope: Scope, query: q.MatchRecognize) -> MatchRecogn
     rows = MatchedRows(scope, pattern, [item.names[0] for item in query.define], order[0].index)
     partition = _partition(query, scope)
     tests = _tests(query, rows)
+    _add_subsets(query, rows)
     columns, measures = _measures(query, rows, partition)
     spec = MatchSpec(compile_pattern(pattern), tests, measures, skip, within_ms)
     below = widen(node, rows.extra, f"{HIDDEN}m") if rows.extra else node
@@ -97,7 +99,7 @@ def _partition(query: q.MatchRecognize, scope: Scope) -> tuple[int, ...]:
 
 def _tests(query: q.MatchRecognize, rows: MatchedRows) -> tuple[MatchFunction | None, ...]:
     """Return the conditions of the variables of the pattern; None for those that have none."""
-    tests: list[MatchFunction | None] = [None] * len(rows.numbers)
+    tests: list[MatchFunction | None] = [None] * (len(rows.numbers) + 1)
     defined: set[str] = set()
     for item in query.define:
         (name,) = item.names
@@ -110,6 +112,29 @@ def _tests(query: q.MatchRecognize, rows: MatchedRows) -> tuple[MatchFunction | 
         condition = resolve_condition(written, scope, f"DEFINE {name}", item.place)
         tests[rows.numbers[name]] = MatchFunction([condition], read, values.last)
     return tuple(tests[: len(rows.pattern)])
+
+
+def _add_subsets(query: q.MatchRecognize, rows: MatchedRows) -> None:
+    """Let measures name subsets and, as Flink does, find no rows of them; anchors are without effect there, too."""
+    variables = set(rows.numbers)
+    for subset in query.subsets:
+        if subset.name in rows.numbers:
+            raise SqlError(f"SUBSET{at(subset.place)}: the variable '{subset.name}' exists already")
+        for name in subset.variables:
+            if name not in variables:
+                raise TableNotFoundError(name, subset.place, variables)
+        rows.add_without_rows(subset.name)
+        warnings.warn(
+            f"the subset '{subset.name}'{at(subset.place)} has no rows, as in Flink: name each variable in MEASURES, "
+            "as in COALESCE(B.x, A.x)",
+            stacklevel=2,
+        )
+    for sign in query.anchors:
+        warnings.warn(
+            f"'{sign}' in PATTERN{at(query.place)} has no effect, as in Flink: number the rows in the table that is "
+            "matched",
+            stacklevel=2,
+        )
 
 
 def _measures(

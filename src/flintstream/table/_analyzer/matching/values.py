@@ -40,11 +40,17 @@ class MatchedRows:
     def __init__(self, scope: Scope, pattern: Sequence[Variable], defined: Sequence[str], time: int) -> None:
         """Take the columns, the variables, also those that only DEFINE has, and the position of the time attribute."""
         self.scope, self.pattern, self.time = scope, tuple(pattern), time
-        names = dict.fromkeys([*(variable.name for variable in pattern), *defined])
-        self.numbers = {name: number for number, name in enumerate(names)}
-        """Variables that are not in the pattern come last; they have no rows."""
+        self.numbers = {variable.name: number for number, variable in enumerate(pattern)}
+        """Those of variables with rows are their places in the pattern."""
+        for name in defined:
+            self.add_without_rows(name)
         self.extra: list[Expr] = []
         """What aggregates read beside the columns."""
+
+    def add_without_rows(self, name: str) -> None:
+        """Let a name stand for a variable that has no rows, unless it has some."""
+        # Measures take the number behind the pattern for the row that completes the match.
+        self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def column(self, name: s.Name) -> tuple[int | None, int, tuple[str, ...]]:
         """Return the variable of a name (None for all rows), the position of the column, and fields within it.

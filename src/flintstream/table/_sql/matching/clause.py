@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._errors import SqlError, place_at, unsupported
 from flintstream.table._sql.nesting import arguments
+from flintstream.table._syntax.queries import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,7 @@ class MatchClause:
     skip: tuple[Skip, str]
     pattern: list[Token]
     within: list[Token]
+    subsets: list[Subset]
     define: list[tuple[str, list[Token]]]
     """The variables and their conditions."""
     alias: str
@@ -55,7 +57,7 @@ class Clauses:
 
         Raises:
             SqlError: One is missing, or something else follows.
-            UnsupportedClauseError: It has ALL ROWS PER MATCH or SUBSET.
+            UnsupportedClauseError: It has ALL ROWS PER MATCH.
         """
         place = self._place()
         self._expect("MATCH_RECOGNIZE", "(")
@@ -72,12 +74,13 @@ class Clauses:
         self._expect("PATTERN", "(")
         pattern = self._in_parentheses()
         within = self._until() if self._take("WITHIN") else []
-        if self._peek() == "SUBSET":
-            raise unsupported("SUBSET", self._place(), "name each variable, as in COALESCE(B.x, A.x)")
+        subsets = [self._subset(part) for part in split(self._until())] if self._take("SUBSET") else []
         self._expect("DEFINE")
         define = [self._condition(part) for part in split(self._until()) or [[]]]
         self._expect(")")
-        return MatchClause(place, table, partition, order, measures, skip, pattern, within, define, *self._alias())
+        return MatchClause(
+            place, table, partition, order, measures, skip, pattern, within, subsets, define, *self._alias()
+        )
 
     def _peek(self) -> str:
         """Return the next word in capital letters; empty at the end, and for what is quoted."""
@@ -151,6 +154,13 @@ class Clauses:
             self.position += 1
             return _VARIABLES[word], self._name()
         return "TO LAST", self._name()
+
+    def _subset(self, part: list[Token]) -> Subset:
+        place = place_at(self.sql, part[0].start) if part else self._place()
+        name, *signs = [str(token.text) for token in part] or [""]
+        if signs[:2] != ["=", "("] or signs[-1] != ")" or set(signs[3:-1:2]) - {","} or len(signs) % 2:
+            raise SqlError(f"SUBSET at {place} takes names for several variables: SUBSET AB = (A, B)")
+        return Subset(place, name, tuple(signs[2:-1:2]))
 
     def _condition(self, part: list[Token]) -> tuple[str, list[Token]]:
         if len(part) < 3 or str(part[1].text).upper() != "AS":

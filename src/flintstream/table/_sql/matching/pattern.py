@@ -23,7 +23,7 @@ def read_pattern(sql: str, tokens: Sequence[Token]) -> tuple[PatternVariable, ..
 
     Raises:
         SqlError: The tokens are not a pattern.
-        UnsupportedClauseError: It has alternatives, a repeated group, PERMUTE, an exclusion or an anchor.
+        UnsupportedClauseError: It has alternatives, a repeated group, PERMUTE or an exclusion.
     """
     reader = _Reader(sql, tokens)
     found = reader.sequence()
@@ -69,8 +69,6 @@ class _Reader:
     def element(self) -> list[PatternVariable]:
         """Return a variable with its quantifier, or those of a group."""
         sign, place = self.peek(), self.place()
-        if sign in {"^", "$"}:
-            raise unsupported(f"'{sign}' in PATTERN", place, "Flink ignores it: number the rows in a query before")
         if sign == "|":
             raise unsupported("'|' in PATTERN", place, _CONDITIONS)
         if sign.upper() == "PERMUTE":

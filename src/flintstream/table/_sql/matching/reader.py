@@ -46,6 +46,9 @@ def read_match(sql: str, functions: Mapping[str, Any], clause: MatchClause, tabl
     if clause.order:
         reader = ExpressionReader(parsed_expression(sql, clause.order, "SELECT * ORDER BY"), functions)
         order = tuple(sorted_by(reader, item) for item in reader.parsed.tree.args["order"].expressions)
+    signs = [str(token.text) for token in clause.pattern]
+    begin, end = signs[:1] == ["^"], len(signs) - (signs[-1:] == ["$"])
+    anchors = "^" * begin + "$" * (end < len(signs))
     made = q.MatchRecognize(
         clause.place,
         table.table,
@@ -54,9 +57,11 @@ def read_match(sql: str, functions: Mapping[str, Any], clause: MatchClause, tabl
         order,
         tuple(map(measure, clause.measures)),
         clause.skip,
-        read_pattern(sql, clause.pattern),
+        read_pattern(sql, clause.pattern[begin:end]),
         read(clause.within) if clause.within else None,
         tuple(s.Alias(place_at(sql, tokens[0].start), read(tokens), (name,)) for name, tokens in clause.define),
+        tuple(clause.subsets),
+        anchors,
     )
     return q.Source(clause.place, made, clause.alias, clause.columns, clause.place)
 
