@@ -188,7 +188,7 @@ RISES = match(
 PAIRS = match("A B", "B AS B.v > A.v", "A.v AS a, B.v AS b")
 
 
-def test_subsets_have_no_rows_as_in_flink_and_a_warning_says_so():
+def test_subsets_have_no_rows_as_in_flink_with_a_warning():
     query = match(
         "A B", "B AS B.v > A.v", "U.v AS a, COUNT(U.v) AS b, COALESCE(U.v, 0) + A.v AS c", within="SUBSET U = (A, B)"
     )
@@ -200,7 +200,7 @@ def test_subsets_have_no_rows_as_in_flink_and_a_warning_says_so():
         assert rows_of(found) == [("a", None, 0, 1)]
 
 
-def test_anchors_have_no_effect_as_in_flink_and_warnings_say_so():
+def test_anchors_have_no_effect_as_in_flink_with_warnings():
     with pytest.warns(UserWarning, match="in PATTERN") as warned:
         found = harness(match("^ A B $", "B AS B.v > A.v", "A.v AS a, B.v AS b"))
     with found:

@@ -241,7 +241,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         """Window the records of each key by count: every ``size``, or the last ``size`` after every ``slide``.
 
         As in PyFlink, tumbling windows of a negative ``size`` fire for each record; a negative ``slide``, or a slide
-        with a ``size`` below 1, loses records. A warning says so.
+        with a ``size`` below 1, loses records, with a warning.
 
         Raises:
             ValueError: The size is 0, and there is no slide.
