@@ -62,7 +62,8 @@ ROOMS = {
         "_streams", "data_stream", "async_data_stream", "stream_execution_environment",
     ),
     "engine.spark": (
-        "placement", "acknowledgements", "versions", "columns", "sockets", "worker_lines", "log_place", "submitted",
+        "placement", "acknowledgements", "versions", "columns", "sockets", "worker_lines", "log_place", "job_log",
+        "submitted",
         "connect", "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "provision", "worker",
         "daemon", "early_daemon_process", "resident", "session", "tasks", "engine", "frames", "ahead",
     ),

@@ -26,7 +26,7 @@ NAMES_UPWARD = {
     "flintstream.options.execution",
 }
 
-PYSPARK_ONLY_IN = "flintstream.engine.spark"
+PYSPARK_ONLY_IN = ("flintstream.engine.spark", "flintstream.engine.connect")
 JVM_ONLY_IN = "flintstream.engine.spark.jvm"
 JVM_ATTRIBUTES = {"_jvm", "_jsc", "_gateway", "_jsparkSession", "_jdf", "_jrdd", "_jconf", "_jschema"}
 
@@ -74,7 +74,7 @@ def violations(path: Path) -> list[str]:
         top = target.partition(".")[0]
         if top == "py4j" and not within(module, JVM_ONLY_IN):
             wrong.append(f"{path}:{line}: py4j outside {JVM_ONLY_IN}")
-        elif top == "pyspark" and not within(module, PYSPARK_ONLY_IN):
+        elif top == "pyspark" and not any(within(module, package) for package in PYSPARK_ONLY_IN):
             wrong.append(f"{path}:{line}: pyspark outside {PYSPARK_ONLY_IN}")
         elif top == "flintstream" and upward(module, target):
             wrong.append(f"{path}:{line}: {module} ({RANKS[layer_of(module)]}) imports {target}")

@@ -1,4 +1,4 @@
-"""Programs that reach Spark only through Spark Connect are refused at once, in one sentence."""
+"""What needs a classic session is refused at once, in one sentence, where only Spark Connect can be reached."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from flintstream.datastream import StreamExecutionEnvironment
-from flintstream.engine.spark.connect import refuse_connect
+from flintstream.engine.spark.connect import address_of, refuse_connect
 from flintstream.errors import FlintstreamError
 
 
@@ -91,9 +90,8 @@ def test_a_classic_master_or_context_comes_before_a_variable(monkeypatch):
     refuse_connect({})
 
 
-def test_execute_refuses_before_anything_starts(monkeypatch):
-    monkeypatch.setenv("SPARK_REMOTE", "sc://host")
-    env = StreamExecutionEnvironment.get_execution_environment()
-    env.from_collection([1]).print()
-    with pytest.raises(FlintstreamError, match="Spark Connect"):
-        env.execute()
+def test_a_job_without_an_address_says_which_setting_is_missing(monkeypatch):
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+    with pytest.raises(FlintstreamError, match="sc://host:15002"):
+        address_of({})
+    assert address_of({"spark.remote": "sc://other"}) == "sc://other"

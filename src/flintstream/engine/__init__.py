@@ -35,9 +35,9 @@ def create_engine(name: str, configuration: Mapping[str, str]) -> Engine:
                 )
         return InlineEngine()
     if name == "spark":
-        from flintstream.engine.spark.engine import SparkEngine
+        from flintstream.engine.choice import create_spark_engine
 
-        return SparkEngine(configuration)
+        return create_spark_engine(configuration)
     raise FlintstreamError(f"unknown engine '{name}': set '{ENGINE.key}' to 'spark' or 'inline'")
 
 
@@ -48,9 +48,9 @@ def default_parallelism(name: str, configuration: Mapping[str, str], *, start: b
     """
     if name != "spark":
         return None
-    from flintstream.engine.spark import session
+    from flintstream.engine.choice import spark_parallelism
 
-    return session.default_parallelism(configuration, start=start)
+    return spark_parallelism(configuration, start=start)
 
 
 def _is_this_python(executable: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._text.secrets import without_secrets
 from flintstream.engine.spark.submitted import flags
@@ -15,14 +15,14 @@ from flintstream.options.execution import MASTER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["refuse_connect"]
+__all__ = ["address_of", "find_connect", "refuse_connect"]
 
 _ADDRESS = "SPARK_REMOTE"
 _MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
-def refuse_connect(configuration: Mapping[str, str], session: Any = None) -> None:
-    """Raise an error if a job would have to run through Spark Connect.
+def refuse_connect(configuration: Mapping[str, str], session: object = None) -> None:
+    """Raise an error if what needs RDDs or the driver's JVM would have to use Spark Connect.
 
     Args:
         configuration: keys and values.
@@ -31,16 +31,16 @@ def refuse_connect(configuration: Mapping[str, str], session: Any = None) -> Non
     Raises:
         FlintstreamError: The program has a Spark Connect session, or its settings ask for one.
     """
-    found = _find_connect(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
+    found = find_connect(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
     if found is not None:
         raise FlintstreamError(
-            f"the program is set to use Spark Connect ({found}), which has neither the RDDs nor the driver's JVM that "
-            "flintstream needs: run it with spark-submit or on a classic cluster (on Databricks, one with dedicated "
-            f"access mode), or set '{MASTER.key}' (--master) in a process without Spark Connect"
+            f"the program is set to use Spark Connect ({found}), where jobs run, but which has neither the RDDs nor "
+            "the driver's JVM that DataFrames as sources, sinks and savepoints need: use a classic Spark session, "
+            f"with spark-submit or with '{MASTER.key}' (--master) in a process without Spark Connect"
         )
 
 
-def _find_connect(configuration: Mapping[str, str]) -> str | None:
+def find_connect(configuration: Mapping[str, str]) -> str | None:
     """Return what asks for Spark Connect. A classic context that is active, or a classic master, comes first."""
     classic = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     if getattr(classic, "_active_spark_context", None) is not None:
@@ -65,5 +65,23 @@ def _find_connect(configuration: Mapping[str, str]) -> str | None:
     return f"--remote {without_secrets(remote)}" if remote else None
 
 
-def _is_remote(session: Any) -> bool:
+def _is_remote(session: object) -> bool:
     return ".connect." in f".{type(session).__module__}."
+
+
+def address_of(configuration: Mapping[str, str]) -> str:
+    """Return the address of the Connect server that a job with these settings uses, if there is no session.
+
+    Raises:
+        FlintstreamError: No setting names one.
+    """
+    master = configuration.get(MASTER.key) or configuration.get("spark.master") or ""
+    if master.startswith("sc:"):
+        return master
+    given = configuration.get("spark.remote") or os.environ.get(_ADDRESS) or flags().get("spark.remote")
+    if not given:
+        raise FlintstreamError(
+            f"only Spark Connect can be used here, and no setting names its server: set '{MASTER.key}' (--master) or "
+            f"{_ADDRESS} to an address such as sc://host:15002"
+        )
+    return given

@@ -5,24 +5,21 @@ from __future__ import annotations
 import contextlib
 import logging
 import pickle
-import shutil
-import tempfile
 import threading
 import time
 import uuid
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from flintstream.channels.listener import require_encryption
-from flintstream.checkpoint.settings import state_directory
 from flintstream.common._user_code import by_value
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.failures.ends import directory_of_reports, exit_code_in
 from flintstream.engine.spark.failures.spark_errors import plainly
+from flintstream.engine.spark.job_log import JobLog, epoch_of, needs_place, one_machine, require_one_machine
 from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
 from flintstream.engine.spark.jvm.stages import StageChain, level_of
-from flintstream.engine.spark.log_place import LogPlace
 from flintstream.engine.spark.placement import Placement
 from flintstream.engine.spark.provision.dependencies import with_dependencies
 from flintstream.engine.spark.resident.residency import Residency, fits, is_encrypted
@@ -40,12 +37,8 @@ from flintstream.engine.spark.tasks import results_of
 from flintstream.engine.spark.worker import MaterializeTask, StageTask
 from flintstream.engine.spark.worker_lines import drain_lines, with_lines
 from flintstream.errors import FlintstreamError, JobCancelledError, MissingDependencyError
-from flintstream.options.checkpointing import DIRECTORY, INTERVAL
-from flintstream.options.execution import ENCRYPT_RESIDENT_TASKS, RESIDENT_TASKS, STATE_DIRECTORY
+from flintstream.options.execution import ENCRYPT_RESIDENT_TASKS, RESIDENT_TASKS
 from flintstream.runtime.exchange.receiving import Item
-from flintstream.runtime.protocol import INSTRUCTION, SHARED
-from flintstream.runtime.state_log.log import DirectoryStateLog, DurableStateLog, MemoryStateLog
-from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,13 +49,8 @@ if TYPE_CHECKING:
     from flintstream.engine.spark.shipping import Shipment, ShippedJob
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
-    from flintstream.runtime.state_log.log import StateLog
-    from flintstream.storage.file_store import FileStore
 
 _log = logging.getLogger(__name__)
-
-DELETED_AT_A_TIME = 16
-"""Number of files of a store that are deleted at the same time."""
 
 
 class SparkEngine:
@@ -75,8 +63,7 @@ class SparkEngine:
         self.cancelled = False
         self.context: Any = None
         self.shipment: Shipment | None = None
-        self.place: LogPlace | None = None
-        self.directory: str | None = None
+        self.job_log: JobLog | None = None
         self.slot_namespace: int | None = None
         self.slots: str | None = None
         self.reports: str | None = None
@@ -95,15 +82,8 @@ class SparkEngine:
         """
         if ENCRYPT_RESIDENT_TASKS.read(self.configuration):
             require_encryption()
-        if not needs_log(plan) or self._log_root(plan) is not None:
-            return
-        master = master_of(self.configuration)
-        if not one_machine(master):
-            raise FlintstreamError(
-                f"on the cluster {master}, workers exchange keyed state through files: set '{STATE_DIRECTORY.key}', or "
-                f"'{DIRECTORY.key}' and '{INTERVAL.key}', to a directory that all of them can reach, such as "
-                "s3://bucket/directory"
-            )
+        if needs_place(plan, self.configuration):
+            require_one_machine(master_of(self.configuration))
 
     def start(self, plan: JobPlan) -> None:
         """Get the Spark context and ship the plan."""
@@ -112,7 +92,8 @@ class SparkEngine:
         with self._errors(()):
             self.context = self._connect(plan.job_id, plan.job_name)
         here = one_machine(self.context.master)
-        self.log = self._open_log(plan, here=here)
+        self.job_log = JobLog(plan, self.configuration, here=here)
+        self.log = self.job_log.log
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
         setup = with_lines(plan.settings.process_setup.with_main(), self.context)
         data = pickle.dumps(setup, 5) + by_value.dumps((plan, self.log))
@@ -172,25 +153,6 @@ class SparkEngine:
     def _has_sticky_workers(context: Any) -> bool:
         return setting(context, "spark.python.daemon.module") == DAEMON
 
-    def _open_log(self, plan: JobPlan, *, here: bool) -> StateLog:
-        if plan.settings.changelog is not None:
-            return DurableStateLog(plan.settings.changelog, SHARED)
-        if not needs_log(plan):
-            return MemoryStateLog()
-        given = state_directory(self.configuration)
-        if here and given is None:
-            # Not below the checkpoints: a log that no other machine reads must not cost requests of a store.
-            self.directory = tempfile.mkdtemp(prefix=f"flintstream-{plan.job_id[:8]}-")
-            return DirectoryStateLog(self.directory)
-        root = self._log_root(plan)
-        assert root is not None  # noqa: S101 - see check()
-        self.place = LogPlace(root, plan.job_id)
-        return self.place.open(uuid.uuid4().hex)
-
-    def _log_root(self, plan: JobPlan) -> FileStore | None:
-        given = state_directory(self.configuration)
-        return plan.settings.state_log if given is None else file_store(given)
-
     def run_epoch(self, items: Sequence[Item]) -> list[Item]:
         """Run one epoch, in resident tasks or as one Spark job."""
         self._check_cancelled()
@@ -218,7 +180,7 @@ class SparkEngine:
             seeds[item.subtask % len(seeds)].append(tuple(item))
         description = plan.job_name
         if self.chain.explains:
-            description = f"{plan.job_name}: epoch {_epoch_of(items)}"
+            description = f"{plan.job_name}: epoch {epoch_of(items)}"
         context.setJobGroup(plan.job_id, description, interruptOnCancel=True)
         context.setLocalProperty(SLOT_OF, self.slots)
         with self._errors(items):
@@ -239,7 +201,7 @@ class SparkEngine:
 
     def _begin_of_error(self, items: Sequence[Item], task: FailedTask | None) -> str:
         """Return what an error of an epoch begins with: its number, the job, and the operators of the task."""
-        number = _epoch_of(items)
+        number = epoch_of(items)
         what = "the start" if number is None else f"epoch {number}"
         level = None if task is None else level_of(self.context, self.plan.job_id, task.stage)
         chains = self.plan.chains if level is None else self.plan.supersteps[level].chains
@@ -297,12 +259,8 @@ class SparkEngine:
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""
-        if len(names) == 1 or isinstance(self.log, DirectoryStateLog):
-            for name in names:
-                self.log.delete(name)
-            return
-        with ThreadPoolExecutor(DELETED_AT_A_TIME) as pool:
-            list(pool.map(self.log.delete, names))
+        if self.job_log is not None:
+            self.job_log.forget(names)
 
     def cancel(self) -> None:
         """Cancel the running Spark job."""
@@ -322,27 +280,9 @@ class SparkEngine:
                 self.context.cancelJobGroup(group)
         if self.shipment is not None:
             self.shipment.close()
-        if self.place is not None:
-            self.place.close()
-        if self.directory is not None:
-            shutil.rmtree(self.directory, ignore_errors=True)
-        self.shipment = self.place = self.directory = None
+        if self.job_log is not None:
+            self.job_log.close()
+        self.shipment = self.job_log = None
         if self.slot_namespace is not None:
             release_namespace(self.slot_namespace)
             self.slot_namespace = None
-
-
-def _epoch_of(items: Sequence[Item]) -> int | None:
-    """Return the number of the epoch that has these items."""
-    return next((pickle.loads(item.payload).epoch for item in items if item.edge == INSTRUCTION), None)
-
-
-def needs_log(plan: JobPlan) -> bool:
-    """Tell whether workers exchange keyed state between the epochs of a job outside its changelog."""
-    keyed = any(node.keyed for chain in plan.chains for node in chain.nodes)
-    return keyed and not plan.batch and plan.settings.changelog is None
-
-
-def one_machine(master: str) -> bool:
-    """Tell whether all workers of a master share this machine's directories."""
-    return master.startswith("local") or any(host in master for host in ("//127.0.0.1", "//localhost"))

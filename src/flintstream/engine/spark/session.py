@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import SECRET_KEYS, SECRETS_OF_URLS, hide_secrets
 from flintstream.engine.spark import early_daemon
-from flintstream.engine.spark.connect import refuse_connect
+from flintstream.engine.spark.connect import find_connect, refuse_connect
 from flintstream.engine.spark.jvm.context import executor_count, forget, hide, is_alive, setting, show
 from flintstream.engine.spark.jvm.start import begin, give_up, is_own, start_gateway, variables_of_jvm
 from flintstream.engine.spark.slots import DAEMON
@@ -252,7 +252,7 @@ def start_early(configuration: Mapping[str, str]) -> None:
     It starts while the program imports its modules and builds the job. If the job has settings that need another JVM,
     or runs elsewhere, this one ends. None starts if a context like that was set aside.
     """
-    if GATEWAY_PORT in os.environ:
+    if GATEWAY_PORT in os.environ or find_connect(configuration) is not None:
         return
     if _prepared and _prepared[0][-1] == _wanted_settings(configuration):
         return

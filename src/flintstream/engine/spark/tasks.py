@@ -46,7 +46,7 @@ def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSessio
     """Return the rows that functions yield, each function in its own task."""
     if not tasks:
         return spark.createDataFrame([], schema)
-    rows = _prepare(spark).parallelize(_pack(tasks), len(tasks)).flatMap(_call)
+    rows = _prepare(spark).parallelize(pack(tasks), len(tasks)).flatMap(_call)
     return spark.createDataFrame(rows, schema, verifySchema=False)
 
 
@@ -60,7 +60,7 @@ def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str
 
 def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
     """Run functions in parallel and return their results in order."""
-    return _collect(_prepare(spark).parallelize(_pack(tasks), max(len(tasks), 1)).map(_call))
+    return _collect(_prepare(spark).parallelize(pack(tasks), max(len(tasks), 1)).map(_call))
 
 
 def results_of(tasks: Sequence[Callable[[], Any]], context: Any) -> list[Any]:
@@ -69,7 +69,7 @@ def results_of(tasks: Sequence[Callable[[], Any]], context: Any) -> list[Any]:
     Raises:
         Exception: A function raised it; Spark does not run such a function again.
     """
-    found = context.parallelize(_pack(tasks), len(tasks)).map(_attempt).collect() if tasks else []
+    found = context.parallelize(pack(tasks), len(tasks)).map(attempt).collect() if tasks else []
     for _, error in found:
         if error is not None:
             raise error
@@ -93,7 +93,8 @@ def _prepare(spark: SparkSession) -> Any:
         return prepare_context(spark.sparkContext)
 
 
-def _pack(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
+def pack(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
+    """Return functions pickled by value, each with the setup that its process needs first."""
     setup = pickle.dumps(ProcessSetup.here().with_main(), 5)
     return [(setup, by_value.dumps(task)) for task in tasks]
 
@@ -105,7 +106,8 @@ def _call(packed: tuple[bytes, bytes]) -> Any:
         return pickle.loads(task)()
 
 
-def _attempt(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:
+def attempt(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:
+    """Return the result of a packed function, or its error, which Spark must not see: it would run it again."""
     dependencies.enter()
     try:
         return _call(packed), None

@@ -22,7 +22,7 @@ from flintstream.connectors.files.parquet import ParquetRows
 from flintstream.connectors.source import Boundedness, Source, SplitEnumerator
 from flintstream.engine.spark.columns.schemas import holds, row_type, schema_of
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.engine import one_machine
+from flintstream.engine.spark.job_log import one_machine
 from flintstream.engine.spark.session import spark_context
 from flintstream.engine.spark.slots import SLOT_OF
 from flintstream.engine.spark.tasks import session

@@ -1,0 +1,185 @@
+"""Jobs on a Spark Connect server of their own, which serves this machine only and asks for a token."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from flintstream.common import Configuration, Types
+from flintstream.datastream import KeyedProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream.state import ValueStateDescriptor
+from flintstream.engine.connect.exchange import keys_of_partitions, spark_hash
+from flintstream.engine.connect.session import connect_session
+
+grpc = pytest.importorskip("grpc", reason="the extra 'connect' is not installed")
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Return the settings of a job on a new server."""
+    home = Path(pyspark.__file__).parent
+    if not list(home.glob("jars/spark-connect_*.jar")):
+        pytest.skip("this PySpark has no Connect server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex(16)
+    local = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": token, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+    }
+    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    directory = tmp_path_factory.mktemp("server")
+    name = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    with (directory / "log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - a command of our own
+            [home / "bin" / "spark-submit", "--class", name, "--master", "local[2]", *confs, "spark-internal"],
+            env={**os.environ, **local}, cwd=directory, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", token)
+    until = time.monotonic() + 90
+    while True:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        assert process.poll() is None, (directory / "log").read_text()[-2000:]
+        assert time.monotonic() < until, "the server did not start"
+        time.sleep(0.1)
+    patch.setattr(pyspark.SparkContext, "_active_spark_context", None)  # of another test in this process
+    settings = {"flintstream.master": f"sc://localhost:{port}"}  # a token without TLS is for this name only
+    yield settings
+    connect_session(settings).spark.stop()
+    patch.undo()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def environment(server, **settings):
+    configuration = Configuration()
+    for key, value in {**server, **settings}.items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(2)
+    return env
+
+
+class Count(KeyedProcessFunction):
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def process_element(self, value, ctx):
+        self.count.update((self.count.value() or 0) + 1)
+        ctx.timer_service().register_event_time_timer(1)
+
+    def on_timer(self, timestamp, ctx):
+        yield ctx.get_current_key(), self.count.value()
+
+
+@pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])
+def test_state_and_timers_see_every_record_once(server, mode):
+    env = environment(server)
+    env.set_runtime_mode(mode)
+    counted = env.from_collection(list(range(10_000))).key_by(lambda number: number % 7).process(Count())
+    assert sorted(counted.execute_and_collect()) == [(key, len(range(key, 10_000, 7))) for key in range(7)]
+
+
+def test_each_exchange_may_have_another_number_of_targets(server):
+    env = environment(server)
+    first = env.from_collection(list(range(1000))).key_by(lambda number: number % 3).map(lambda n: n + 1)
+    second = first.set_parallelism(1).rebalance().map(lambda n: n * 2).set_parallelism(5)
+    assert sorted(second.execute_and_collect()) == [(n + 1) * 2 for n in range(1000)]
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3, 7, 64])
+def test_known_keys_meet_each_partition(partitions):
+    assert [spark_hash(key) % partitions for key in keys_of_partitions(partitions)] == list(range(partitions))
+
+
+def test_spark_hashes_numbers_as_we_do(server):
+    session = connect_session(server)
+    frame = session.spark.range(0, 50).selectExpr("hash(cast(id * 7919 as int)) as h")
+    assert [row.h for row in frame.collect()] == [spark_hash(number * 7919) for number in range(50)]
+
+
+def test_where_spark_cannot_be_told_the_partition_known_keys_do_the_same(server, monkeypatch):
+    monkeypatch.setattr(connect_session(server), "has_direct_exchange", False)
+    env = environment(server)
+    counted = env.from_collection(list(range(100))).key_by(lambda number: number % 7).process(Count())
+    assert sum(count for _, count in counted.execute_and_collect()) == 100
+
+
+def test_an_error_of_user_code_is_raised_with_the_frames_of_the_user(server):
+    env = environment(server)
+
+    def divide(number):
+        return 1 // number
+
+    env.from_collection([1, 0]).map(divide).print()
+    with pytest.raises(ZeroDivisionError) as caught:
+        env.execute()
+    assert "divide" in str(caught.value.__cause__)
+
+
+class DiesOnce(KeyedProcessFunction):
+    """Kills its worker at the record 50, once."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def open(self, context):
+        self.sum = context.get_state(ValueStateDescriptor("sum", Types.LONG()))
+
+    def process_element(self, value, ctx):
+        if value == 50 and not Path(self.mark).exists():
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.sum.update((self.sum.value() or 0) + value)
+        yield ctx.get_current_key(), self.sum.value()
+
+
+def test_a_killed_worker_loses_and_repeats_nothing(server, tmp_path):
+    settings = {
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.delay": "0 s",
+        "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+    }
+    env = environment(server, **settings)
+    env.enable_checkpointing(100)
+    sums = env.from_collection(list(range(100))).key_by(lambda number: number % 2)
+    found = list(sums.process(DiesOnce(str(tmp_path / "mark"))).execute_and_collect())
+    assert (tmp_path / "mark").exists()
+    assert len(found) == 100
+    assert {max(s for key, s in found if key == parity) for parity in (0, 1)} == {2450, 2500}
+
+
+def test_a_job_can_be_cancelled_during_an_epoch(server, tmp_path):
+    env = environment(server)
+    mark = str(tmp_path / "runs")
+
+    def wait(number):
+        Path(mark).touch()
+        time.sleep(60)
+        return number
+
+    env.from_collection([1]).map(wait).print()
+    client = env.execute_async()
+    until = time.monotonic() + 60
+    while not Path(mark).exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    client.cancel().result()
+    assert client.get_job_status().result().name in {"CANCELED", "CANCELLING"}
