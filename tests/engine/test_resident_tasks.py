@@ -273,10 +273,10 @@ def residency_of(spark, partitions=(2, 2)):
     return Residency(spark, partitions, JOB, spark.run, one_machine=True, encrypted=False)
 
 
-def short_epochs(of):
-    for _ in range(residency.SHORT_EPOCHS):
+def run_spark_jobs(of, count=residency.EPOCHS_BEFORE, moved=1000, seconds=1.0):
+    for _ in range(count):
         assert of.run_epoch([]) is None
-        of.job_ran(0.05)
+        of.job_ran(moved, seconds)
 
 
 @pytest.fixture
@@ -295,61 +295,77 @@ def resides(spark):
     assert not spark.running
 
 
-def test_tasks_stay_after_some_short_epochs(resides, spark):
-    short_epochs(resides)
+@pytest.mark.parametrize(("moved", "seconds"), [(1000, 1.0), (1000, 60.0), (1 << 30, 0.4)])
+def test_tasks_stay_after_an_epoch_that_moves_little_or_is_short(resides, spark, moved, seconds):
+    run_spark_jobs(resides, moved=moved, seconds=seconds)
     for _ in range(5):
         assert resides.run_epoch([item(1, 0, b"a")]) == [item(2, 1, b"a.")]
     assert spark.starts == 1
 
 
-def test_long_epochs_are_spark_jobs(resides, spark):
-    for _ in range(10):
-        assert resides.run_epoch([]) is None
-        resides.job_ran(1.0)
+def test_epochs_that_move_much_are_spark_jobs(resides, spark):
+    run_spark_jobs(resides, 10, moved=residency.MOST_MOVED + 1)
     assert spark.starts == 0
+    run_spark_jobs(resides, residency.EPOCHS_BETWEEN)
+    assert resides.run_epoch([]) == []
+
+
+def test_tasks_stay_after_an_epoch_that_was_long(resides, spark, monkeypatch):
+    monkeypatch.setattr(residency, "LOOK_SECONDS", 1.0)
+    run_spark_jobs(resides)
+    assert resides.run_epoch([]) == []
+    run_epoch = resides._tasks.run_epoch
+
+    def run_slowly(items):
+        time.sleep(1.5)
+        return run_epoch(items)
+
+    monkeypatch.setattr(resides._tasks, "run_epoch", run_slowly)
+    assert resides.run_epoch([]) == []
+    time.sleep(0.2)
+    assert spark.running
 
 
 def test_tasks_end_after_an_epoch_that_moved_much(resides, spark, monkeypatch):
     monkeypatch.setattr(residency, "MOST_MOVED", 100_000)
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([item(1, 0, bytes(200_000))]) is not None
-    short_epochs(resides)
+    run_spark_jobs(resides, residency.EPOCHS_BETWEEN)
     assert resides.run_epoch([]) == []
     assert spark.starts == 2
 
 
 def test_tasks_end_when_there_is_another_job_and_start_when_it_has_ended(resides, spark, monkeypatch):
     monkeypatch.setattr(residency, "LOOK_SECONDS", 0.02)
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([]) == []
     spark.other_jobs = 1
     wait_until(lambda: not spark.running)
-    for _ in range(3):
-        short_epochs(resides)
-        assert resides.run_epoch([]) is None
+    run_spark_jobs(resides, 12)
     spark.other_jobs = 0
-    short_epochs(resides)
+    while resides.run_epoch([]) is None:
+        resides.job_ran(1000, 1.0)
     assert resides.run_epoch([]) == []
 
 
 def test_an_epoch_whose_task_is_lost_is_a_spark_job(resides, spark):
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([item(0, 0, b"lost")]) is None
     assert not spark.running
-    short_epochs(resides)
+    run_spark_jobs(resides, residency.EPOCHS_BETWEEN)
     assert resides.run_epoch([item(1, 0, b"a")]) == [item(2, 1, b"a.")]
     assert spark.starts == 2
 
 
 def test_tasks_without_work_give_up_their_cores(resides, spark, monkeypatch):
     monkeypatch.setattr(residency, "LOOK_SECONDS", 0.02)
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([]) == []
     wait_until(lambda: not spark.running)
 
 
 def test_tasks_come_back_at_once_after_making_room(resides, spark):
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([]) == []
     resides.make_room()
     assert not spark.running
@@ -358,7 +374,7 @@ def test_tasks_come_back_at_once_after_making_room(resides, spark):
 
 def test_more_subtasks_than_cores_do_not_stay(runtime):
     resides = residency_of(Spark(parallelism=1))
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([]) is None
 
 
@@ -366,9 +382,8 @@ def test_tasks_that_cannot_connect_are_not_tried_again(spark, resides, monkeypat
     monkeypatch.setattr(resident, "START_SECONDS", 0.05)
     tried = []
     monkeypatch.setattr(resides, "_run", lambda task, count: tried.append(count))
-    short_epochs(resides)
-    short_epochs(resides)
-    assert tried == [2]
+    run_spark_jobs(resides, 2000)
+    assert tried == [2] * residency.MOST_STARTS
 
 
 @pytest.mark.promise("S32")
@@ -435,7 +450,7 @@ def test_no_thread_is_left(runtime):
     spark = Spark()
     before = threading.active_count()
     resides = residency_of(spark)
-    short_epochs(resides)
+    run_spark_jobs(resides)
     assert resides.run_epoch([]) == []
     resides.close()
     wait_until(lambda: threading.active_count() == before)

@@ -35,6 +35,8 @@ class TaskAcknowledgement(NamedTuple):
     """The sum of the runs whose results it read."""
     executor: str = ""
     """The executor where it ran; empty if it is unknown."""
+    moved: int = 0
+    """The number of bytes that it sent to the next stage or to the driver."""
 
 
 def new_run() -> int:

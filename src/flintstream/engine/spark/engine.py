@@ -71,6 +71,8 @@ class SparkEngine:
         self.groups: tuple[str, ...] = ()
         """The groups of Spark jobs that end with this job: its epochs, the folds of its changelog, resident tasks."""
         self.residency: Residency | None = None
+        self.moved = 0
+        """How many bytes the tasks of the last epoch sent that was a Spark job."""
         self.tasks_group = f"flintstream-tasks-{uuid.uuid4().hex}"
 
     def check(self, plan: JobPlan) -> None:
@@ -164,7 +166,7 @@ class SparkEngine:
             self._check_cancelled()
             began = time.monotonic()
             results = self._run_job(items)
-            self.residency.job_ran(time.monotonic() - began)
+            self.residency.job_ran(self.moved, time.monotonic() - began)
         return results
 
     def _check_cancelled(self) -> None:
@@ -220,6 +222,7 @@ class SparkEngine:
             raise FlintstreamError(
                 f"Spark ran part of an epoch of '{self.plan.job_name}' again, so the epoch does not count: {found}"
             )
+        self.moved = sum(acknowledgement.moved for acknowledgement in acknowledgements)
         self.placement.ran(acknowledgements, time.monotonic())
         return [item for item in results if item.edge != ACKNOWLEDGEMENT]
 

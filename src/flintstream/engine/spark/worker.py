@@ -146,8 +146,11 @@ class StageTask:
         return self._results(partition, runtime, items, runs)
 
     def _results(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[Any]:
-        yield from map(tuple, flush_output(runtime.run_stage(self.level, partition, items)))
-        acknowledgement = TaskAcknowledgement(self.level, partition, new_run(), 0, total(runs), own_executor())
+        moved = 0
+        for item in flush_output(runtime.run_stage(self.level, partition, items)):
+            moved += len(item.payload)
+            yield tuple(item)
+        acknowledgement = TaskAcknowledgement(self.level, partition, new_run(), 0, total(runs), own_executor(), moved)
         yield self._acknowledgement(acknowledgement, self.level + 1)
 
     def _route(self, partition: int, runtime: JobRuntime, items: Iterator[Item], runs: set[int]) -> Iterator[bytes]:
@@ -155,7 +158,7 @@ class StageTask:
         following, next_level = self.following, self.level + 1
         run = new_run()
         waiting: dict[int, list[Any]] = {}
-        targets = size = 0
+        targets = size = moved = 0
         for item in flush_output(runtime.run_stage(self.level, partition, items)):
             target = item.subtask if item.level == next_level else item.subtask % following
             waiting.setdefault(target, []).append(tuple(item))
@@ -163,10 +166,12 @@ class StageTask:
             if size >= FLUSH_BYTES:
                 targets |= _bits(waiting)
                 yield from _pack(waiting, run)
+                moved += size
                 size = 0
         own_target = partition % following
         targets |= _bits(waiting) | 1 << own_target
-        acknowledgement = TaskAcknowledgement(self.level, partition, run, targets, total(runs), own_executor())
+        moved += size
+        acknowledgement = TaskAcknowledgement(self.level, partition, run, targets, total(runs), own_executor(), moved)
         waiting.setdefault(own_target, []).append(self._acknowledgement(acknowledgement, len(runtime.plan.supersteps)))
         yield from _pack(waiting, run)
 

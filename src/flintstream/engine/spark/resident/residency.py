@@ -23,12 +23,20 @@ __all__ = ["Residency", "fits", "is_encrypted"]
 
 _log = logging.getLogger(__name__)
 
-SHORT_SECONDS = 0.5
-SHORT_EPOCHS = 3
-"""Tasks become resident after this many epochs in a row that were shorter than that."""
-
 MOST_MOVED = 4 << 20
-"""An epoch in which resident tasks return more bytes is their last one."""
+"""An epoch whose tasks send more bytes is a Spark job, which moves them without the driver."""
+
+SHORT_SECONDS = 0.5
+"""An epoch that takes less may send more, for resident tasks have shorter ones."""
+
+EPOCHS_BEFORE = 1
+"""Tasks become resident after this many Spark jobs: the first one starts the workers, and names what they lack."""
+
+EPOCHS_BETWEEN = 3
+"""Tasks become resident again after this many Spark jobs in a row that could have been theirs."""
+
+MOST_STARTS = 3
+"""How often to try to start resident tasks that do not connect; ten times as many epochs lie before the next try."""
 
 PERIOD_SECONDS = 0.01
 """The least time from one epoch to the next, which bounds the cost of epochs with few records."""
@@ -58,7 +66,7 @@ def _any_set(context: object, *keys: str) -> bool:
 class Residency:
     """The resident tasks of one job, which come and go.
 
-    They are there while epochs are short and no other Spark job of the context needs their cores.
+    They are there while epochs move little and no other Spark job of the context needs their cores.
     """
 
     def __init__(
@@ -88,9 +96,11 @@ class Residency:
         self._one_machine = one_machine
         self._encrypted = encrypted
         self._possible = True
-        self._short_epochs = 0
+        self._missing_epochs = EPOCHS_BEFORE
+        """How many Spark jobs that move little have to come before the tasks start."""
+        self._failed_starts = 0
         self._tasks: ResidentTasks | None = None
-        self._last_epoch = 0.0
+        self._last_begin = self._last_end = 0.0
         self._using = threading.Lock()
         """Held during an epoch: the tasks must not end then."""
         self._over = threading.Event()
@@ -101,31 +111,34 @@ class Residency:
         It must if there are no resident tasks, or if one was lost.
         """
         with self._using:
-            if self._tasks is None and not (self._possible and self._short_epochs >= SHORT_EPOCHS and self._start()):
+            if self._tasks is None and not (self._possible and self._missing_epochs <= 0 and self._start()):
                 return None
             assert self._tasks is not None  # noqa: S101 - they have started
-            time.sleep(max(0.0, self._last_epoch + PERIOD_SECONDS - time.monotonic()))
-            self._last_epoch = time.monotonic()
+            time.sleep(max(0.0, self._last_begin + PERIOD_SECONDS - time.monotonic()))
+            self._last_begin = time.monotonic()
             try:
                 results = self._tasks.run_epoch(items)
             except TaskLostError as error:
                 _log.warning("a resident task was lost, so the epoch runs again as a Spark job: %s", error)
-                self._tasks, self._short_epochs = None, 0
+                self._tasks, self._missing_epochs = None, EPOCHS_BETWEEN
                 return None
+            self._last_end = time.monotonic()
             if self._tasks.moved > MOST_MOVED:
                 self._end()
+                self._missing_epochs = EPOCHS_BETWEEN
             return results
 
-    def job_ran(self, seconds: float) -> None:
-        """Note how long an epoch took that ran as a Spark job."""
-        self._short_epochs = self._short_epochs + 1 if seconds < SHORT_SECONDS else 0
+    def job_ran(self, moved: int, seconds: float) -> None:
+        """Note how many bytes the tasks sent in an epoch that ran as a Spark job, and how long it took."""
+        if moved <= MOST_MOVED or seconds < SHORT_SECONDS:
+            self._missing_epochs -= 1
+        else:
+            self._missing_epochs = max(self._missing_epochs, EPOCHS_BETWEEN)
 
     def make_room(self) -> None:
         """Let another Spark job have the cores of the tasks."""
         with self._using:
-            short_epochs = self._short_epochs
             self._end()
-            self._short_epochs = short_epochs
 
     def close(self) -> None:
         """End the tasks for good."""
@@ -137,15 +150,17 @@ class Residency:
     def _start(self) -> bool:
         count = max(self._partitions)
         if count > self._context.defaultParallelism or self._other_jobs():
-            self._short_epochs = 0
+            self._missing_epochs = EPOCHS_BETWEEN
             return False
         tasks = ResidentTasks(self._partitions)
         if not tasks.start(self._job, self._place(), self._run):
-            _log.info("every epoch is a Spark job: resident tasks cannot connect to the driver")
-            self._possible = False
+            self._failed_starts += 1
+            self._possible = self._failed_starts < MOST_STARTS
+            self._missing_epochs = 10**self._failed_starts
+            _log.info("epochs are Spark jobs: resident tasks cannot connect to the driver")
             return False
-        self._tasks = tasks
-        self._last_epoch = time.monotonic()
+        self._tasks, self._failed_starts = tasks, 0
+        self._last_end = time.monotonic()
         threading.Thread(target=self._watch, args=(tasks,), name="flintstream-residency", daemon=True).start()
         return True
 
@@ -163,7 +178,7 @@ class Residency:
         return Place((own or known_as, 0), known_as, encryption)
 
     def _end(self) -> None:
-        tasks, self._tasks, self._short_epochs = self._tasks, None, 0
+        tasks, self._tasks = self._tasks, None
         if tasks is not None and not tasks.close():
             _log.info("resident tasks have not ended yet")
 
@@ -177,5 +192,6 @@ class Residency:
             with contextlib.suppress(Exception):  # Spark has ended, which the next epoch finds out
                 wanted = self._other_jobs()
                 with self._using:
-                    if self._tasks is tasks and (wanted or time.monotonic() > self._last_epoch + LOOK_SECONDS):
+                    if self._tasks is tasks and (wanted or time.monotonic() > self._last_end + LOOK_SECONDS):
                         self._end()
+                        self._missing_epochs = EPOCHS_BETWEEN if wanted else 0
