@@ -94,7 +94,7 @@ IRREGULAR = re.compile(
 VERBS = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed"})
 CHANGED_COPIES = frozenset({"__copied__"})
 """Functions that return a changed copy of their argument, as ``sorted`` does."""
-OF_PYFLINK = frozenset({"cancelled", "completed", "done", "computed", "used"})
+OF_PYFLINK = frozenset({"cancelled", "completed", "done", "computed", "fixed", "used"})
 IN_PICKLES = frozenset({"_cached", "_unpickled"})
 """Functions that state of earlier releases names."""
 IN_TABLE = 16

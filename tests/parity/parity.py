@@ -35,6 +35,7 @@ CONNECTORS = (
     "pyflink.datastream.connectors.hybrid_source",
     "pyflink.datastream.connectors.jdbc",
     "pyflink.datastream.connectors.kafka",
+    "pyflink.datastream.connectors.kinesis",
     "pyflink.datastream.connectors.rabbitmq",
     "pyflink.datastream.formats.avro",
     "pyflink.datastream.formats.csv",
@@ -203,7 +204,7 @@ def page() -> str:
         *import_surface(),
         "",
         "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because nothing",
-        "here depends on it. For Cassandra, Kinesis and Pulsar, write your own sink or source:",
+        "here depends on it. For Cassandra and Pulsar, write your own sink or source:",
         "`examples/connectors` has one of each as a starting point, based on the Python client.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):

@@ -30,7 +30,6 @@ _MODULES = {
         f"examples/connectors/{example} is a starting point, based on the Python client"
         for name, example in (
             ("cassandra", "cassandra_sink.py"),
-            ("kinesis", "kinesis_sink.py"),
             ("pulsar", "pulsar_source.py"),
         )
     },

@@ -212,6 +212,9 @@ class SplitEnumerator(ABC):
     ...     def epoch_ended(self, *, all_read):
     ...         self.done = all_read
     ...
+    ...     def epoch_progressed(self, progress):
+    ...         print("done", progress)
+    ...
     ...     def epoch_read(self, progress):
     ...         print("read", progress)
     ...
@@ -258,6 +261,16 @@ class SplitEnumerator(ABC):
 
         Args:
             all_read: every split discovered so far has been read completely.
+        """
+
+    def epoch_progressed(self, progress: Sequence[object]) -> None:
+        """React to what the readers have done in an epoch that has ended, before a checkpoint of this epoch is taken.
+
+        What it changes is part of that checkpoint's :meth:`snapshot`, as the positions of the readers are: use it for
+        splits that depend on others, such as the children of a shard.
+
+        Args:
+            progress: the results of :meth:`SourceReader.progress` of all subtasks in this epoch.
         """
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:

@@ -52,6 +52,11 @@ class NamedEnumerator(SplitEnumerator):
         with user_code(self._where):
             self._own.epoch_ended(all_read=all_read)
 
+    def epoch_progressed(self, progress: Sequence[object]) -> None:
+        """Notify what the readers have done in an epoch, before a checkpoint of it is taken."""
+        with user_code(self._where):
+            self._own.epoch_progressed(progress)
+
     def checkpoint_completed(self, progress: Sequence[object]) -> None:
         """Notify that a checkpoint is complete."""
         with user_code(self._where):

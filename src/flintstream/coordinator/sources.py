@@ -109,10 +109,14 @@ class Sources:
         unread = frozenset().union(*(report.unread for report in reports))
         for node, enumerator in self._enumerators.items():
             enumerator.epoch_ended(all_read=node not in unread)
+        told: dict[int, list[object]] = {}
         for report in reports:
-            for told in report.nodes:
-                if told.progress is not None:
-                    self._progress.setdefault(told.node, []).append(told.progress)
+            for item in report.nodes:
+                if item.progress is not None:
+                    told.setdefault(item.node, []).append(item.progress)
+        for node, progress in told.items():
+            self._enumerators[node].epoch_progressed(progress)
+            self._progress.setdefault(node, []).extend(progress)
 
     def epoch_counts(self) -> None:
         """Tell the enumerators how far the sources have read, in a job without checkpoints."""

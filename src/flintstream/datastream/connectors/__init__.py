@@ -76,7 +76,6 @@ __all__ = [
 _MISSING = {
     "Pulsar": ("PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar", "pulsar_source.py"),
     "Cassandra": ("cassandra", "cassandra_sink.py"),
-    "Kinesis": ("kinesis", "kinesis_sink.py"),
 }
 
 

@@ -1,0 +1,4 @@
+"""Amazon Web Services: the Kinesis source, and sinks of Kinesis and Firehose, on boto3.
+
+They need the extra ``aws``.
+"""
