@@ -6,12 +6,15 @@ import threading
 import time
 
 import pytest
+from tests.connectors.aws.conftest import CREDENTIALS
 from tests.connectors.kafka.jobs import checkpointed
 from tests.datastream.inline import make_env
 from tests.engine.faults import Faults, FaultyMap
 
 from flintstream.common import SimpleStringSchema
+from flintstream.connectors.aws.properties import limit_of
 from flintstream.datastream.connectors.kinesis import FlinkKinesisConsumer, KinesisDeserializationSchema
+from flintstream.errors import PlanError
 
 FAST = {"flink.shard.getrecords.intervalmillis": "1", "flink.shard.discovery.intervalmillis": "50"}
 
@@ -108,6 +111,25 @@ def test_a_schema_of_complete_records_gets_key_shard_and_time(moto):
     moto.create("whole", 1)
     moto.send("whole", ["a"], key=lambda _: "k")
     assert read(make_env(), consumer(moto, "whole", schema=Whole()), 1) == [(b"a", "k", "whole", True)]
+
+
+@pytest.mark.parametrize("key", ["flink.shard.getrecords.maxrecordcount", "source.shard.get-records.max-record-count"])
+def test_the_number_of_records_in_an_answer_is_limited_by_the_service(key):
+    assert limit_of({key: "7"}) == 7
+    with pytest.raises(PlanError, match=f"'{key}' must be from 1 to 10000, got '10001'"):
+        limit_of({key: "10001"})
+
+
+@pytest.mark.parametrize("key", ["source.reader.type", "flink.stream.recordpublisher"])
+def test_enhanced_fan_out_warns(key):
+    with pytest.warns(UserWarning, match=f"'{key}' has no effect"):
+        FlinkKinesisConsumer("orders", SimpleStringSchema(), {"aws.region": "eu-central-1", key: "EFO"})
+
+
+def test_secrets_are_not_in_the_text_of_a_source():
+    properties = {**CREDENTIALS, "aws.credentials.provider.basic.secretkey": "very-secret"}
+    consumer = FlinkKinesisConsumer("orders", SimpleStringSchema(), properties)
+    assert "very-secret" not in f"{consumer!r}{consumer._input!r}{consumer._input.access!r}"
 
 
 def test_a_stream_that_is_missing_is_named(moto):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from flintstream.options.units import parse_nanos
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MOST_RECORDS = 10_000
+"""The service returns no more at once."""
 
 _MILLIS, _DURATIONS = "flink.", "source."
 _FORMATS = {
@@ -63,6 +67,30 @@ def _time(text: str, form: str | None, key: str) -> float:
     except ValueError:
         shown = form or next(iter(_FORMATS))
         raise PlanError(f"'{key}' must be seconds since 1970 or a time as {shown}, got '{text}'") from None
+
+
+def limit_of(properties: Mapping[str, str]) -> int:
+    """Return the maximum number of records in an answer.
+
+    Raises:
+        PlanError: The service does not allow it.
+
+    >>> limit_of({"source.shard.get-records.max-record-count": "500"}), limit_of({})
+    (500, 10000)
+    """
+    newer, older = "source.shard.get-records.max-record-count", "flink.shard.getrecords.maxrecordcount"
+    key = newer if newer in properties else older
+    text = properties.get(key, str(MOST_RECORDS))
+    if not text.isdigit() or not 0 < int(text) <= MOST_RECORDS:
+        raise PlanError(f"'{key}' must be from 1 to {MOST_RECORDS}, got '{text}'")
+    return int(text)
+
+
+def warn_of_fan_out(properties: Mapping[str, str]) -> None:
+    """Warn that a consumer of enhanced fan-out reads by requests."""
+    for key in ("source.reader.type", "flink.stream.recordpublisher"):
+        if properties.get(key, "").upper() == "EFO":
+            warnings.warn(f"'{key}' has no effect: shards are read by requests, without enhanced fan-out", stacklevel=3)
 
 
 def seconds_of(properties: Mapping[str, str], older: str, newer: str, default: float) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._generic import T_co
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.aws.client import AwsAccess, as_texts
-from flintstream.connectors.aws.properties import seconds_of, start_of
+from flintstream.connectors.aws.properties import limit_of, seconds_of, start_of, warn_of_fan_out
 from flintstream.connectors.aws.reader import KinesisReader
 from flintstream.connectors.aws.shards import KinesisEnumerator, KinesisInput
 from flintstream.connectors.source import Boundedness, Source
@@ -158,9 +158,7 @@ class FlinkKinesisConsumer(Source[T_co]):
             raise TypeError(f"expected a DeserializationSchema, got {deserializer!r}")
         properties = as_texts(config_props)
         start, time = start_of(properties)
-        most = properties.get("flink.shard.getrecords.maxrecordcount", "10000")
-        if not most.isdigit() or not 0 < int(most) <= 10_000:
-            raise PlanError(f"'flink.shard.getrecords.maxrecordcount' must be from 1 to 10000, got '{most}'")
+        warn_of_fan_out(properties)
         self._input = KinesisInput(
             AwsAccess(properties).check(),
             names,
@@ -168,7 +166,7 @@ class FlinkKinesisConsumer(Source[T_co]):
             start,
             time,
             seconds_of(properties, "flink.shard.discovery.intervalmillis", "source.shard.discovery.interval", 10.0),
-            int(most),
+            limit_of(properties),
             seconds_of(properties, "flink.shard.getrecords.intervalmillis", "", 0.2),
             deserializer.get_produced_type(),
         )
