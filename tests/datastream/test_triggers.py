@@ -263,9 +263,10 @@ def test_the_count_trigger_forgets_its_count():
     assert element(trigger, ctx) is CONTINUE
 
 
-def test_a_count_must_be_positive():
-    with pytest.raises(ValueError, match="at least 1, but got 0"):
-        CountTrigger(0)
+@pytest.mark.parametrize("size", [0, -2])
+def test_a_count_below_one_fires_for_each_record_as_in_pyflink(size):
+    trigger, ctx = new(CountTrigger, size), Context()
+    assert [element(trigger, ctx) for _ in range(3)] == [FIRE] * 3
 
 
 class Says(Trigger):

@@ -19,6 +19,7 @@ from flintstream.datastream import KeyedProcessFunction, RuntimeExecutionMode, S
 from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.engine.connect.exchange import keys_of_partitions, spark_hash
 from flintstream.engine.connect.session import connect_session
+from flintstream.errors import FlintstreamError
 
 grpc = pytest.importorskip("grpc", reason="the extra 'connect' is not installed")
 pytestmark = pytest.mark.spark
@@ -183,3 +184,11 @@ def test_a_job_can_be_cancelled_during_an_epoch(server, tmp_path):
         time.sleep(0.05)
     client.cancel().result()
     assert client.get_job_status().result().name in {"CANCELED", "CANCELLING"}
+
+
+def test_a_client_that_is_too_old_is_refused(monkeypatch):
+    monkeypatch.setattr("pyspark.__version__", "3.5.8")
+    with pytest.raises(
+        FlintstreamError, match=r"Spark Connect needs PySpark 4\.0 or later, but this is PySpark 3\.5\.8"
+    ):
+        connect_session({"flintstream.master": "sc://127.0.0.1:1"})

@@ -35,6 +35,7 @@ def found(case, mode, engine):
         return harness.found(case, mode, Flintstream(engine))
 
 
+@pytest.mark.filterwarnings("ignore:.*, as in Flink. :UserWarning")
 @pytest.mark.parametrize("engine", engines())
 @pytest.mark.parametrize(("case", "mode"), runs())
 def test_a_case_gives_what_pyflink_gives(case, mode, engine):

@@ -19,7 +19,7 @@ from flintstream.engine.spark.connect import address_of
 from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.provision.executors import NEEDED, SAME_MAJOR, misfit
 from flintstream.engine.spark.provision.packing import package_archive, program_archive, shipping_directory
-from flintstream.errors import ExecutorError, MissingDependencyError
+from flintstream.errors import ExecutorError, FlintstreamError, MissingDependencyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -132,14 +132,17 @@ def connect_session(configuration: Mapping[str, str]) -> ConnectSession:
 
     Raises:
         MissingDependencyError: The client of Spark Connect is not complete.
-        FlintstreamError: No setting names a server.
+        FlintstreamError: No setting names a server, or PySpark is too old.
         ExecutorError: A version on the server does not fit.
     """
     try:
+        import pyspark
         from pyspark.sql.connect.session import SparkSession
     except ImportError as error:
         _log.debug("the client of Spark Connect does not load", exc_info=True)
         raise MissingDependencyError(error.name or "grpcio", extra="connect", purpose="Spark Connect") from None
+    if _release(pyspark.__version__) < (4, 0):
+        raise FlintstreamError(f"Spark Connect needs PySpark 4.0 or later, but this is PySpark {pyspark.__version__}")
     with _making:
         active = SparkSession.getActiveSession() or SparkSession._get_default_session()
         if active is not None:
