@@ -243,6 +243,9 @@ class KinesisFirehoseSinkBuilder(_Builder):
     >>> builder = KinesisFirehoseSinkBuilder().set_firehose_client_properties({"aws.region": "eu-west-1"})
     >>> builder = builder.set_delivery_stream_name("orders").set_serialization_schema(SimpleStringSchema())
     >>> sink = builder.set_max_batch_size(20).build()
+    >>> builder = KinesisFirehoseSinkBuilder().set_fail_on_error(True).set_max_in_flight_requests(50)
+    >>> builder = builder.set_max_buffered_requests(10_000).set_max_batch_size_in_bytes(4 * 1024 * 1024)
+    >>> builder = builder.set_max_time_in_buffer_ms(5000).set_max_record_size_in_bytes(1000 * 1024)
     """
 
     def __init__(self) -> None:

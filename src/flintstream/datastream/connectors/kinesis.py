@@ -129,6 +129,9 @@ class FlinkKinesisConsumer(Source[T_co]):
     >>> consumer = consumer.set_watermark_tracker(WatermarkTracker.job_manager_watermark_tracker("orders"))
     >>> consumer.produced_type, consumer.get_boundedness().name
     (String, 'CONTINUOUS_UNBOUNDED')
+    >>> consumer.set_periodic_watermark_assigner(None)
+    Traceback (most recent call last):
+    flintstream.errors.PlanError: use assign_timestamps_and_watermarks() of the stream instead of an assigner in Java
     """
 
     boundedness = Boundedness.CONTINUOUS_UNBOUNDED
