@@ -66,6 +66,7 @@ NO_OPS: dict[str, str] = {
 }
 
 IMPOSSIBLE: dict[str, str] = {
+    "FlinkKinesisConsumer.set_periodic_watermark_assigner": "takes a Java object",
     "ElasticsearchSinkBuilderBase.get_http_host_class": f"returns {_JAVA}",
     "Elasticsearch6SinkBuilder.get_http_host_class": f"returns {_JAVA}",
     "Elasticsearch7SinkBuilder.get_http_host_class": f"returns {_JAVA}",

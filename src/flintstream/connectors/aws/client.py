@@ -89,7 +89,7 @@ class AwsAccess:
         if name not in PROVIDERS:
             raise PlanError(f"'{prefix}' must be one of {', '.join(PROVIDERS)}, got '{name}'")
         if name == "SYS_PROP":
-            raise PlanError(f"'{prefix}' is SYS_PROP, but there are no system properties of Java here: use ENV_VAR")
+            raise PlanError(f"'{prefix}' is SYS_PROP, which reads system properties of a JVM: use ENV_VAR")
         missing = [key for key in needed.get(name, ()) if not given.get(key)]
         if missing:
             raise PlanError(f"'{prefix}' is {name}, which needs '{missing[0]}'")
@@ -105,7 +105,7 @@ class AwsAccess:
         """Return a client of a service. It does not repeat requests: the connector does.
 
         Raises:
-            AwsError: There are no credentials, or the properties do not make a client.
+            AwsError: Credentials are missing, or the properties do not make a client.
         """
         given = self.properties
         verify = given.get("aws.trust.all.certificates", "false").lower() != "true"

@@ -244,7 +244,7 @@ class KeyedStream(NoSettings, DataStream[T_co], Generic[K_co, T_co]):
         with a ``size`` below 1, loses records, with a warning.
 
         Raises:
-            ValueError: The size is 0, and there is no slide.
+            ValueError: The size is 0, without a slide.
         """
         if slide < 0 or (slide > 0 and size < 1):
             message = f"count_window({size}, {slide}) loses records, as in PyFlink: give it a positive size and slide"

@@ -70,7 +70,7 @@ def _is_remote(session: object) -> bool:
 
 
 def address_of(configuration: Mapping[str, str]) -> str:
-    """Return the address of the Connect server that a job with these settings uses, if there is no session.
+    """Return the address of the Connect server that a job with these settings uses when the program has no session.
 
     Raises:
         FlintstreamError: No setting names one.
