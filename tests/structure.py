@@ -67,7 +67,11 @@ ROOMS = {
         "connect", "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "provision", "worker",
         "daemon", "early_daemon_process", "resident", "session", "tasks", "engine", "frames", "ahead",
     ),
-    "runtime": ("operators", "windows", "exchange", "state_log", "task"),
+    "runtime": (
+        "times", "copies", "keys", "frozen", "selectors", "failure", "logs", "main_module", "process_setup",
+        "block_interrupter", "partitioners", "plan", "exchange", "protocol", "epoch", "block_size", "operators",
+        "windows", "state_log", "task",
+    ),
     "table": (
         "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
         "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "serializers", "udf",

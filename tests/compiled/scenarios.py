@@ -30,16 +30,17 @@ from flintstream.datastream.state import (
 )
 from flintstream.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows, TumblingEventTimeWindows
 from flintstream.runtime.exchange.blocks import pack, unpack
-from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import FailureReport, OperatorFailure
 from flintstream.runtime.operators.adapters import PlainFunction
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.base import OperatorContext
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.operators.reduce import ReduceOperator
 from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.plan import ExchangeEdge
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.runtime.windows.operator import WindowOperator
 from flintstream.state import hash_map
 from flintstream.state.hash_map import HashMapStateBackend

@@ -14,9 +14,9 @@ from flintstream.common import Types
 from flintstream.compiled import load
 from flintstream.runtime.exchange import columns, keyed_output
 from flintstream.runtime.exchange.blocks import unpack
-from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.plan import ExchangeEdge
 
 exchange = load("exchange")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.compiled.plain import plain
 
 from flintstream.compiled import load
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.timers import whole_time
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 keyed = load("keyed")
 if keyed is None:

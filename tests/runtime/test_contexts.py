@@ -13,7 +13,6 @@ from flintstream.datastream.state import (
 )
 from flintstream.datastream.time_domain import TimeDomain
 from flintstream.runtime.keys import freeze_key
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.contexts import (
     KeyedProcessContext,
     OnTimerContext,
@@ -21,6 +20,7 @@ from flintstream.runtime.operators.contexts import (
     StreamingRuntimeContext,
 )
 from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.state.hash_map import HashMapStateBackend
 
 LONG = Types.LONG()

@@ -14,7 +14,10 @@ from flintstream.common import Types
 from flintstream.runtime.exchange import keyed_output
 from flintstream.runtime.exchange import receiving as exchange
 from flintstream.runtime.exchange.blocks import unpack
-from flintstream.runtime.exchange.partitioners import (
+from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, InputGate, Item
+from flintstream.runtime.exchange.sending import exchange_output
+from flintstream.runtime.failure import OperatorFailure
+from flintstream.runtime.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -24,9 +27,6 @@ from flintstream.runtime.exchange.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, InputGate, Item
-from flintstream.runtime.exchange.sending import exchange_output
-from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.plan import ExchangeEdge
 
 

@@ -13,11 +13,12 @@ import flintstream.runtime.task
 from flintstream.runtime.epoch import Epoch
 from flintstream.runtime.exchange.receiving import InputGate
 from flintstream.runtime.frozen import Frozen
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import Operator
 from flintstream.runtime.plan import ChainPlan, JobPlan, JobSettings, LocalEdge, NodePlan, Superstep
 from flintstream.runtime.protocol import Instruction, NodeReport, Report, SnapshotRequest
 from flintstream.runtime.state_log.log import MemoryStateLog
 from flintstream.runtime.task.subtask import Subtask
+from flintstream.runtime.times import MAX_TIMESTAMP
 
 
 class Countdown(Operator):

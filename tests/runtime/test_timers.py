@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.state.tables import restore
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.watermarks import Valve
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 
 class Watched:

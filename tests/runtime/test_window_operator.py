@@ -51,9 +51,10 @@ from flintstream.datastream.window import (
     WindowAssigner,
 )
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, OperatorContext
+from flintstream.runtime.operators.base import OperatorContext
 from flintstream.runtime.operators.contexts import StreamingRuntimeContext
 from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.windows.operator import WindowOperator
 from flintstream.state.hash_map import HashMapStateBackend
 from flintstream.state.tables import restore

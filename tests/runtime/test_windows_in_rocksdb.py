@@ -24,8 +24,8 @@ from tests.runtime.test_window_operator import (
 
 from flintstream.datastream.window import CountTumblingWindowAssigner
 from flintstream.options.rocksdb import CACHED_ENTRIES
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.timers import InternalTimerService
+from flintstream.runtime.times import MAX_TIMESTAMP
 from flintstream.state.rocksdb.backend import RocksDBStateBackend
 from flintstream.state.rocksdb.options import RocksDBOptions
 

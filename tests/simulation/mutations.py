@@ -20,7 +20,6 @@ from flintstream.coordinator.checkpointing.materializer import Materializer
 from flintstream.coordinator.sources import Sources
 from flintstream.errors import CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.sink import SinkOperator
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.timers import InternalTimerService
@@ -30,6 +29,7 @@ from flintstream.runtime.state_log.restored import RestoredOperator
 from flintstream.runtime.state_log.subtask_state import SubtaskState
 from flintstream.runtime.task.streaming_input import StreamingInput
 from flintstream.runtime.task.subtask import Subtask
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.state.heap_states import Table
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from flintstream.coordinator.pace import SHORTEST_MS
 from flintstream.coordinator.sources import Sources
 from flintstream.coordinator.subtasks import Subtasks
 from flintstream.errors import CheckpointError, JobCancelledError
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.protocol import SHARED, Instruction
+from flintstream.runtime.times import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from flintstream.errors import PlanError
 from flintstream.graph.frozen import freeze
 from flintstream.graph.stream_graph import check_text
 from flintstream.runtime.copies import has_frozen_values
-from flintstream.runtime.exchange.partitioners import (
+from flintstream.runtime.partitioners import (
     ForwardPartitioner,
     KeyGroupPartitioner,
     RebalancePartitioner,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.graph.transformation import Transformation
-    from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
     from flintstream.runtime.operators.base import Operator
+    from flintstream.runtime.partitioners import Partitioner
 
 
 @dataclass(frozen=True)

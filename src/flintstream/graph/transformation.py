@@ -11,9 +11,9 @@ from flintstream.graph.frozen import freeze
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import Boundedness
-    from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
     from flintstream.runtime.operators.base import Operator
+    from flintstream.runtime.partitioners import Partitioner
 
 _ids = itertools.count(1)
 

@@ -12,18 +12,30 @@ import sys
 import threading
 import weakref
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from flintstream.runtime.task.channels import LocalChannel
 
 LOOK_SECONDS = 0.05
 
 _lock = threading.Lock()
 _interrupters: list[weakref.ref[BlockInterrupter]] = []
 _thread: threading.Thread | None = None
+
+
+class CountsRecords(Protocol):
+    """What has counted the records of a block before a function has processed them."""
+
+    records: int
+
+
+class CountedEdge(CountsRecords, Protocol):
+    """An edge that counts its records, as its target does."""
+
+    @property
+    def target(self) -> CountsRecords:
+        """The input that the edge leads to."""
 
 
 class BlockInterrupter:
@@ -37,7 +49,7 @@ class BlockInterrupter:
         """The iterator of the loop over the block."""
         self.rest: list[Any] = []
         """The records taken from the iterator: the last ones of the block."""
-        self.path: list[LocalChannel] = []
+        self.path: list[CountedEdge] = []
         """The edges that a block passes before it reaches the function."""
 
     def begin(self) -> None:

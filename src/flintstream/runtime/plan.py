@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.runtime.exchange.partitioners import Partitioner
     from flintstream.runtime.frozen import Frozen
+    from flintstream.runtime.partitioners import Partitioner
     from flintstream.storage.file_store import FileStore
 
 RECORDS_PER_BLOCK = 1024

@@ -23,8 +23,8 @@ from flintstream.engine.inline.engine import InlineEngine
 from flintstream.errors import CheckpointError
 from flintstream.graph.transformation import OperatorTransformation, SourceTransformation
 from flintstream.runtime.failure import FailureReport, OperatorFailure
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.protocol import Instruction, SnapshotRequest
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.testing._ends import Input, Mailbox, Recorder
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from flintstream.datastream.state import ListStateDescriptor, MapStateDescriptor
 from flintstream.errors import PlanError
 from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.state.backend import Scope
 from flintstream.testing._driver import Driver
 from flintstream.testing._ends import StreamRecord, Watermark, WatermarkStatus

@@ -22,7 +22,7 @@ from flintstream.coordinator.checkpointing.history import CheckpointHistory
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.monitoring.curves import Curves
 from flintstream.coordinator.monitoring.load import Load
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from flintstream.coordinator.job import Progress
 from flintstream.coordinator.monitoring.curves import Curves
 from flintstream.coordinator.monitoring.load import Load
 from flintstream.coordinator.monitoring.metrics import JobMetrics
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

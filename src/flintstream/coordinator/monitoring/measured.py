@@ -8,7 +8,7 @@ from flintstream.coordinator import registry
 from flintstream.coordinator.vertices import flink_id, vertex_id
 from flintstream.metrics.families import JOB, OPERATOR, TASK, Families
 from flintstream.metrics.subtask import SubtaskMetrics
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

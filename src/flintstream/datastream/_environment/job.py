@@ -8,7 +8,7 @@ from flintstream.common.job_client import JobClient
 from flintstream.common.job_execution_result import JobExecutionResult
 from flintstream.common.job_id import JobID
 from flintstream.common.job_status import JobProgress
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     import threading

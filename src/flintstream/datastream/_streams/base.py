@@ -26,7 +26,7 @@ from flintstream.graph.transformation import (
     SideOutputTransformation,
     UnionTransformation,
 )
-from flintstream.runtime.exchange import partitioners
+from flintstream.runtime import partitioners
 from flintstream.runtime.operators.functions import (
     FilterOperator,
     FlatMapOperator,

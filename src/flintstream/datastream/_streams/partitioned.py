@@ -14,7 +14,7 @@ from flintstream.graph.frozen import freeze
 from flintstream.graph.transformation import (
     PartitionTransformation,
 )
-from flintstream.runtime.exchange import partitioners
+from flintstream.runtime import partitioners
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.compiled import load
 from flintstream.runtime.exchange.output import Buffer, ExchangeOutput
-from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.frozen import thaw_function
 from flintstream.runtime.keys import (
@@ -20,8 +19,9 @@ from flintstream.runtime.keys import (
     subtask_of_key_group,
     thaw_key,
 )
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.selectors import field_of
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from flintstream.common._user_code.pickling import dumps
 from flintstream.runtime.exchange.blocks import pack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE, Item
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from flintstream.runtime.plan import ExchangeEdge

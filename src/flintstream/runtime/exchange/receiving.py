@@ -11,7 +11,7 @@ import heapq
 import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.exchange.keyed_output import KeyedOutput
 from flintstream.runtime.exchange.output import Buffer, ExchangeOutput
-from flintstream.runtime.exchange.partitioners import (
+from flintstream.runtime.failure import OperatorFailure, current_record
+from flintstream.runtime.frozen import thaw_function
+from flintstream.runtime.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -17,8 +19,6 @@ from flintstream.runtime.exchange.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.frozen import thaw_function
 
 if TYPE_CHECKING:
     from flintstream.runtime.exchange.receiving import Item

@@ -8,11 +8,11 @@ from flintstream.compiled.keyed import Stamped
 from flintstream.contracts.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from flintstream.contracts.timers import TimeDomain
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.broadcast_state import BroadcastStates
 from flintstream.runtime.operators.contexts import KeyedTimerService
 from flintstream.runtime.operators.functions import ProcessOperator
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

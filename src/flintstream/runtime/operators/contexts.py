@@ -24,7 +24,7 @@ from flintstream.contracts.state.descriptors import taken_for
 from flintstream.contracts.timers import TimeDomain, TimerService
 from flintstream.metrics import MetricGroup
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

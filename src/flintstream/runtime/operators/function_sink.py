@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.connectors.sink import Sink, SinkWriter
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,10 @@ from flintstream.compiled.keyed import call_each
 from flintstream.contracts.output_tag import OutputTag
 from flintstream.runtime.copies import copy_mutable
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import Operator
 from flintstream.runtime.operators.contexts import ProcessContext
 from flintstream.runtime.selectors import field_of
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

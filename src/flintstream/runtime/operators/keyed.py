@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._clock import wall_clock
 from flintstream.compiled.base import look_ahead
 from flintstream.runtime.keys import freeze_key, thaw_key
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.contexts import KeyedProcessContext, OnTimerContext
 from flintstream.runtime.operators.functions import CollectingOperator
 from flintstream.runtime.selectors import field_of
+from flintstream.runtime.times import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

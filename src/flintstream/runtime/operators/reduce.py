@@ -9,10 +9,10 @@ from flintstream.compiled import load
 from flintstream.compiled.keyed import reduce_each
 from flintstream.contracts.state import ValueStateDescriptor
 from flintstream.runtime.copies import copy_mutable
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.operators.functions import compiled_can_use
 from flintstream.runtime.operators.keyed import KeyedOperator
 from flintstream.runtime.selectors import field_of
+from flintstream.runtime.times import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,8 @@ from flintstream.common._user_code.forks import leave_if_forked
 from flintstream.connectors.sink import WriterContext
 from flintstream.errors import is_interrupt, shorten
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import Operator
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

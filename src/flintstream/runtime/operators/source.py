@@ -14,7 +14,8 @@ from flintstream.metrics.reported import Gauged
 from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
+from flintstream.runtime.operators.base import Operator
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP, all_fit, whole_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import NodeReport
 
 POLL_SECONDS = 0.005
-
 PENDING_RECORDS = "pendingRecords"
 
 UNBOUNDED_EPOCH_MS = 1_000

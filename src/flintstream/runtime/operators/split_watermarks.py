@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import Operator
 from flintstream.runtime.operators.source import SourceOperator
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator, Valve
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

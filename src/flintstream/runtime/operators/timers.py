@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.compiled.keyed import TimerQueue
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, whole_ms
+from flintstream.runtime.times import MIN_TIMESTAMP, whole_ms
 from flintstream.state.backend import PIECE, Change, TableInfo
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from flintstream.common.watermark_strategy import BoundedOutOfOrdernessWatermark
 from flintstream.compiled import load
 from flintstream.errors import is_interrupt
 from flintstream.runtime.failure import OperatorFailure, current_record
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP, Operator, all_fit, whole_ms
+from flintstream.runtime.operators.base import Operator
 from flintstream.runtime.operators.block_times import BlockAssigner, BlockGenerator
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP, all_fit, whole_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

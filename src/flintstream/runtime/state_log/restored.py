@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

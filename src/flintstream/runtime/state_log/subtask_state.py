@@ -24,7 +24,6 @@ from flintstream.checkpoint.state_file import StateFile, StateFileWriter
 from flintstream.common._user_code.pickling import dumps
 from flintstream.errors import CheckpointError, CorruptCheckpointError
 from flintstream.runtime.keys import key_group, subtask_of_key_group
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.protocol import StateHandle
 from flintstream.runtime.state_log import pieces as log_pieces
 from flintstream.runtime.state_log.log import NATIVE
@@ -38,6 +37,7 @@ from flintstream.runtime.state_log.native_files import (
     write_to_log,
 )
 from flintstream.runtime.state_log.restored import RestoredOperator, channel_labels
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.state.backend import loading
 from flintstream.storage.local import again_if_deleted
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.runtime.exchange.partitioners import KeyGroupPartitioner
 from flintstream.runtime.frozen import thaw_function
 from flintstream.runtime.keys import freeze_key
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
+from flintstream.runtime.partitioners import KeyGroupPartitioner
 from flintstream.runtime.task.key_order import SORTED_BYTES, merge_positions, sorted_keys
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from flintstream.runtime.copies import copied_block
 from flintstream.runtime.exchange.blocks import unpack
 from flintstream.runtime.exchange.receiving import ACTIVE, IDLE
 from flintstream.runtime.failure import OperatorFailure
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from flintstream.runtime.exchange.blocks import Block

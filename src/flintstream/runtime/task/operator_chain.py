@@ -6,20 +6,21 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
-from flintstream.runtime.exchange.partitioners import ForwardPartitioner
 from flintstream.runtime.exchange.sending import exchange_output
 from flintstream.runtime.failure import OperatorFailure
 from flintstream.runtime.frozen import thaw_operator
 from flintstream.runtime.keys import KeyGroups
-from flintstream.runtime.operators.base import MIN_TIMESTAMP, Operator, OperatorContext
+from flintstream.runtime.operators.base import Operator, OperatorContext
 from flintstream.runtime.operators.contexts import create_runtime_context
 from flintstream.runtime.operators.timers import InternalTimerService
 from flintstream.runtime.operators.watermarks import Valve
+from flintstream.runtime.partitioners import ForwardPartitioner
 from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.task.channels import Fan, LocalChannel, NodeInput
 from flintstream.runtime.task.fused import fuse
 from flintstream.runtime.task.operator_metrics import OperatorMetrics
 from flintstream.runtime.task.result_types import ConvertingOutput, converting_outputs
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.state.factory import create_backend
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.window import CountTrigger, CountTumblingWindowAssigner, CountWindow
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.runtime.windows.fast_path import FastPath
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from flintstream.contracts.window import (
     TumblingProcessingTimeWindows,
 )
 from flintstream.runtime.copies import copy_mutable
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.selectors import field_of
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,8 +8,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.contracts.window import EventTimeSessionWindows, EventTimeTrigger, TimeWindow
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
 from flintstream.runtime.selectors import field_of
+from flintstream.runtime.times import MAX_TIMESTAMP
 from flintstream.runtime.windows.fast_path import FastPath, compiled_for
 from flintstream.runtime.windows.merging import IN_FLIGHT
 

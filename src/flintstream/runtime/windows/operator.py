@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from flintstream.contracts.state import ListStateDescriptor, ReducingStateDescriptor
 from flintstream.contracts.window import MergingWindowAssigner, TriggerResult
 from flintstream.runtime.copies import copy_mutable
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.operators.keyed import TimerOperator
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.runtime.windows.contexts import AssignerContext, WindowContext, WindowTriggerContext
 from flintstream.runtime.windows.emitter import Emitter
 from flintstream.runtime.windows.fast_counts import CountWindows

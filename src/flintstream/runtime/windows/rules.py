@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.contracts.window import CountSlidingWindowAssigner, CountTrigger, CountTumblingWindowAssigner
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
     from flintstream.contracts.window import Trigger, WindowAssigner

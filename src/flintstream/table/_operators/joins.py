@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from flintstream.contracts.functions import KeyedCoProcessFunction
-from flintstream.runtime.operators.base import MAX_TIMESTAMP
+from flintstream.runtime.times import MAX_TIMESTAMP
 from flintstream.table._operators.opening import close_all, open_all
 from flintstream.table._types.row_kinds import INSERT
 

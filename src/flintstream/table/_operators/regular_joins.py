@@ -6,8 +6,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from flintstream.runtime.keys import thaw_key
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._operators.entries import entries_of
 from flintstream.table._operators.joins import LAST, Sides, SideSettings
 from flintstream.table._operators.rows import map_state, to_hashable

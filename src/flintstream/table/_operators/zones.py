@@ -9,7 +9,8 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from flintstream.datastream.window import ProcessingTimeTrigger, TimeWindow, WindowAssigner
-from flintstream.runtime.operators.base import MAX_TIMESTAMP, Operator
+from flintstream.runtime.operators.base import Operator
+from flintstream.runtime.times import MAX_TIMESTAMP
 from flintstream.table._expressions.helpers import EPOCH, zone_of
 
 if TYPE_CHECKING:

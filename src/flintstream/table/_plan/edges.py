@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.runtime.operators.base import MIN_TIMESTAMP
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.times.helpers import millis
