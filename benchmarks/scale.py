@@ -169,9 +169,9 @@ def nanoseconds_per_record(targets: int, per_epoch: int, records: int = 2_000_00
     """Return the cost of routing pairs by key, packing them, and reading them again."""
     from flintstream.engine.spark.worker import GC_THRESHOLDS
     from flintstream.runtime.exchange.blocks import unpack
-    from flintstream.runtime.partitioners import KeyGroupPartitioner
     from flintstream.runtime.exchange.sending import exchange_output
     from flintstream.runtime.operators.watermarks import RECORDS_PER_MARK, TARGETS_PER_MARK
+    from flintstream.runtime.partitioners import KeyGroupPartitioner
     from flintstream.runtime.plan import RECORDS_PER_BLOCK, ExchangeEdge
 
     gc.set_threshold(*GC_THRESHOLDS)
