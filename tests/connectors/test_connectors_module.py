@@ -20,7 +20,7 @@ def test_a_connector_that_is_missing_says_so_and_names_an_example():
     assert "examples/connectors/pulsar_source.py" in str(found.value)
 
 
-@pytest.mark.parametrize("name", ["cassandra", "pulsar"])
+@pytest.mark.parametrize("name", ["pulsar"])
 def test_the_module_of_a_connector_that_is_missing_names_an_example_that_is_there(name):
     message = advice(f"pyflink.datastream.connectors.{name}")
     (example,) = [word for word in message.split() if word.startswith("examples/")]

@@ -29,6 +29,7 @@ ELSEWHERE = ("pyflink.datastream.connectors", "pyflink.datastream.formats")
 """Listed on the page of connectors."""
 
 CONNECTORS = (
+    "pyflink.datastream.connectors.cassandra",
     "pyflink.datastream.connectors.dynamic_kafka",
     "pyflink.datastream.connectors.elasticsearch",
     "pyflink.datastream.connectors.file_system",
@@ -204,8 +205,8 @@ def page() -> str:
         *import_surface(),
         "",
         "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because nothing",
-        "here depends on it. For Cassandra and Pulsar, write your own sink or source:",
-        "`examples/connectors` has one of each as a starting point, based on the Python client.",
+        "here depends on it. For Pulsar, write your own source:",
+        "`examples/connectors` has one as a starting point, based on the Python client.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):
         of_module = [row for row in found if row.name.module == module]

@@ -35,6 +35,10 @@ MOVED = {
     "flintstream.datastream._window.sessions": "flintstream.datastream.window",
     "flintstream.datastream._window.triggers": "flintstream.datastream.window",
     "flintstream.datastream._window.windows": "flintstream.datastream.window",
+    "flintstream.datastream.connectors._kafka_offsets": "flintstream.datastream.connectors._kafka.offsets",
+    "flintstream.datastream.connectors._kafka_older": "flintstream.datastream.connectors._kafka.older",
+    "flintstream.datastream.connectors._kafka_sink": "flintstream.datastream.connectors._kafka.sink",
+    "flintstream.datastream.connectors._kafka_source": "flintstream.datastream.connectors._kafka.source",
     "flintstream.table._classes": "flintstream.common._types.columns",
 }
 """Former module -> current module of moved classes."""

@@ -28,10 +28,7 @@ _MODULES = {
     **{
         f"pyflink.datastream.connectors.{name}": "this connector is not available in this version of flintstream; "
         f"examples/connectors/{example} is a starting point, based on the Python client"
-        for name, example in (
-            ("cassandra", "cassandra_sink.py"),
-            ("pulsar", "pulsar_source.py"),
-        )
+        for name, example in (("pulsar", "pulsar_source.py"),)
     },
     "pyflink.datastream.connectors": "this connector is not available in this version of flintstream",
     "pyflink.datastream.formats": "this format is not available in this version of flintstream",

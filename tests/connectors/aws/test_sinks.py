@@ -10,7 +10,8 @@ import pytest
 from tests.datastream.inline import make_env
 
 from flintstream.common import SimpleStringSchema
-from flintstream.connectors.aws import client, patience
+from flintstream.connectors import patience
+from flintstream.connectors.aws import client
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.kinesis import KinesisFirehoseSink, KinesisStreamsSink, PartitionKeyGenerator
 

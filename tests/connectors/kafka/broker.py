@@ -6,28 +6,25 @@ variable ``FLINTSTREAM_KAFKA_JARS`` names, ``~/.cache/flintstream/kafka-<version
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyspark
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from tests import maven
+from tests.maven import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 VERSION = "4.1.1"
 JARS = "FLINTSTREAM_KAFKA_JARS"
-DOWNLOAD_SECONDS = 600
 START_SECONDS = 300
 
 PROPERTIES = """
@@ -59,40 +56,10 @@ def jars() -> Path:
     Raises:
         NoBrokerError: They cannot be downloaded; the message has the reason.
     """
-    own = os.environ.get(JARS)
-    directory = Path(own) if own else Path.home() / ".cache" / "flintstream" / f"kafka-{VERSION}"
-    if directory.is_dir():
-        return directory
-    ivy = next(iter(Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")), None)
-    if shutil.which("java") is None or ivy is None:
-        raise NoBrokerError("the broker needs java, and PySpark's Ivy to download it")
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with Path(f"{directory}.lock").open("w") as lock, tempfile.TemporaryDirectory(dir=directory.parent) as work:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if directory.is_dir():  # another process has just downloaded them
-            return directory
-        command = ["java", "-jar", str(ivy), "-cache", f"{work}/cache", "-confs", "default", "-types", "jar", "bundle"]
-        command += ["-dependency", "org.apache.kafka", "kafka_2.13", VERSION]
-        command += ["-retrieve", f"{work}/jars/[artifact]-[revision].[ext]"]
-        try:
-            done = subprocess.run(  # noqa: S603
-                command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise NoBrokerError(f"Maven Central has not sent the jars within {DOWNLOAD_SECONDS} s") from None
-        if done.returncode or not list(Path(work, "jars").glob(f"kafka_2.13-{VERSION}.jar")):
-            why = [line for line in done.stdout.splitlines() if "UNRESOLVED" in line or "not found" in line]
-            raise NoBrokerError(
-                f"the jars cannot be downloaded: {(why or done.stderr.splitlines() or ['?'])[0].strip()}"
-            )
-        Path(work, "jars").rename(directory)
-    return directory
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    try:
+        return maven.jars("org.apache.kafka", "kafka_2.13", VERSION, "kafka", JARS)
+    except maven.NoJarsError as error:
+        raise NoBrokerError(str(error)) from None
 
 
 class Broker:

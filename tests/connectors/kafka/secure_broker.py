@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.connectors.kafka.broker import Broker, free_port
+from tests.connectors.kafka.broker import Broker
+from tests.maven import free_port
 
 if TYPE_CHECKING:
     import os

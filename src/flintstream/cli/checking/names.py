@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["check_imports"]
 
 PACKAGES = {
+    "pyflink.datastream.connectors.cassandra": ("cassandra", "cassandra"),
     "pyflink.datastream.connectors.elasticsearch": ("urllib3", "elasticsearch"),
     "pyflink.datastream.connectors.kafka": ("confluent_kafka", "kafka"),
     "pyflink.datastream.connectors.kinesis": ("boto3", "aws"),

@@ -8,8 +8,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol, TypedDict, cast
 
 from flintstream.connectors.aws.client import AwsError, close_client, code_of, core, passing
-from flintstream.connectors.aws.patience import Patience
 from flintstream.connectors.aws.shards import AFTER, AT_TIMESTAMP, LATEST, KinesisRecord, of_stream
+from flintstream.connectors.patience import Patience
 from flintstream.connectors.source import SourceReader, Timestamped
 from flintstream.errors import add_note
 

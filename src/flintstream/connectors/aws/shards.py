@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, cast
 
 from flintstream.checkpoint.registry import record
 from flintstream.connectors.aws.client import AwsError, close_client, code_of, core, passing
-from flintstream.connectors.aws.patience import Patience
+from flintstream.connectors.patience import Patience
 from flintstream.connectors.source import SourceSplit, SplitEnumerator
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, cast
 
 from flintstream.connectors.aws.client import AwsError, close_client, core, passing
-from flintstream.connectors.aws.patience import Patience
 from flintstream.connectors.aws.shards import of_stream
+from flintstream.connectors.patience import Patience
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import add_note, shorten
 

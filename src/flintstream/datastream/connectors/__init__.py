@@ -75,7 +75,6 @@ __all__ = [
 # PyFlink exports that this version lacks, and the examples that show a replacement.
 _MISSING = {
     "Pulsar": ("PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar", "pulsar_source.py"),
-    "Cassandra": ("cassandra", "cassandra_sink.py"),
 }
 
 

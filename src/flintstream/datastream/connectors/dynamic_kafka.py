@@ -19,8 +19,8 @@ from flintstream.connectors.kafka.dynamic import (
 from flintstream.connectors.kafka.input import KafkaInput
 from flintstream.connectors.kafka.offsets import Subscription
 from flintstream.connectors.source import Boundedness, Source
-from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetsInitializer, offsets_of
-from flintstream.datastream.connectors._kafka_source import (
+from flintstream.datastream.connectors._kafka.offsets import KafkaOffsetsInitializer, offsets_of
+from flintstream.datastream.connectors._kafka.source import (
     CLIENT_PREFIX,
     COMMIT,
     DISCOVERY,

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from flintstream.connectors.kafka.records import KafkaRecord
-from flintstream.datastream.connectors._kafka_offsets import (
+from flintstream.datastream.connectors._kafka.offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
 )
-from flintstream.datastream.connectors._kafka_older import (
+from flintstream.datastream.connectors._kafka.older import (
     FlinkKafkaConsumer,
     FlinkKafkaConsumerBase,
     FlinkKafkaProducer,
     FlinkKafkaProducerBase,
     Semantic,
 )
-from flintstream.datastream.connectors._kafka_sink import (
+from flintstream.datastream.connectors._kafka.sink import (
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
     KafkaSink,
     KafkaSinkBuilder,
     KafkaTopicSelector,
 )
-from flintstream.datastream.connectors._kafka_source import (
+from flintstream.datastream.connectors._kafka.source import (
     KafkaRecordDeserializationSchema,
     KafkaSource,
     KafkaSourceBuilder,

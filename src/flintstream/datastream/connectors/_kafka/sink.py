@@ -14,7 +14,7 @@ from flintstream.connectors.kafka.serializing import RecordSerializer
 from flintstream.connectors.kafka.sink import KafkaOutput
 from flintstream.connectors.sink import Sink
 from flintstream.datastream._settings import check_member
-from flintstream.datastream.connectors._kafka_source import SERVERS, check_servers, checked_properties
+from flintstream.datastream.connectors._kafka.source import SERVERS, check_servers, checked_properties
 from flintstream.datastream.connectors.base import DeliveryGuarantee, SupportsPreprocessing
 from flintstream.errors import PlanError
 

@@ -15,10 +15,10 @@ from flintstream.connectors.kafka.serializing import RecordSerializer
 from flintstream.connectors.kafka.sink import KafkaOutput
 from flintstream.connectors.source import Boundedness
 from flintstream.datastream._settings import MAX_LONG, check_bool, check_integer, check_member, warn_removed
-from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
-from flintstream.datastream.connectors._kafka_sink import KafkaSink, checked_output, with_output
-from flintstream.datastream.connectors._kafka_sink import _checked_schema as _checked_serialization
-from flintstream.datastream.connectors._kafka_source import (
+from flintstream.datastream.connectors._kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
+from flintstream.datastream.connectors._kafka.sink import KafkaSink, checked_output, with_output
+from flintstream.datastream.connectors._kafka.sink import _checked_schema as _checked_serialization
+from flintstream.datastream.connectors._kafka.source import (
     GROUP,
     KafkaSource,
     auto_commit_ms,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.serialization import SerializationSchema
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.datastream.connectors._kafka_offsets import KafkaTopicPartition
+    from flintstream.datastream.connectors._kafka.offsets import KafkaTopicPartition
 
 CREATES = "allow.auto.create.topics"
 RESET = "auto.offset.reset"

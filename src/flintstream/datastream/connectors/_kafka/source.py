@@ -15,7 +15,7 @@ from flintstream.connectors.kafka.reader import KafkaReader
 from flintstream.connectors.kafka.records import RecordDeserializer, ValueDeserializer
 from flintstream.connectors.kafka.source import KafkaEnumerator
 from flintstream.connectors.source import Boundedness, Source
-from flintstream.datastream.connectors._kafka_offsets import KafkaOffsetsInitializer, KafkaTopicPartition, offsets_of
+from flintstream.datastream.connectors._kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, offsets_of
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
