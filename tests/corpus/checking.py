@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from tests.corpus.listing import Program
 
+UNTRIED = ("missing", "connector")
+"""The kinds of programs that lack a service to run with."""
+
 
 class Shares(NamedTuple):
     """What a check foresees."""
@@ -46,7 +49,7 @@ def verdict(file: Path) -> str:
 
 def shares(programs: list[Program]) -> Shares:
     """Count the programs with both a verdict and a run."""
-    known = [program for program in programs if program.checked and program.counted != "missing"]
+    known = [program for program in programs if program.checked and program.counted not in UNTRIED]
     failed = [program for program in known if program.after == "fails"]
     ran = [program for program in known if program.after == "runs"]
     return Shares(
