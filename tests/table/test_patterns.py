@@ -11,7 +11,7 @@ from flintstream.table._expressions import helpers
 from flintstream.table._expressions.json.paths import JsonPath
 from flintstream.table._expressions.patterns import helpers as pattern_helpers
 from flintstream.table._expressions.patterns.linear import Linear, linear
-from flintstream.table._expressions.times import texts as time_texts
+from flintstream.table._expressions.times import lenient, strict
 
 LONG = "a" * 3000
 
@@ -77,7 +77,8 @@ def test_linear_programs_match_as_re_does():
         (pattern_helpers.like, lambda number: pattern_helpers.like(f"%{number}")),
         (pattern_helpers.similar, lambda number: pattern_helpers.similar(f"%{number}")),
         (pattern_helpers.regex, lambda number: pattern_helpers.regex(f"a{number}")),
-        (time_texts._reading, lambda number: time_texts._reading(f"yyyy'{number}'")),
+        (strict._reading, lambda number: strict._reading(f"yyyy'{number}'")),
+        (lenient._parts, lambda number: lenient._parts(f"yyyy'{number}'")),
         (helpers.zone_of, lambda number: helpers.zone_of(f"+{number % 20:02}:{number // 20 % 60:02}")),
     ],
 )

@@ -9,8 +9,8 @@ from tests.table.support import environment
 
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.times.helpers import from_unixtime, unix_timestamp
-from flintstream.table._expressions.times.patterns import format_date, format_text
-from flintstream.table._expressions.times.texts import read_timestamp
+from flintstream.table._expressions.times.patterns import format_date
+from flintstream.table._expressions.times.texts import format_text, read_timestamp
 
 NOON = datetime(2020, 2, 29, 12, 0, 5, 678901)
 

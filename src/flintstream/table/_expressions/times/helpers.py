@@ -22,7 +22,8 @@ from flintstream.table._expressions.helpers import (
     zoned,
     zoned_clock,
 )
-from flintstream.table._expressions.times.patterns import format_unix, lenient_timestamp
+from flintstream.table._expressions.times.lenient import lenient_moment, lenient_timestamp
+from flintstream.table._expressions.times.patterns import format_unix
 from flintstream.table._expressions.times.texts import read_timestamp
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def plus_units(unit: str, count: int, value: object) -> Any:
 
 def convert_zone(text: str, source: str, target: str) -> str | None:
     """Return the local time of one time zone as that of another."""
-    found = read_timestamp(text)
+    found = lenient_timestamp(text)
     if found is None:
         return None
     moved = zoned(unzoned(found, known_zone(source)), known_zone(target))
@@ -267,9 +268,11 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
     """Return seconds since the epoch, now or of a local time; the least integer if the text is not a time."""
     if text is None:
         return wall_clock() // 1000
-    found = lenient_timestamp(text, pattern)
+    found, offset = lenient_moment(text, pattern)
     if found is None:
         return -(1 << 63)
+    if offset is not None:
+        return millis(found) // 1000 - offset
     # Of the two moments with a time that clocks show twice, Flink takes the second one.
     return max(millis(unzoned(found.replace(fold=fold), zone)) for fold in (0, 1)) // 1000
 

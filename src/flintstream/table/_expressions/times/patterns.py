@@ -13,20 +13,20 @@ from __future__ import annotations
 import re
 from calendar import isleap
 from collections.abc import Callable
-from datetime import MAXYEAR, MINYEAR, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-from flintstream.table._expressions.helpers import EPOCH, edge
+from flintstream.table._expressions.helpers import EPOCH
 
 PATTERNS = 512
 """The patterns that a process keeps at most; they may come from records."""
 DATE_PATTERN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[\[\]{}#]|[^A-Za-z'\[\]{}#]+|'")
-_UNIX_PATTERN = re.compile(r"'(|[^'](?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'")
-_MONTHS = (
+UNIX_PATTERN = re.compile(r"'(|[^'](?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'")
+MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _WIDEST = 19
 
 Write = Callable[[datetime], str]
@@ -53,74 +53,6 @@ def format_unix(value: datetime, pattern: str) -> str:
         ValueError: It is not a pattern.
     """
     return "".join([write(value) for write in unix_writers(pattern)])
-
-
-def format_text(text: str, pattern: str) -> str | None:
-    """Format a time that is a text such as ``2020-01-31 10:11:12``; None if the text is not a timestamp."""
-    value = lenient_timestamp(text)
-    return None if value is None else format_unix(value.replace(tzinfo=timezone.utc), pattern)
-
-
-def lenient_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime | None:
-    """Read a timestamp as Java's SimpleDateFormat does: a 13th month is January, and what comes after it is ignored.
-
-    >>> lenient_timestamp("2020-02-30 24:00:00 or so")
-    datetime.datetime(2020, 3, 2, 0, 0)
-    >>> lenient_timestamp("5/1/99", "d/M/yy"), lenient_timestamp("no", "yyyy")
-    (datetime.datetime(1999, 1, 5, 0, 0), None)
-    """
-    reading = _lenient(pattern)
-    found = None if reading is None else reading.match(text)
-    if found is None or not found.end():
-        return None
-    parts = {name: int(value) for name, value in found.groupdict().items() if value is not None}
-    years = parts.get("year", 1970)
-    if "short" in parts:
-        years = _of_this_century(parts["short"]) if len(found["short"]) == 2 else parts["short"]
-    year, month = divmod(years * 12 + parts.get("month", 1) - 1, 12)
-    if not MINYEAR <= year <= MAXYEAR:
-        return edge(EPOCH, later=year > MAXYEAR)
-    days, hours = parts.get("day", 1), parts.get("hour", 0)
-    try:
-        first = EPOCH.replace(year=year, month=month + 1)
-        rest = timedelta(
-            days=days - 1,
-            hours=hours,
-            minutes=parts.get("minute", 0),
-            seconds=parts.get("second", 0),
-            milliseconds=parts.get("milli", 0),
-        )
-        return first + rest
-    except OverflowError:
-        return edge(EPOCH, later=days > 0)
-
-
-_LENIENT = {"y": "year", "M": "month", "d": "day", "H": "hour", "m": "minute", "s": "second", "S": "milli"}
-
-
-@lru_cache(PATTERNS)
-def _lenient(pattern: str) -> re.Pattern[str] | None:
-    """Return what reads a pattern of SimpleDateFormat; None if it has other letters or one twice."""
-    pieces = [(found.group(), found.group(1), found.group(2)) for found in _UNIX_PATTERN.finditer(pattern)]
-    parts: list[str] = []
-    read: set[str] = set()
-    for (text, quoted, letter), following in zip(pieces, [*pieces[1:], ("", None, None)], strict=False):
-        if letter is None:
-            parts.append(re.escape(text if quoted is None else quoted.replace("''", "'") or "'"))
-            continue
-        name = _LENIENT.get(letter)
-        if name is None or name in read or (letter == "M" and len(text) > 2):
-            return None
-        read.add(name)
-        digits = f"{{{len(text)}}}" if following[2] is not None else "{1,9}"  # numbers side by side have fixed widths
-        parts.append(rf"[ \t]*(?P<{'short' if letter == 'y' and len(text) == 2 else name}>\d{digits})")
-    return re.compile("".join(parts))
-
-
-def _of_this_century(year: int) -> int:
-    """Return the year with two digits that is at most 80 years ago, or 20 years ahead."""
-    now = datetime.now(timezone.utc).year
-    return next(full for full in range(now - 80 + 1, now + 21) if full % 100 == year)
 
 
 @lru_cache(PATTERNS)
@@ -199,7 +131,7 @@ def unix_writers(pattern: str) -> tuple[Write, ...]:
     """
     return tuple(
         _unix_letter(found.group(2), len(found.group()), pattern) if found.group(2) else _literal(found, pattern)
-        for found in _UNIX_PATTERN.finditer(pattern)
+        for found in UNIX_PATTERN.finditer(pattern)
     )
 
 
@@ -217,6 +149,12 @@ def _week(value: datetime) -> int:
     if sunday + 7 > first + 365 + isleap(value.year):
         return 1
     return (sunday - (first - datetime.fromordinal(first).isoweekday() % 7)) // 7 + 1
+
+
+def week_one(year: int) -> date:
+    """Return the Sunday that begins the first week of a year, as the United States count."""
+    first = date(year, 1, 1)
+    return first - timedelta(days=first.isoweekday() % 7)
 
 
 def _week_year(value: datetime) -> int:
@@ -259,11 +197,11 @@ _DATE_NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
 }
 """Those of DateTimeFormatter, with the widest number that each may have."""
 _DATE_TEXTS: dict[str, tuple[int, Callable[[datetime], int], tuple[str, ...]]] = {
-    "M": (2, _NUMBERS["M"], _MONTHS),
-    "L": (2, _NUMBERS["M"], _MONTHS),
-    "E": (0, _day_of_week, _DAYS),
-    "e": (2, _day_of_week, _DAYS),
-    "c": (1, _day_of_week, _DAYS),
+    "M": (2, _NUMBERS["M"], MONTHS),
+    "L": (2, _NUMBERS["M"], MONTHS),
+    "E": (0, _day_of_week, DAYS),
+    "e": (2, _day_of_week, DAYS),
+    "c": (1, _day_of_week, DAYS),
 }
 """Letters that are texts from the third on: short, long, narrow."""
 _UNIX_NUMBERS: dict[str, Callable[[datetime], int]] = {
@@ -315,11 +253,11 @@ def _unix_letter(letter: str, count: int, pattern: str) -> Write:
     if letter in "yY" and count == 2:
         return lambda value: f"{_NUMBERS[letter](value) % 100:02d}"
     if letter in "ML" and count > 2:
-        return _name(_NUMBERS["M"], _MONTHS, None if count > 3 else 3)
+        return _name(_NUMBERS["M"], MONTHS, None if count > 3 else 3)
     if letter in _UNIX_NUMBERS:
         return _number(_UNIX_NUMBERS[letter], count)
     if letter == "E":
-        return _name(_day_of_week, _DAYS, None if count > 3 else 3)
+        return _name(_day_of_week, DAYS, None if count > 3 else 3)
     if letter == "G":
         return _constant("AD")
     if letter == "a":

@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from contextlib import suppress
-from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
-from functools import lru_cache
+from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta, timezone
 
 from flintstream.table._expressions.helpers import cut
-from flintstream.table._expressions.times.patterns import (
-    DATE_PATTERN,
-    PATTERNS,
-    ZoneNeededError,
-    date_writers,
-    lenient_timestamp,
-)
+from flintstream.table._expressions.times.lenient import lenient_moment, lenient_timestamp
+from flintstream.table._expressions.times.patterns import ZoneNeededError, date_writers, format_unix
+from flintstream.table._expressions.times.strict import strict_timestamp
 
 _LONGEST = 100
 _DATE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*(?:-\s*(\d+)\s*)?)?", re.ASCII)
@@ -81,34 +76,6 @@ def lenient_date(text: str) -> date:
     return date(year, month, min(day, monthrange(year, month)[1]))
 
 
-_NOTHING = re.compile("(?!)")
-
-
-@lru_cache(PATTERNS)
-def _reading(pattern: str) -> re.Pattern[str]:
-    """Return what reads a pattern of DateTimeFormatter: a letter has any number of digits, several have as many."""
-    names = {"y": "year", "u": "year", "M": "month", "d": "day", "H": "hour", "h": "hour", "m": "minute", "s": "second"}
-    parts: list[str] = []
-    read: set[str] = set()
-    for found in DATE_PATTERN.finditer(pattern):
-        text, letter = found.group(), found.group(2)
-        if letter is None:
-            parts.append(re.escape((found.group(1) or "'") if text.startswith("'") else text))
-        elif names.get(letter) in read:
-            parts.append(f"(?P={names[letter]})")
-        elif letter in names:
-            read.add(names[letter])
-            digits = f"{{{len(text)}}}" if len(text) > 1 else "{1,9}"
-            short = "(?P<short>)" if letter in "yu" and len(text) == 2 else ""  # of the years 2000 to 2099
-            parts.append(rf"(?P<{names[letter]}>\d{digits}){short}")
-        elif letter == "S" and "fraction" not in read:
-            read.add("fraction")
-            parts.append(rf"(?P<fraction>\d{{{len(text)}}})")
-        else:
-            return _NOTHING
-    return re.compile("".join(parts))
-
-
 def read_timestamp(text: str, pattern: str | None = None) -> datetime | None:
     """Read a timestamp, perhaps with a pattern of Java's; None if the text is none.
 
@@ -119,40 +86,26 @@ def read_timestamp(text: str, pattern: str | None = None) -> datetime | None:
             return parse_timestamp(text, 3)
         with suppress(ZoneNeededError):
             date_writers(pattern)  # raises if it is none
-        found = _read_pattern(text, pattern)
+    except (ValueError, OverflowError):
+        return None
+    found = strict_timestamp(text, pattern)
+    try:
         return parse_lenient_timestamp(text, 3) if found is None else found
     except (ValueError, OverflowError):
         return None
 
 
-def _read_pattern(text: str, pattern: str) -> datetime | None:
-    found = _reading(pattern).fullmatch(text)
-    if found is None:
-        return None
-    fraction = (found.groupdict().get("fraction") or "").ljust(3, "0")[:3]
-    parts = {name: int(value) for name, value in found.groupdict().items() if value and name != "fraction"}
-    year = parts.get("year", 1970) + (2000 if "short" in found.groupdict() else 0)
-    month, day = parts.get("month", 1), parts.get("day", 1)
-    try:
-        last = monthrange(year, month)[1]
-        return datetime(  # noqa: DTZ001 - values of SQL have no zone
-            year,
-            month,
-            min(day, last) if day <= 31 else day,
-            parts.get("hour", 0),
-            parts.get("minute", 0),
-            parts.get("second", 0),
-            int(fraction) * 1000,
-        )
-    except (ValueError, OverflowError):
-        return None
+def format_text(text: str, pattern: str) -> str | None:
+    """Format a time that is a text such as ``2020-01-31 10:11:12``; None if the text is not a timestamp."""
+    value = lenient_timestamp(text)
+    return None if value is None else format_unix(value.replace(tzinfo=timezone.utc), pattern)
 
 
-def read_date(text: str, pattern: str = "yyyy-MM-dd") -> date | None:
+def read_date(text: str, pattern: str | None = None) -> date | None:
     """Read a date; None if the text is none. Patterns are those of SimpleDateFormat, which is lenient."""
-    found = lenient_timestamp(text, pattern) if pattern != "yyyy-MM-dd" else None
-    if found is not None or pattern != "yyyy-MM-dd":
-        return None if found is None else found.date()
+    if pattern is not None:
+        found, zone = lenient_moment(text, pattern)
+        return None if found is None else (found - timedelta(seconds=zone or 0)).date()
     try:
         return parse_date(text)
     except ValueError:
