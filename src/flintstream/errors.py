@@ -196,10 +196,10 @@ class AbsentNameError(UnsupportedByDesignError, AttributeError):
     >>> pyflink.install()
     >>> import pyflink.datastream.connectors as connectors
     >>> try:
-    ...     connectors.PulsarSource.builder()
+    ...     connectors.SubscriptionType.Shared
     ... except AbsentNameError as error:
     ...     print(str(error).partition(":")[0])
-    pyflink.datastream.connectors.PulsarSource.builder
+    pyflink.datastream.connectors.SubscriptionType.Shared
     >>> if not before:
     ...     pyflink.uninstall()
     """

@@ -51,7 +51,7 @@ def test_sql_that_only_works_here_is_noted(check):
 @pytest.mark.parametrize(
     ("line", "finding"),
     [
-        ("from pyflink.datastream.connectors.pulsar import PulsarSource", "pulsar_source.py is a starting point"),
+        ("from pyflink.datastream.connectors.pulsar import SubscriptionType", "pass a schema of pyflink.common"),
         ("from pyflink.datastream import StreamExecutionEnvironmen", "did you mean 'StreamExecutionEnvironment'?"),
         ("from pyflink.dataset import ExecutionEnvironment", "use pyflink.datastream in BATCH mode"),
         ("import pyflink.ml", "Flink ML is not part of flintstream"),

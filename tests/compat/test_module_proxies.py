@@ -112,7 +112,7 @@ def test_reloading_keeps_the_objects():
 def test_what_modules_have_is_pickled(dumps):
     module = load("pyflink.common.time")
     assert pickle.loads(dumps(module.Duration)) is flintstream.common.Duration
-    stand_in = load("pyflink.datastream.connectors.pulsar").PulsarSource
+    stand_in = load("pyflink.datastream.connectors.pulsar").SubscriptionType
     assert pickle.loads(dumps(stand_in)) is stand_in
     assert pickle.loads(b"cpyflink.common.types\nRow\n.") is flintstream.common.Row
 
@@ -173,16 +173,17 @@ def test_an_installed_pyflink_tells_its_own_version(tmp_path, monkeypatch):
 def test_what_only_pyflink_has_can_be_named_and_refuses_use():
     pulsar = load("pyflink.datastream.connectors.pulsar")
 
-    class Own(pulsar.PulsarSource, ABC):  # type: ignore[name-defined]
+    class Own(pulsar.PulsarDeserializationSchema, ABC):  # type: ignore[name-defined]
         pass
 
-    assert pulsar.PulsarSource | None
-    assert pulsar.PulsarSink[str] is pulsar.PulsarSink
-    assert not isinstance(1, pulsar.PulsarSource)
-    for use in (Own, lambda: pulsar.PulsarSource.builder, lambda: pulsar.SubscriptionType.Shared):
-        with pytest.raises(UnsupportedByDesignError, match=r"examples/connectors/pulsar_source.py"):
+    schema = pulsar.PulsarDeserializationSchema
+    assert schema | None
+    assert schema[str] is schema
+    assert not isinstance(1, schema)
+    for use in (Own, lambda: schema.flink_schema, lambda: pulsar.SubscriptionType.Shared):
+        with pytest.raises(UnsupportedByDesignError, match=r"PyFlink removed it; pass a schema of pyflink.common"):
             use()
-    assert not hasattr(pulsar.PulsarSource, "builder")
+    assert not hasattr(schema, "flink_schema")
     with pytest.raises(UnsupportedByDesignError, match=r"InternalWindowFunction\(\): it is internal to PyFlink"):
         load("pyflink.datastream.functions").InternalWindowFunction()
 

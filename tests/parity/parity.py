@@ -37,6 +37,7 @@ CONNECTORS = (
     "pyflink.datastream.connectors.jdbc",
     "pyflink.datastream.connectors.kafka",
     "pyflink.datastream.connectors.kinesis",
+    "pyflink.datastream.connectors.pulsar",
     "pyflink.datastream.connectors.rabbitmq",
     "pyflink.datastream.formats.avro",
     "pyflink.datastream.formats.csv",
@@ -205,8 +206,7 @@ def page() -> str:
         *import_surface(),
         "",
         "All names that are not listed below are supported. A *no-op* is accepted and has no effect, because nothing",
-        "here depends on it. For Pulsar, write your own source:",
-        "`examples/connectors` has one as a starting point, based on the Python client.",
+        "here depends on it.",
     ]
     for module in dict.fromkeys(row.name.module for row in found):
         of_module = [row for row in found if row.name.module == module]

@@ -16,6 +16,8 @@ _UNALIGNED = "epochs end with nothing in flight, so there is nothing to align"
 _JARS = "connectors are Python packages"
 _ONE_PARAMETER = "the parameter is called `obj`"
 
+_STATIC = "its static methods make it; PyFlink's constructor takes a Java object"
+
 _ITSELF = "there is no Java object: returns the object itself"
 
 _CLOSURES = "a Python function is pickled together with everything it refers to"
@@ -99,6 +101,9 @@ IMPOSSIBLE: dict[str, str] = {
 }
 
 OTHERWISE: dict[str, str] = {
+    "MessageDelayer": _STATIC,
+    "StartCursor": _STATIC,
+    "StopCursor": _STATIC,
     "MemorySize": "the size must be given; PyFlink fails later without it",
     "SourceFunction": "is written in Python; it does not accept the Java object that PyFlink's wraps",
     "SinkFunction": "is written in Python; it does not accept the Java object that PyFlink's wraps",

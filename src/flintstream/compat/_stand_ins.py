@@ -25,17 +25,14 @@ _MODULES = {
     "pyflink.util": _INTERNAL,
     "pyflink.shell": "start a Python shell and import flintstream.datastream",
     "pyflink.ml": "Flink ML is not part of flintstream",
-    **{
-        f"pyflink.datastream.connectors.{name}": "this connector is not available in this version of flintstream; "
-        f"examples/connectors/{example} is a starting point, based on the Python client"
-        for name, example in (("pulsar", "pulsar_source.py"),)
-    },
+    "pyflink.datastream.connectors.pulsar": "PyFlink removed it; pass a schema of pyflink.common to the builder, which "
+    "reads every subscription as an exclusive one",
     "pyflink.datastream.connectors": "this connector is not available in this version of flintstream",
     "pyflink.datastream.formats": "this format is not available in this version of flintstream",
 }
 
 _OBJECTS = (
-    (r"Pulsar|^(StartCursor|StopCursor|SubscriptionType)$", _MODULES["pyflink.datastream.connectors.pulsar"]),
+    (r"Pulsar|^SubscriptionType$", _MODULES["pyflink.datastream.connectors.pulsar"]),
     (r"_j_|java|_python_env$|_stream_operator$|hadoop|python_(obj|converter)$|kafka_consumer|gateway", _NO_JVM),
     (r"Java", f"{_NO_JVM}; write the function in Python"),
 )
@@ -79,14 +76,13 @@ class _Absent(ABCMeta):
 def stand_in(module: str, name: str) -> type:
     """Return a class that can be named, subclassed and used in isinstance(), but rejects any other use.
 
-    >>> PulsarSource = stand_in("pyflink.datastream.connectors.pulsar", "PulsarSource")
-    >>> isinstance(1, PulsarSource)
+    >>> SubscriptionType = stand_in("pyflink.datastream.connectors.pulsar", "SubscriptionType")
+    >>> isinstance(1, SubscriptionType)
     False
-    >>> PulsarSource.builder()
+    >>> SubscriptionType.Shared
     Traceback (most recent call last):
-    flintstream.errors.AbsentNameError: pyflink.datastream.connectors.pulsar.PulsarSource.builder: this
-    connector is not available in this version of flintstream; examples/connectors/pulsar_source.py is a starting
-    point, based on the Python client
+    flintstream.errors.AbsentNameError: pyflink.datastream.connectors.pulsar.SubscriptionType.Shared: PyFlink removed
+    it; pass a schema of pyflink.common to the builder, which reads every subscription as an exclusive one
     """
     return _Absent(name, (), {"__module__": module, "_absent": f"{module}.{name} {_advice_of(module, name)}"})
 

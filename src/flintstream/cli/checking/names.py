@@ -24,6 +24,7 @@ PACKAGES = {
     "pyflink.datastream.connectors.elasticsearch": ("urllib3", "elasticsearch"),
     "pyflink.datastream.connectors.kafka": ("confluent_kafka", "kafka"),
     "pyflink.datastream.connectors.kinesis": ("boto3", "aws"),
+    "pyflink.datastream.connectors.pulsar": ("pulsar", "pulsar"),
     "pyflink.datastream.connectors.rabbitmq": ("pika", "rabbitmq"),
     "pyflink.datastream.formats.avro": ("fastavro", "avro"),
     "pyflink.datastream.formats.orc": ("pyarrow", "orc"),

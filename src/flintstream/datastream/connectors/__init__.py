@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from flintstream.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 from flintstream.datastream.connectors.dynamic_kafka import (
     DynamicKafkaSource,
@@ -35,6 +33,7 @@ from flintstream.datastream.connectors.kafka import (
     Semantic,
 )
 from flintstream.datastream.connectors.number_seq import NumberSequenceSource
+from flintstream.datastream.connectors.pulsar import PulsarSource, PulsarSourceBuilder, StartCursor, StopCursor
 from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
 
 __all__ = [
@@ -59,6 +58,8 @@ __all__ = [
     "KafkaStreamSubscriber",
     "NumberSequenceSource",
     "OutputFileConfig",
+    "PulsarSource",
+    "PulsarSourceBuilder",
     "RMQConnectionConfig",
     "RMQSink",
     "RMQSource",
@@ -67,24 +68,9 @@ __all__ = [
     "SingleClusterTopicMetadataService",
     "Sink",
     "Source",
+    "StartCursor",
+    "StopCursor",
     "StreamFormat",
     "StreamPatternSubscriber",
     "StreamingFileSink",
 ]
-
-# PyFlink exports that this version lacks, and the examples that show a replacement.
-_MISSING = {
-    "Pulsar": ("PulsarSource PulsarSourceBuilder StartCursor StopCursor pulsar", "pulsar_source.py"),
-}
-
-
-def __getattr__(name: str) -> NoReturn:
-    for connector, (names, example) in _MISSING.items():
-        if name in names.split():
-            # An ImportError, because "from ... import" discards the text of an AttributeError
-            raise ImportError(
-                f"{name}: the {connector} connector is not available in this version of flintstream; "
-                f"examples/connectors/{example} shows how to write one with the Python client",
-                name=f"{__name__}.{name}",
-            )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
