@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.table._catalog.columns import quote_name, quote_text
-from flintstream.table._catalog.java_maps import hash_order
 from flintstream.table._errors import SqlError
+from flintstream.table._types.java_maps import hash_order
 
 if TYPE_CHECKING:
     from flintstream.common.config_options import ConfigOption

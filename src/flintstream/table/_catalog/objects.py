@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from flintstream.table._catalog.java_maps import hash_order
+from flintstream.table._types.java_maps import hash_order
 
 if TYPE_CHECKING:
     from typing_extensions import Self

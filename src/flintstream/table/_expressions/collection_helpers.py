@@ -73,8 +73,11 @@ def map_of(keys: list[object], values: list[object]) -> dict[object, object]:
 
 
 def map_union(*maps: dict[object, object]) -> dict[object, object]:
-    """Return all entries; the last one of a key counts."""
-    return {key: value for item in maps for key, value in item.items()}
+    """Return all entries; the last one of a key counts, and the last map comes first."""
+    found: dict[object, object] = {}
+    for item in reversed(maps):
+        found = {**found, **{key: value for key, value in item.items() if key not in found}}
+    return found
 
 
 def map_entries(given: dict[object, object]) -> list[object]:

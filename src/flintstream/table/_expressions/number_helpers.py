@@ -99,7 +99,7 @@ def logarithm(value: float, base: float = math.e) -> float:
     """Return a logarithm as Java gives it: of zero it is -Infinity, of less NaN."""
     if value <= 0:
         return -math.inf if value == 0 else math.nan
-    return math.log(value) if base == math.e else math.log10(value) if base == 10 else math.log2(value)
+    return math.log(value) if base == math.e else math.log10(value) if base == 10 else math.log(value) / math.log(base)
 
 
 def log(first: float, second: float | None = None) -> float:

@@ -67,11 +67,15 @@ def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         return _decimals(name, a, b, nullable=nullable, zone=zone)
     if common is None:
         return None
+    divisor = b.type
     a, b = _to(a, common, zone), _to(b, common, zone)
     if type(common) in INTEGERS:
+        if name == "%":  # the rest is smaller than the divisor, whose type it has
+            return Call(with_null(divisor, nullable), name, (a, b), template("remainder({0}, {1})"))
         bits = INTEGERS[type(common)]
-        code = {"/": f"wrap(divide({{0}}, {{1}}), {bits})", "%": "remainder({0}, {1})"}.get(name)
-        code = code or f"((({{0}} {name} {{1}}) + {1 << (bits - 1)}) & {(1 << bits) - 1}) - {1 << (bits - 1)}"
+        code = f"((({{0}} {name} {{1}}) + {1 << (bits - 1)}) & {(1 << bits) - 1}) - {1 << (bits - 1)}"
+        if name == "/":
+            code = f"wrap(divide({{0}}, {{1}}), {bits})"
     else:
         code = {"/": "divide_doubles({0}, {1})", "%": "remainder_doubles({0}, {1})"}.get(name, f"{{0}} {name} {{1}}")
         if isinstance(common, t.FloatType):

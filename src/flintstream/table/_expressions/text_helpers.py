@@ -112,6 +112,11 @@ def split_index(text: str, separator: str, index: int) -> str | None:
     return parts[index] if index < len(parts) else None
 
 
+def split_at_code(text: str, code: int, index: int) -> str | None:
+    """Return a part between separators, of which the code is given; it is at most 255."""
+    return split_index(text, chr(code), index) if 0 < code <= 255 else None
+
+
 def initcap(text: str) -> str:
     """Write words with a capital letter."""
     return re.sub(r"[A-Za-z0-9]+", lambda word: word.group()[0].upper() + word.group()[1:].lower(), text)

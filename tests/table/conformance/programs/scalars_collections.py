@@ -1,6 +1,6 @@
 """Arrays, maps and rows."""
 
-from tests.table.conformance.registry import scalars
+from tests.table.conformance.registry import scalars, table
 
 scalars(
     "arrays_maps_and_rows",
@@ -55,4 +55,42 @@ scalars(
     ARRAY[x'61']
     ROW(CAST(1.50 AS DECIMAL(5, 2)), CAST(1 AS FLOAT))
     """,
+)
+scalars(
+    "maps_in_the_order_of_java",
+    """
+    CAST(STR_TO_MAP(s) AS STRING)
+    CAST(STR_TO_MAP(s, '=', ',') AS STRING)
+    CAST(MAP_UNION(MAP['b', i, 'aa', 2, 'zz', 3, 'c', 4], MAP['q', 1, 'b', 7]) AS STRING)
+    CAST(MAP_KEYS(STR_TO_MAP(s)) AS STRING)
+    CAST(MAP_FROM_ARRAYS(ARRAY['zz', 'aa', 'b'], ARRAY[i, 2, 3]) AS STRING)
+    JSON_STRING(MAP['b', i, 'B', 2, 'a', 3])
+    JSON_STRING(CAST(ROW(i, 2) AS ROW<b INT, a INT>))
+    JSON_OBJECT('z' VALUE i, 'a' VALUE MAP['b', i, 'a', 2])
+    SPLIT_INDEX(s, 44, 1)
+    SPLIT_INDEX(s, 300, 1)
+    SPLIT_INDEX(s, 0, 0)
+    LOG2(i)
+    MOD(CAST(i AS BIGINT), 5)
+    MOD(i, CAST(4 AS SMALLINT))
+    CAST(TO_TIMESTAMP_LTZ(d, 3) AS STRING)
+    CAST(TO_TIMESTAMP_LTZ(d, 0) AS STRING)
+    CAST(TIMESTAMPADD(DECADE, i, TIMESTAMP '2024-02-29 10:00:00.5') AS STRING)
+    CAST(TIMESTAMPADD(CENTURY, i, DATE '2024-02-29') AS STRING)
+    CAST(TIMESTAMPADD(HOUR, i, TIME '10:00:00') AS STRING)
+    CAST(TIMESTAMPADD(MONTH, i, TIME '10:00:00') AS STRING)
+    CAST(TIMESTAMPADD(DAY, i, TIME '10:00:00') AS STRING)
+    TIMESTAMPDIFF(CENTURY, TIMESTAMP '1000-01-01 00:00:00', TIMESTAMP '2024-02-29 10:00:00')
+    TIMESTAMPDIFF(MILLENNIUM, DATE '1000-01-01', DATE '2024-02-29')
+    CAST(d AS VARCHAR(3))
+    CAST(ROW(i, s) = ROW(i, s) AS STRING)
+    CAST(ROW(i, s) = ROW(7, 'b=1,aa=2,zz=3,c,=5') AS STRING)
+    CAST(ROW(i, s) <> ROW(7, 'x') AS STRING)
+    """,
+    table(
+        "i INT; d DOUBLE; s STRING",
+        ("7", "'-0.5'", "'b=1,aa=2,zz=3,c,=5'"),
+        ("3", "'1e-7'", "''"),
+        ("5", "'-1e-7'", "'x'"),
+    ),
 )

@@ -78,9 +78,11 @@ def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
     return Call(STRING, name, tuple(arguments), structure(f"printf({sizes!r}, {{all}})"), strict=False)
 
 
-def _split_index(generator: Generator, _: Call, names: Sequence[str]) -> str:
+def _split_index(generator: Generator, call: Call, names: Sequence[str]) -> str:
     """Split a text once for all of its parts that a query reads."""
     text, separator, index = names
+    if type(call.arguments[1].type) in INTEGERS:
+        return f"split_at_code({text}, {separator}, {index})"
     position = generator.value_of(index)
     if not generator.value_of(separator) or not isinstance(position, int) or position < 0:
         return f"split_index({text}, {separator}, {index})"
@@ -143,7 +145,7 @@ define("REGEXP_REPLACE", "SSS", STRING, "regexp_replace({all})", may_be_null=Tru
 define("REGEXP_COUNT", "SS", INT, "regexp_count({all})", may_be_null=True)
 define("REGEXP_INSTR", "SS", INT, "regexp_instr({all})", may_be_null=True)
 define("REGEXP_SUBSTR", "SS", STRING, "regexp_extract({all}, 0)", may_be_null=True)
-define("SPLIT_INDEX", "SSI", STRING, _split_index, may_be_null=True)
+define("SPLIT_INDEX", "SSI SII", STRING, _split_index, may_be_null=True)
 define("SPLIT", "SS", t.ArrayType(STRING), "split({all})", may_be_null=True)
 define("STR_TO_MAP", "S SS SSS", t.MapType(STRING, STRING), "str_to_map({all})", may_be_null=True)
 add("ELT", ("IS*",), _lazy("elt({all})", 2))

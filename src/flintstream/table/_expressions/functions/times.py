@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 _LTZ3 = t.LocalZonedTimestampType(3, False)
 _CLOCK = {"HOUR", "MINUTE", "SECOND"}
 UNITS = ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
-"""The units of TIMESTAMPADD and TIMESTAMPDIFF."""
-_ROUNDED = (*UNITS, "DECADE", "CENTURY", "MILLENNIUM")
+"""The units of intervals."""
+_COUNTED = (*UNITS, "CENTURY", "MILLENNIUM")
+"""The units of TIMESTAMPDIFF: for decades, Flink gives years."""
+_ALL_UNITS = (*UNITS, "DECADE", "CENTURY", "MILLENNIUM")
+_OF_MONTHS = {"MONTH", "QUARTER", "YEAR", "CENTURY", "MILLENNIUM"}
 _CLOCK_UNITS = ("MILLISECOND", "SECOND", "MINUTE", "HOUR")
 _PARTS = {
     "YEAR": "YEAR",
@@ -79,10 +82,10 @@ def _extract(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(with_null(BIGINT, is_nullable(kind)), name, (unit, moment), template(code))
 
 
-def _check_unit(name: str, unit: Expr) -> None:
+def _check_unit(name: str, unit: Expr, units: tuple[str, ...]) -> None:
     """Refuse a unit that has no fixed length, unless it is a number of months."""
-    if getattr(unit, "value", "") not in UNITS:
-        raise SqlError(f"{name} has no unit {getattr(unit, 'value', '')}; its units are {', '.join(UNITS)}")
+    if getattr(unit, "value", "") not in units:
+        raise SqlError(f"{name} has no unit {getattr(unit, 'value', '')}; its units are {', '.join(units)}")
 
 
 def _plus_units(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
@@ -91,9 +94,9 @@ def _plus_units(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         return None
     unit, count, moment = arguments
     kind = moment.type
-    if type(count.type) not in INTEGERS or not isinstance(kind, (*TIMESTAMPS, t.DateType)):
+    if type(count.type) not in INTEGERS or not isinstance(kind, (*TIMESTAMPS, t.DateType, t.TimeType)):
         return None
-    _check_unit(name, unit)
+    _check_unit(name, unit, _ALL_UNITS)
     result: DataType = kind
     if isinstance(kind, t.DateType) and getattr(unit, "value", "") in _CLOCK:
         result = t.TimestampType(6)
@@ -108,7 +111,7 @@ def _rounding(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     kind = moment.type
     if not isinstance(kind, (*TIMESTAMPS, t.DateType, t.TimeType)):
         return None
-    if getattr(unit, "value", "") not in (_CLOCK_UNITS if isinstance(kind, t.TimeType) else _ROUNDED):
+    if getattr(unit, "value", "") not in (_CLOCK_UNITS if isinstance(kind, t.TimeType) else _ALL_UNITS):
         raise SqlError(f"{name.partition(' ')[0]} has no unit {getattr(unit, 'value', '')} for {sql_name(kind)}")
     function = "floor_of" if name == "FLOOR TO" else "ceil_time"
     if isinstance(kind, t.LocalZonedTimestampType):
@@ -186,9 +189,9 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
     unit, *moments = arguments
     if not all(isinstance(moment.type, (*TIMESTAMPS, t.DateType, t.NullType)) for moment in moments):
         return None
-    _check_unit(name, unit)
+    _check_unit(name, unit, _COUNTED)
     local = [isinstance(moment.type, t.LocalZonedTimestampType) for moment in moments]
-    if not all(local) or (isinstance(unit, Const) and unit.value in {"MONTH", "QUARTER", "YEAR"}):
+    if not all(local) or (isinstance(unit, Const) and unit.value in _OF_MONTHS):
         moments = [
             (cast(item, t.TimestampType(3), zone) or item) if there else item
             for item, there in zip(moments, local, strict=True)
@@ -233,7 +236,7 @@ for _name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECO
 for _name in _PARTS:
     add(_name, ("D",), _part)
 add("EXTRACT", ("SD", "SC", "SV"), _extract)
-add("TIMESTAMPADD", ("SID",), _plus_units)
+add("TIMESTAMPADD", ("SID", "SIC"), _plus_units)
 add("FLOOR TO", ("DS",), _rounding)
 add("CEIL TO", ("DS",), _rounding)
 add("DATE_FORMAT", ("TS", "SS"), _format)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 from decimal import Decimal
+from itertools import count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
@@ -67,10 +69,10 @@ def _writer(kind: DataType) -> Callable[[Any], str]:
         return lambda value: f"[{','.join(['null' if item is None else element(item) for item in value])}]"
     if isinstance(kind, (t.MapType, t.MultisetType)):
         content = _writer(kind.value_type) if isinstance(kind, t.MapType) else str
-        return lambda value: _members((_key(key), item, content) for key, item in value.items())
+        return lambda value: _members((_key(key), value[key], content) for key in sorted(value, key=_key))
     if isinstance(kind, t.RowType):
-        names, writers = kind.names, [_writer(field_kind) for field_kind in kind.field_types()]
-        return lambda value: _members(zip(names, value, writers, strict=True))
+        fields = sorted(zip(kind.names, count(), map(_writer, kind.field_types()), strict=False), key=itemgetter(0))
+        return lambda value: _members((name, value[at], write) for name, at, write in fields)
     return str
 
 

@@ -13,6 +13,7 @@ from flintstream.table._expressions.patterns.java import translate_pattern
 from flintstream.table._expressions.patterns.linear import linear
 from flintstream.table._expressions.patterns.look_behinds import varies, with_fixed_length
 from flintstream.table._expressions.text_helpers import LONGEST, checked
+from flintstream.table._types.java_maps import hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,12 +208,12 @@ def parts_between(text: str, separator: str, most: int = 0) -> list[str]:
 
 
 def str_to_map(text: str, pairs: str = ",", between: str = "=") -> dict[str, str | None]:
-    """Return the map of a text such as ``a=1,b=2``; a key without separator has no value."""
+    """Return the map of a text such as ``a=1,b=2``, in the order of a HashMap; a key without separator has no value."""
     found: dict[str, str | None] = {}
     for part in parts_between(text, pairs) if text else []:
         key, *values = parts_between(part, between, 2)
         found[key] = values[0] if values else None
-    return found
+    return {key: found[key] for key in hash_order(found)} if len(found) > 1 else found
 
 
 @lru_cache(_KEPT)

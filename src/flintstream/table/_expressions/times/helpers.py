@@ -135,11 +135,14 @@ def months_to_text(months: int) -> str:
     return f"{'-' if months < 0 else '+'}{abs(months) // 12}-{abs(months) % 12:02d}"
 
 
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12_000}
+
+
 def plus_units(unit: str, count: int, value: object) -> Any:
-    """Add a number of units to a date or timestamp."""
+    """Add a number of units to a date, timestamp or time; months do not change a time."""
     if unit in _UNITS:
         return plus(value, count * _UNITS[unit])
-    return plus_months(value, count * {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit])
+    return value if isinstance(value, time) else plus_months(value, count * _MONTHS[unit])
 
 
 def convert_zone(text: str, source: str, target: str) -> str | None:
@@ -162,7 +165,7 @@ def timestamp_diff(unit: str, a: object, b: object) -> int:
     months = _months_between(start.date(), end.date())
     if plus_months(start, months).date() == end.date() and end.time() < start.time():
         months -= 1
-    return divide(months, {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit])
+    return divide(months, _MONTHS[unit])
 
 
 def _months_between(start: date, end: date) -> int:
@@ -258,7 +261,8 @@ def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
         return None
     if isinstance(given, float):
         ms = given * 1000 / 10**more
-        given = whole(math.floor(ms) if math.isfinite(ms) else ms, 64)
+        # Flink rounds to nanoseconds, and then cuts.
+        given = whole(math.floor(ms * 1e6 + 0.5) // 1_000_000 if abs(ms) < math.inf else ms, 64)
     else:
         given = wrap(int(given), 64) * 1000 // 10**more
     return from_millis(int(given)) if FIRST_MS <= given <= LAST_MS else None
