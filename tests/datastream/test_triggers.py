@@ -5,11 +5,13 @@ import pickle
 import pytest
 
 from flintstream.common import Time
+from flintstream.datastream.functions import ProcessWindowFunction
 from flintstream.datastream.state import ReducingStateDescriptor
 from flintstream.datastream.window import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
     CountTrigger,
+    EventTimeSessionWindows,
     EventTimeTrigger,
     GlobalWindow,
     NeverTrigger,
@@ -19,6 +21,7 @@ from flintstream.datastream.window import (
     Trigger,
     TriggerResult,
 )
+from flintstream.testing.harness import KeyedHarness
 
 CONTINUE, FIRE = TriggerResult.CONTINUE, TriggerResult.FIRE
 FIRE_AND_PURGE, PURGE = TriggerResult.FIRE_AND_PURGE, TriggerResult.PURGE
@@ -352,3 +355,45 @@ def test_a_trigger_of_the_users_cannot_merge_unless_it_says_so():
 
 def test_a_trigger_must_implement_what_it_is_asked():
     assert Trigger.__abstractmethods__ == {"on_element", "on_processing_time", "on_event_time", "on_merge", "clear"}
+
+
+class FireEach(Trigger):
+    """Fires for each record, and does not say that it can merge."""
+
+    def on_element(self, element, timestamp, window, ctx):
+        return FIRE
+
+    def on_processing_time(self, time, window, ctx):
+        return CONTINUE
+
+    def on_event_time(self, time, window, ctx):
+        return CONTINUE
+
+    def on_merge(self, window, ctx):
+        pass
+
+    def clear(self, window, ctx):
+        pass
+
+
+class Contents(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        window = context.window()
+        yield key, window.start, window.end, [time for _, time in elements]
+
+
+def test_keyed_sessions_take_a_trigger_that_does_not_say_whether_it_merges():
+    """PyFlink asks only triggers of windows of all records, see `tests/conformance/errors`; it gave these windows."""
+
+    def fired(records):
+        sessions = records.key_by(lambda record: record[0]).window(
+            EventTimeSessionWindows.with_gap(Time.milliseconds(5))
+        )
+        return sessions.trigger(FireEach()).process(Contents())
+
+    with KeyedHarness(fired) as harness:
+        for record in [("a", 1), ("b", 5), ("a", 12), ("a", 3), ("a", 11)]:
+            harness.process_element(record, record[1])
+        assert harness.extract_output_values() == [
+            *(("a", 1, 6, [1]), ("b", 5, 10, [5]), ("a", 12, 17, [12]), ("a", 1, 8, [1, 3]), ("a", 11, 17, [12, 11])),
+        ]

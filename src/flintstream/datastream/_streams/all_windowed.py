@@ -39,6 +39,7 @@ class AllWindowedStream(Windowed[int, T_co, W_co], Generic[T_co, W_co]):
     [10]
     """
 
+    _needs_merging_trigger = True
     _window_functions = (AllWindowFunction, ProcessAllWindowFunction)
 
     def __init__(self, data_stream: DataStream[T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:

@@ -41,6 +41,9 @@ WINDOW_FUNCTIONS = (WindowFunction, ProcessWindowFunction, AllWindowFunction, Pr
 class Windowed(Drawn, Generic[K_co, T_co, W_co]):
     """Base class of both kinds of windowed streams."""
 
+    _needs_merging_trigger = False
+    """Whether windows that merge are refused for a trigger that cannot; PyFlink does not ask it for keyed windows."""
+
     _window_functions: tuple[type, ...]
 
     def __init__(self, keyed: KeyedStream[K_co, T_co], window_assigner: WindowAssigner[T_co, W_co]) -> None:
@@ -79,7 +82,7 @@ class Windowed(Drawn, Generic[K_co, T_co, W_co]):
         """Replace the assigner's default trigger.
 
         Raises:
-            TypeError: ``trigger`` is not a ``Trigger``, or the windows merge but the trigger cannot.
+            TypeError: ``trigger`` is not a ``Trigger``, or windows of all records merge but the trigger cannot.
 
         >>> from flintstream.datastream import StreamExecutionEnvironment
         >>> from flintstream.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger
@@ -91,7 +94,8 @@ class Windowed(Drawn, Generic[K_co, T_co, W_co]):
         """
         if not isinstance(trigger, Trigger):
             raise TypeError(f"trigger() needs a Trigger, but got {type(trigger).__name__}")
-        if isinstance(self._window_assigner, MergingWindowAssigner) and not trigger.can_merge():
+        merges = isinstance(self._window_assigner, MergingWindowAssigner)
+        if merges and self._needs_merging_trigger and not trigger.can_merge():
             raise TypeError("A merging window assigner cannot be used with a trigger that does not support merging.")
         self._window_trigger = trigger
         return self
