@@ -116,10 +116,7 @@ def _to_float(type_info: BasicTypeInfo, value: Any) -> float:
 
 
 def _to_boolean(type_info: BasicTypeInfo, value: Any) -> bool:
-    truth = _whole(type_info, value) != 0
-    if truth is not bool(value):  # 0.5 is truthy in Python, but 0 as an integer
-        raise mismatch(type_info, value, "use an explicit comparison")
-    return truth
+    return _whole(type_info, value) != 0  # so 0.5 is false, as in PyFlink
 
 
 def _to_big_integer(type_info: BasicTypeInfo, value: Any) -> int:
@@ -375,7 +372,7 @@ class DateTypeInfo(SqlTimeTypeInfo[dt.date]):
 
 
 class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
-    """The type of :class:`datetime.time` without time zone, with millisecond precision.
+    """The type of :class:`datetime.time` without time zone, with millisecond precision. A datetime loses its date.
 
     >>> from datetime import time
     >>> from flintstream.common import Types
@@ -391,6 +388,8 @@ class TimeTypeInfo(SqlTimeTypeInfo[dt.time]):
     def _convert(self, value: Any) -> dt.time | None:
         if value is None:
             return None
+        if isinstance(value, dt.datetime):
+            value = value.time()
         if not isinstance(value, dt.time):
             raise mismatch(self, value)
         if value.microsecond % 1000 == 0 and value.tzinfo is None:
