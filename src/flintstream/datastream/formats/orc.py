@@ -7,9 +7,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import TimeType
+from flintstream.connectors.files.arrow_schema import arrow_schema
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, Opened
-from flintstream.datastream.formats._columns import arrow_schema, choice, positive, properties, pyarrow
+from flintstream.datastream.formats._columns import choice, positive, properties, pyarrow
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:

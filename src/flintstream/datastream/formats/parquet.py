@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from flintstream.connectors.files.arrow_schema import arrow_schema
 from flintstream.connectors.files.parquet import parquet_writer
 from flintstream.datastream.formats._avro_parquet import AvroParquetReaders, AvroParquetWriters
 from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, ParquetInput
-from flintstream.datastream.formats._columns import arrow_schema, choice, properties, pyarrow
+from flintstream.datastream.formats._columns import choice, properties, pyarrow
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:

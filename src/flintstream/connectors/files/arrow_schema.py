@@ -1,0 +1,76 @@
+"""The schema that Arrow has for rows of a type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common._types import data_types as t
+from flintstream.connectors.files.arrow_values import arrow
+from flintstream.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PLAIN: dict[type[t.DataType], str] = {
+    t.CharType: "string",
+    t.VarCharType: "string",
+    t.BooleanType: "bool_",
+    t.TinyIntType: "int8",
+    t.SmallIntType: "int16",
+    t.IntType: "int32",
+    t.BigIntType: "int64",
+    t.FloatType: "float32",
+    t.DoubleType: "float64",
+    t.BinaryType: "binary",
+    t.VarBinaryType: "binary",
+    t.DateType: "date32",
+}
+
+
+def arrow_schema(row_type: t.RowType, purpose: str, without: Iterable[type[t.DataType]] = ()) -> object:
+    """Return Arrow's schema for rows.
+
+    Args:
+        row_type: The type of the rows.
+        purpose: What the schema is for, for messages.
+        without: Types that the file format does not support.
+
+    Raises:
+        TypeError: ``row_type`` is not a row type.
+        PlanError: A column has a type that the file format does not support.
+    """
+    if not isinstance(row_type, t.RowType):
+        raise TypeError(f"{purpose} needs a row type, like DataTypes.ROW([DataTypes.FIELD(...)]), but got {row_type!r}")
+    if not row_type.fields:
+        raise PlanError(f"{purpose} needs a row type with at least one field")
+    refused = tuple(without)
+    return arrow().schema([_field(field, f"{purpose}: field '{field.name}'", refused) for field in row_type])
+
+
+def _field(field: t.RowField, owner: str, refused: tuple[type[t.DataType], ...]) -> object:
+    # Fields stay nullable even if they are NOT NULL, because the type of a stream cannot express that.
+    return arrow().field(field.name, _arrow_type(field.data_type, owner, refused))
+
+
+def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataType], ...]) -> object:
+    pa = arrow()
+    plain = _PLAIN.get(type(data_type))
+    if isinstance(data_type, refused):
+        raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
+    if plain is not None:
+        return getattr(pa, plain)()
+    if isinstance(data_type, t.DecimalType):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    if isinstance(data_type, t.TimeType):
+        return pa.time32("ms") if data_type.precision <= 3 else pa.time64("us")
+    if isinstance(data_type, t.TimestampType):
+        return pa.timestamp("us")
+    if isinstance(data_type, t.LocalZonedTimestampType):
+        return pa.timestamp("us", tz="UTC")
+    if isinstance(data_type, t.ArrayType):
+        return pa.list_(_arrow_type(data_type.element_type, owner, refused))
+    if isinstance(data_type, t.MapType):
+        return pa.map_(*(_arrow_type(part, owner, refused) for part in (data_type.key_type, data_type.value_type)))
+    if isinstance(data_type, t.RowType):
+        return pa.struct([_field(field, f"{owner}.{field.name}", refused) for field in data_type])
+    raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")

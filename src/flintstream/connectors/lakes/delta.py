@@ -1,0 +1,179 @@
+"""Tables of Delta Lake."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, cast
+
+from flintstream.connectors.lakes.writer import LakeError, last_numbers
+from flintstream.connectors.sink import Committer
+from flintstream.errors import optional_module
+from flintstream.storage.stores import file_store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from types import ModuleType
+    from typing import BinaryIO
+
+    from flintstream.connectors.lakes.writer import Written
+
+
+class Table(Protocol):
+    """A table, as far as the sink needs it."""
+
+    def update_incremental(self) -> None:
+        """Read newer versions."""
+
+    def transaction_version(self, app_id: str) -> int | None:
+        """Return the last version that an application has noted."""
+
+    def create_write_transaction(
+        self, actions: list[object], mode: str, schema: object, by: list[str], **more: object
+    ) -> None:
+        """Commit files."""
+
+
+def library() -> ModuleType:
+    """Return the module ``deltalake``.
+
+    Raises:
+        MissingDependencyError: deltalake is not installed.
+    """
+    return optional_module("deltalake", extra="delta", purpose="the sink of Delta Lake")
+
+
+@dataclass(frozen=True)
+class DeltaOutput:
+    """The settings of the sink. Tasks get a copy."""
+
+    location: str
+    schema: object
+    """Arrow's."""
+    by: tuple[str, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict, repr=False)  # may contain secrets
+    configuration: Mapping[str, str] = field(default_factory=dict)
+
+    def open(self) -> Table:
+        """Return the table; create it if it is missing.
+
+        Raises:
+            LakeError: It has other columns, or cannot be opened.
+        """
+        deltalake, errors = library(), optional_module("deltalake.exceptions", extra="delta", purpose="the sink")
+        schema = deltalake.Schema.from_arrow(self.schema)
+        try:
+            table = deltalake.DeltaTable.create(
+                self.location,
+                schema,
+                mode="ignore",
+                partition_by=list(self.by) or None,
+                configuration=dict(self.configuration) or None,
+                storage_options=dict(self.storage) or None,
+            )
+            table = deltalake.DeltaTable(self.location, storage_options=dict(self.storage) or None)
+        except (errors.DeltaError, OSError) as error:
+            raise LakeError(f"cannot open the Delta table {self.location}: {error}") from None
+        found = _columns(table.schema())
+        wanted = _columns(schema)
+        if found != wanted or tuple(table.metadata().partition_columns) != self.by:
+            by = ", ".join(table.metadata().partition_columns) or "nothing"
+            columns = ", ".join(f"{name} {kind}" for name, kind in found)
+            raise LakeError(f"the Delta table {self.location} has the columns {columns}, and is partitioned by {by}")
+        return cast("Table", table)
+
+
+@dataclass(frozen=True)
+class DeltaPlace:
+    """The directory of a table."""
+
+    location: str
+
+    def create(self, path: str) -> AbstractContextManager[BinaryIO]:
+        """Open a new file."""
+        return file_store(self.location).create(path)
+
+    def path(self, columns: Mapping[str, object], name: str) -> str:
+        """Return the path of a file below that of the table, as Hive names the folders of partitions."""
+        parts = [
+            f"{column}={urllib.parse.quote(text_of(value) or '__HIVE_DEFAULT_PARTITION__', safe='')}"
+            for column, value in columns.items()
+        ]
+        return "/".join([*parts, name])
+
+
+def text_of(value: object) -> str | None:
+    """Return the text of a value of a partition; None for a null.
+
+    >>> text_of(True), text_of(3), text_of(None)
+    ('true', '3', None)
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
+
+
+def _columns(schema: object) -> list[tuple[str, str]]:
+    """Return names and types of a schema."""
+    fields = schema.fields  # type: ignore[attr-defined]  # one of deltalake
+    return [(item.name, str(getattr(item.type, "type", item.type))) for item in fields]
+
+
+class DeltaCommitter(Committer):
+    """Adds the files of a checkpoint to the table in one version, with the numbers of their epochs."""
+
+    def __init__(self, output: DeltaOutput) -> None:
+        """Open the table, so that a job whose columns differ does not start."""
+        self._output = output
+        self._table = output.open()
+
+    def commit(self, committables: Sequence[Written]) -> Sequence[Written]:
+        """Commit; a version that names the same epochs is not written again."""
+        deltalake, transaction = library(), optional_module("deltalake.transaction", extra="delta", purpose="the sink")
+        errors = optional_module("deltalake.exceptions", extra="delta", purpose="the sink")
+        try:
+            self._table.update_incremental()
+            left = [written for written in committables if not self._is_done(written)]
+            if not left:
+                return ()
+            now = int(time.time() * 1000)
+            actions = [
+                transaction.AddAction(
+                    file.path,
+                    file.size,
+                    {name: text_of(value) for name, value in zip(self._output.by, file.partition, strict=True)},
+                    now,
+                    True,
+                    json.dumps({"numRecords": file.rows}),
+                )
+                for written in left
+                for file in written.files
+            ]
+            notes = [
+                deltalake.Transaction(_app(*key), number, now) for key, number in sorted(last_numbers(left).items())
+            ]
+            self._table.create_write_transaction(
+                actions,
+                "append",
+                deltalake.Schema.from_arrow(self._output.schema),
+                list(self._output.by),
+                commit_properties=deltalake.CommitProperties(app_transactions=notes),
+            )
+        except (errors.CommitFailedError, OSError) as error:  # another writer was faster, or the storage is away
+            self.failure = error
+            return committables
+        except errors.DeltaError as error:
+            raise LakeError(f"cannot write to the Delta table {self._output.location}: {error}") from None
+        return ()
+
+    def _is_done(self, written: Written) -> bool:
+        last = self._table.transaction_version(_app(written.sink, written.run, written.subtask))
+        return last is not None and last >= written.number
+
+
+def _app(sink: str, run: str, subtask: int) -> str:
+    """Return the name under which a table notes what a subtask has written."""
+    return f"flintstream/{sink}/{run}/{subtask}"

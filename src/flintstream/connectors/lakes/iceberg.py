@@ -1,0 +1,212 @@
+"""Tables of Iceberg."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, cast
+
+from flintstream.connectors.lakes.delta import text_of
+from flintstream.connectors.lakes.writer import KEPT_RUNS, LakeError, last_numbers
+from flintstream.connectors.sink import Committer
+from flintstream.errors import optional_module
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from types import ModuleType
+    from typing import BinaryIO
+
+    from typing_extensions import Self
+
+    from flintstream.connectors.lakes.writer import Written
+
+
+class Output(Protocol):
+    """A new file."""
+
+    def create(self) -> AbstractContextManager[BinaryIO]:
+        """Open it."""
+
+
+class FileIO(Protocol):
+    """The files of a table."""
+
+    def new_output(self, location: str) -> Output:
+        """Return a new file."""
+
+
+class Changes(Protocol):
+    """Changes of a table that are committed together."""
+
+    def set_properties(self, properties: Mapping[str, str]) -> object:
+        """Set properties."""
+
+    def add_files(self, file_paths: list[str], **more: object) -> None:
+        """Add files."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
+
+
+class Table(Protocol):
+    """A table, as far as the sink needs it."""
+
+    io: FileIO
+    properties: Mapping[str, str]
+
+    def location(self) -> str:
+        """Return where it is."""
+
+    def refresh(self) -> Table:
+        """Read newer versions."""
+
+    def transaction(self) -> Changes:
+        """Begin changes."""
+
+
+def library() -> ModuleType:
+    """Return the module ``pyiceberg.catalog``.
+
+    Raises:
+        MissingDependencyError: pyiceberg is not installed.
+    """
+    return optional_module("pyiceberg.catalog", extra="iceberg", purpose="the sink of Iceberg", package="pyiceberg")
+
+
+def part(name: str) -> ModuleType:
+    """Return a module of pyiceberg."""
+    return optional_module(f"pyiceberg.{name}", extra="iceberg", purpose="the sink of Iceberg", package="pyiceberg")
+
+
+@dataclass(frozen=True)
+class IcebergOutput:
+    """The settings of the sink. Tasks get a copy."""
+
+    table: str
+    """Namespace and name, as ``shop.orders``."""
+    schema: object
+    """Arrow's."""
+    catalog: Mapping[str, str] = field(default_factory=dict, repr=False)  # may contain secrets
+    by: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def open(self) -> Table:
+        """Return the table; create it, and its namespace, if they are missing.
+
+        Raises:
+            LakeError: It has other columns, or cannot be opened.
+        """
+        errors = part("exceptions")
+        given = dict(self.catalog)
+        try:
+            catalog = library().load_catalog(given.pop("name", "default"), **given)
+            catalog.create_namespace_if_not_exists(self.table.rpartition(".")[0])
+            if not catalog.table_exists(self.table):
+                self._create(catalog)
+            table = catalog.load_table(self.table)
+        except (errors.RESTError, ValueError, OSError) as error:
+            raise LakeError(f"cannot open the Iceberg table {self.table}: {error}") from None
+        arrow = part("io.pyarrow").schema_to_pyarrow(table.schema(), include_field_ids=False)
+        wanted = self.schema
+        names = [table.schema().find_field(item.source_id).name for item in table.spec().fields]
+        if _columns(arrow) != _columns(wanted) or tuple(names) != self.by:
+            columns = ", ".join(f"{name} {kind}" for name, kind in _columns(arrow))
+            by = ", ".join(names) or "nothing"
+            raise LakeError(f"the Iceberg table {self.table} has the columns {columns}, and is partitioned by {by}")
+        return cast("Table", table)
+
+    def _create(self, catalog: object) -> None:
+        already = part("exceptions").TableAlreadyExistsError
+        transforms = part("transforms")
+        try:
+            with (
+                catalog.create_table_transaction(  # type: ignore[attr-defined]
+                    self.table, self.schema, properties=dict(self.properties)
+                ) as changes,
+                changes.update_spec() as spec,
+            ):
+                for name in self.by:
+                    spec.add_field(name, transforms.IdentityTransform(), name)
+        except already:  # another process was faster
+            pass
+
+
+def _columns(schema: object) -> list[tuple[str, str]]:
+    """Return names and types of a schema of Arrow; large types count as the usual ones."""
+    names = {"large_": "", "list<element:": "list<item:"}
+    found = [(item.name, str(item.type)) for item in schema]  # type: ignore[attr-defined]
+    for old, new in names.items():
+        found = [(name, kind.replace(old, new)) for name, kind in found]
+    return found
+
+
+class IcebergPlace:
+    """The directory of the data of a table, by its own file system."""
+
+    def __init__(self, output: IcebergOutput) -> None:
+        """Open the table with the first file."""
+        self._output = output
+        self._table: Table | None = None
+
+    def _open(self) -> Table:
+        if self._table is None:
+            self._table = self._output.open()
+        return self._table
+
+    def create(self, path: str) -> AbstractContextManager[BinaryIO]:
+        """Open a new file."""
+        return self._open().io.new_output(path).create()
+
+    def path(self, columns: Mapping[str, object], name: str) -> str:
+        """Return the complete path of a file."""
+        folders = [
+            hashlib.sha256(f"{column}={text_of(value)}".encode()).hexdigest()[:8] for column, value in columns.items()
+        ]
+        return "/".join([self._open().location().rstrip("/"), "data", *folders, name])
+
+
+class IcebergCommitter(Committer):
+    """Adds the files of a checkpoint to the table in one snapshot, and notes the numbers of their epochs with it."""
+
+    def __init__(self, output: IcebergOutput) -> None:
+        """Open the table, so that a job whose columns differ does not start."""
+        self._output = output
+        self._table = output.open()
+
+    def commit(self, committables: Sequence[Written]) -> Sequence[Written]:
+        """Commit; files whose epochs the table names are not added again."""
+        failed = part("exceptions").CommitFailedException
+        try:
+            self._table = self._table.refresh()
+            notes = {sink: self._notes(sink) for sink in {written.sink for written in committables}}
+            left = [
+                written
+                for written in committables
+                if notes[written.sink].get(written.run, {}).get(str(written.subtask), -1) < written.number
+            ]
+            if not left:
+                return ()
+            for (sink, run, subtask), number in last_numbers(left).items():
+                notes[sink].setdefault(run, {})[str(subtask)] = number
+            paths = [file.path for written in left for file in written.files]
+            with self._table.transaction() as changes:
+                changes.set_properties(
+                    {_key(sink): json.dumps(dict([*runs.items()][-KEPT_RUNS:])) for sink, runs in notes.items()}
+                )
+                changes.add_files(paths, check_duplicate_files=False)
+        except (failed, OSError) as error:  # another writer was faster, or catalog or storage is away
+            self.failure = error
+            return committables
+        return ()
+
+    def _notes(self, sink: str) -> dict[str, dict[str, int]]:
+        """Return the last number by run and subtask."""
+        found: dict[str, dict[str, int]] = json.loads(self._table.properties.get(_key(sink), "{}"))
+        return found
+
+
+def _key(sink: str) -> str:
+    """Return the property in which a table notes what a sink has written."""
+    return f"flintstream.committed.{hashlib.sha256(sink.encode()).hexdigest()[:16]}"
