@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
-import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pyspark
 import pytest
+from tests.connect_server import TOKEN, NoServerError, running_server
 
 from flintstream.common import Configuration, Types
 from flintstream.datastream import KeyedProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
@@ -26,48 +23,20 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server():
     """Return the settings of a job on a new server."""
-    home = Path(pyspark.__file__).parent
-    if not list(home.glob("jars/spark-connect_*.jar")):
-        pytest.skip("this PySpark has no Connect server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    token = secrets.token_hex(16)
-    local = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": token, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    settings = {
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-    }
-    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    directory = tmp_path_factory.mktemp("server")
-    name = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    with (directory / "log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - a command of our own
-            [home / "bin" / "spark-submit", "--class", name, "--master", "local[2]", *confs, "spark-internal"],
-            env={**os.environ, **local}, cwd=directory, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
     patch = pytest.MonkeyPatch()
-    patch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", token)
-    until = time.monotonic() + 90
-    while True:
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        assert process.poll() is None, (directory / "log").read_text()[-2000:]
-        assert time.monotonic() < until, "the server did not start"
-        time.sleep(0.1)
     patch.setattr(pyspark.SparkContext, "_active_spark_context", None)  # of another test in this process
-    settings = {"flintstream.master": f"sc://localhost:{port}"}  # a token without TLS is for this name only
-    yield settings
-    connect_session(settings).spark.stop()
-    patch.undo()
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    try:
+        with running_server() as found:
+            patch.setenv(TOKEN, found.token)
+            settings = {"flintstream.master": found.address}
+            yield settings
+            connect_session(settings).spark.stop()
+    except NoServerError as error:
+        pytest.skip(str(error))
+    finally:
+        patch.undo()
 
 
 def environment(server, **settings):

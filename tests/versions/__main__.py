@@ -1,4 +1,6 @@
-"""Run all conformance programs on each release of Spark: ``python -m tests.versions [--choice] [RELEASE ...]``.
+"""Run all conformance programs on each release of Spark.
+
+    python -m tests.versions [--choice] [--connect] [RELEASE ...]
 
 With ``--minutes``, what has not ended by then is ended. That is no failure; a line says which releases are concerned.
 """
@@ -9,8 +11,8 @@ import argparse
 import sys
 import time
 
-from tests.versions.environments import SPARKS, NoEnvironmentError, python_of
-from tests.versions.runs import CHOICE, all_programs, run
+from tests.versions.environments import CONNECT, SPARKS, NoEnvironmentError, python_of
+from tests.versions.runs import CHOICE, TOGETHER, TOGETHER_CHOICE, all_programs, run
 
 WITHOUT_LIMIT = 60.0 * 24
 
@@ -20,15 +22,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("releases", nargs="*", default=list(SPARKS), metavar="RELEASE", help=", ".join(SPARKS))
     parser.add_argument("--choice", action="store_true", help="only what continuous integration runs")
+    parser.add_argument("--connect", action="store_true", help="on Spark Connect servers, programs that share a job")
     parser.add_argument("--minutes", type=float, help="end after these")
     given = parser.parse_args()
     begun = time.monotonic()
-    tests = list(CHOICE) if given.choice else all_programs()
+    if given.connect:
+        tests = list(TOGETHER_CHOICE) if given.choice else [TOGETHER]
+    else:
+        tests = list(CHOICE) if given.choice else all_programs()
     wrong = 0
-    for spark in given.releases:
+    for spark in (release for release in given.releases if release in CONNECT or not given.connect):
         left = (given.minutes or WITHOUT_LIMIT) * 60 - (time.monotonic() - begun)
         try:
-            outcome = run(spark, tests, left)
+            outcome = run(spark, tests, left, connect=given.connect)
         except (NoEnvironmentError, TimeoutError) as error:
             print(f"Spark {spark}: skipped: {error}", flush=True)
             continue

@@ -28,6 +28,9 @@ SPARKS = {
 }
 """The releases of Spark, and the releases of Python that each runs with; the first one that is there is tested."""
 
+CONNECT = tuple(spark for spark in SPARKS if spark != "3.5")
+"""The releases whose Spark Connect flintstream supports."""
+
 TOOLS = ("pytest>=8.4", "pytest-timeout>=2.3.1", "pytest-xdist>=3.6", "hypothesis>=6.100")
 
 
@@ -58,7 +61,8 @@ def requirements(spark: str) -> list[str]:
     """Return what a release of Spark is tested with: flintstream's own requirements and the tools of the tests."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     listed = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
-    extras = [re.search(rf"^{extra} = \[(.*)\]", text, re.MULTILINE) for extra in ("dataframes", "rocksdb")]
+    wanted = ("dataframes", "rocksdb", *(("connect",) if spark in CONNECT else ()))
+    extras = [re.search(rf"^{extra} = \[(.*)\]", text, re.MULTILINE) for extra in wanted]
     found = [name for part in [listed, *extras] if part for name in re.findall(r'"(.+?)"', part[1])]
     return [f"pyspark=={spark}.*", *(name for name in found if not name.startswith("pyspark")), *TOOLS]
 

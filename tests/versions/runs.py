@@ -13,6 +13,7 @@ from tests.versions.environments import ROOT, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 CONFORMANCE = "tests/conformance/test_conformance.py"
 TOGETHER = f"{CONFORMANCE}::test_programs_of_one_job_give_what_pyflink_gives_each"
@@ -33,7 +34,9 @@ OTHERS = (
 )
 """State that stays in its process and in RocksDB, checkpoints, DataFrames, spark-submit, sockets."""
 
-CHOICE = (*(f"{TOGETHER}[{job}]" for job in JOBS), *OTHERS)
+TOGETHER_CHOICE = tuple(f"{TOGETHER}[{job}]" for job in JOBS)
+
+CHOICE = (*TOGETHER_CHOICE, *OTHERS)
 
 LIMIT_SECONDS = 3600
 
@@ -68,8 +71,8 @@ def all_programs() -> list[str]:
     return [TOGETHER, *alone, *OTHERS]
 
 
-def run(spark: str, tests: Iterable[str], seconds: float = LIMIT_SECONDS * 4) -> Outcome:
-    """Run tests with a release of Spark.
+def run(spark: str, tests: Iterable[str], seconds: float = LIMIT_SECONDS * 4, *, connect: bool = False) -> Outcome:
+    """Run tests with a release of Spark, or on a Spark Connect server of that release.
 
     Raises:
         NoEnvironmentError: It cannot be had on this machine.
@@ -83,8 +86,9 @@ def run(spark: str, tests: Iterable[str], seconds: float = LIMIT_SECONDS * 4) ->
     if left < LEAST_SECONDS:
         raise TimeoutError("there is no time for its tests")
     begun = time.monotonic()
+    server: list[str | Path] = [python, "-m", "tests.connect_server"] if connect else []
     with subprocess.Popen(  # noqa: S603 - tests of this project
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", OF_SPARK, "--timeout", "900", *tests],
+        [*server, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", OF_SPARK, "--timeout", "900", *tests],
         cwd=ROOT,
         env={**kept, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(python.parent.parent)},
         stdout=subprocess.PIPE,
@@ -95,7 +99,8 @@ def run(spark: str, tests: Iterable[str], seconds: float = LIMIT_SECONDS * 4) ->
         try:
             output, _ = tested.communicate(timeout=left)
         except subprocess.TimeoutExpired:
-            os.killpg(tested.pid, signal.SIGKILL)
+            # A server has a session of its own, so its parent needs the time to end it.
+            os.killpg(tested.pid, signal.SIGINT if connect else signal.SIGKILL)
             raise TimeoutError(f"its tests did not end within {left:.0f} s") from None
     counts = {kind: int(count) for count, kind in re.findall(r"(\d+) (passed|failed|error|errors)\b", output)}
     failed = sum(count for kind, count in counts.items() if kind != "passed")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.versions.environments import ROOT, SPARKS, NoEnvironmentError, requirements
-from tests.versions.runs import CHOICE, JOBS, LIMIT_SECONDS, PROGRAMS_PER_JOB, run
+from tests.versions.environments import CONNECT, ROOT, SPARKS, NoEnvironmentError, requirements
+from tests.versions.runs import CHOICE, JOBS, LIMIT_SECONDS, PROGRAMS_PER_JOB, TOGETHER_CHOICE, run
 
 from flintstream.cli.doctor import OLDEST_PYTHON
 from flintstream.engine.spark.versions import OLDEST
@@ -25,6 +25,18 @@ def test_programs_give_what_pyflink_gives_on_each_release_of_spark(spark):
     except NoEnvironmentError as error:
         pytest.skip(f"Spark {spark}: {error}")
     assert (outcome.failed, outcome.passed) == (0, len(CHOICE)), outcome.output[-20000:]
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+@pytest.mark.timeout(LIMIT_SECONDS)
+@pytest.mark.parametrize("spark", CONNECT)
+def test_programs_give_what_pyflink_gives_on_a_connect_server_of_each_release(spark):
+    try:
+        outcome = run(spark, TOGETHER_CHOICE, connect=True)
+    except NoEnvironmentError as error:
+        pytest.skip(f"Spark {spark}: {error}")
+    assert (outcome.failed, outcome.passed) == (0, len(TOGETHER_CHOICE)), outcome.output[-20000:]
 
 
 def test_the_choice_has_forty_programs():
