@@ -29,6 +29,7 @@ ELSEWHERE = {
     "cli/test_configuration.py": "python.executable",
     "cli/test_history.py": "flintstream.control flintstream.history.max-age flintstream.history.max-jobs",
     "cli/test_run.py": "python.archives python.requirements",
+    "coordinator/test_catching_up.py": "flintstream.until-caught-up",
     "coordinator/test_restart.py": "restart-strategy.failure-rate.max-failures-per-interval",
     "coordinator/test_resume.py": "flintstream.resume flintstream.engine",
     "datastream/test_connected_streams.py": "flintstream.keyed-stream.rows-with-keys",

@@ -76,5 +76,7 @@ class CheckpointSettings:
     """The id of the job that wrote it, if this job continues that job and owns its checkpoints."""
     allow_non_restored: bool = IGNORE_UNCLAIMED.default
     """Whether the restore may leave behind state that matches no operator of the program."""
+    until_caught_up: bool = False
+    """Whether the job ends with a checkpoint once it has read what its sources had at its start."""
     refuse_pickle: bool = False
     """Whether pickled state is an error."""

@@ -20,7 +20,7 @@ from flintstream.cli.printable import printable
 from flintstream.cli.progress import progress_line
 from flintstream.cli.python_program import run_module, run_script, show_without_machinery
 from flintstream.errors import FlintstreamError
-from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME
+from flintstream.options.checkpointing import IGNORE_UNCLAIMED, RESTORE_PATH, RESUME, UNTIL_CAUGHT_UP
 from flintstream.options.command_line import set_defaults, steps_not_executed, without_sink
 from flintstream.options.execution import ENGINE, MASTER, PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_REQUIREMENTS
 from flintstream.runtime.logs import line_formatter
@@ -146,6 +146,11 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
     help="Start from the latest checkpoint of a job with the same name, if the checkpoint directory has one.",
 )
 @click.option(
+    "--until-caught-up",
+    is_flag=True,
+    help="End once the job has read what its sources had at its start. The next run continues with --resume.",
+)
+@click.option(
     "-d",
     "--detached",
     "in_background",
@@ -193,6 +198,7 @@ def run_command(
     savepoint: str | None,
     allow_non_restored: bool,
     resume: bool,
+    until_caught_up: bool,
     in_background: bool,
     script_option: str | None,
     module: str | None,
@@ -225,6 +231,7 @@ def run_command(
     settings |= {RESTORE_PATH.key: absolute(savepoint)} if savepoint else {}
     settings |= {IGNORE_UNCLAIMED.key: "true"} if allow_non_restored else {}
     settings |= {RESUME.key: "true"} if resume else {}
+    settings |= {UNTIL_CAUGHT_UP.key: "true"} if until_caught_up else {}
     settings |= {PYTHON_ARCHIVES.key: py_archives} if py_archives else {}
     settings |= {PYTHON_REQUIREMENTS.key: py_requirements} if py_requirements else {}
     settings |= {PYTHON_EXECUTABLE.key: py_executable} if py_executable else {}

@@ -223,14 +223,21 @@ class SplitEnumerator(ABC):
     ...
     ...     def close(self):
     ...         self.files = []
+    ...
+    ...     def note_end(self):
+    ...         self.last = len(self.files)
+    ...
+    ...     def has_reached_end(self):
+    ...         return self.done and len(self.seen) >= self.last
     >>> enumerator = Folder()
     >>> enumerator.restore(["a"])
     >>> enumerator.start(checkpoints=False, batch=True)
     >>> enumerator.discover(), enumerator.snapshot()
     ([SourceSplit(split_id='b')], ['a', 'b'])
     >>> enumerator.epoch_ended(all_read=True)
-    >>> enumerator.is_finished()
-    True
+    >>> enumerator.note_end()
+    >>> enumerator.is_finished(), enumerator.has_reached_end()
+    (True, True)
     """
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
@@ -289,6 +296,20 @@ class SplitEnumerator(ABC):
         Args:
             progress: the results of :meth:`SourceReader.progress` of all subtasks.
         """
+
+    def note_end(self) -> None:
+        """Note where the input ends now, before the first :meth:`discover`: the job runs until it has read that far.
+
+        Only a job with ``flintstream.until-caught-up`` calls it.
+        """
+
+    def has_reached_end(self) -> bool | None:
+        """Return whether the readers have passed the end that :meth:`note_end` noted, as :meth:`epoch_progressed` told.
+
+        None, the default, if the source does not know: the job then waits until all splits are read, or until none has
+        given a record for some seconds.
+        """
+        return None
 
     def close(self) -> None:
         """Release all resources."""

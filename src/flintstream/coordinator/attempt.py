@@ -15,6 +15,7 @@ from flintstream.coordinator import program
 from flintstream.coordinator.checkpointing.checkpoints import Contents
 from flintstream.coordinator.checkpointing.recovery import restore_plan
 from flintstream.coordinator.pace import SHORTEST_MS
+from flintstream.coordinator.requests import CheckpointRequest
 from flintstream.coordinator.sources import Sources
 from flintstream.coordinator.subtasks import Subtasks
 from flintstream.errors import CheckpointError, JobCancelledError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.job import Clock, Job
     from flintstream.coordinator.monitoring.job_statistics import JobStatistics
     from flintstream.coordinator.pace import Pace
-    from flintstream.coordinator.requests import CheckpointRequest, JobRequests, SavepointRequest
+    from flintstream.coordinator.requests import JobRequests, SavepointRequest
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report, SnapshotRequest
 
@@ -80,6 +81,10 @@ class Attempt:
         """Whether an epoch has ended since the last checkpoint."""
         self.rescales = False
         """Whether the attempt has ended because the job continues with another plan, from the latest checkpoint."""
+        self.pauses = False
+        """Whether the attempt has ended because it has caught up, with a checkpoint for the next run of the job."""
+        self._last_read = context.clock.now_ms()
+        """When a source last gave a record, on the clock for durations."""
         self.timer_due: int | None = None
         """When the next processing-time timer is due, on the clock for durations; None without timers."""
         latest = context.checkpoints.latest
@@ -112,27 +117,47 @@ class Attempt:
                 self.context.commits.recover(self.start, allow_non_restored=settings.allow_non_restored)
             if not self.context.checkpoints.stopped and (self.start is None or not self.start.finished):
                 self.sources.start(checkpoints=self.context.checkpoints.enabled, batch=self.plan.batch)
+                if settings.until_caught_up:
+                    self.sources.note_ends()
                 with contextlib.ExitStack() as stack:
                     stack.callback(self.context.engine.stop)
                     self.context.engine.start(self.plan)
                     self.context.begun.set()
                     self._run_epochs()
-        if not self.context.checkpoints.stopped and not self.rescales:
+        if not self._ends_early:
             self._note_end()
 
+    @property
+    def _ends_early(self) -> bool:
+        """Whether the attempt ends before its input does."""
+        return self.context.checkpoints.stopped or self.rescales or self.pauses
+
     def _run_epochs(self) -> None:
-        while not self.context.checkpoints.stopped and not self.subtasks.finished and not self.rescales:
+        last: CheckpointRequest | None = None
+        while not self._ends_early and not self.subtasks.finished:
             if self.context.requests.cancelled:
                 raise JobCancelledError(f"the job '{self.plan.job_name}' was cancelled")
             splits = self._discover()
+            if last is None and not any(splits.values()) and self._has_caught_up():
+                last = CheckpointRequest()
+                self.context.requests.add_checkpoint(last)
             if self.epochs and not self.context.requests.waiting and not any(splits.values()):
                 wait = self._seconds_to_wait()
                 if wait > 0:
                     self.context.clock.sleep(wait)
                     continue
             self._run_epoch(splits)
-        if not self.context.checkpoints.stopped and not self.rescales:
+            if last is not None and last.result.done():
+                last.result.result()
+                self.pauses = not self.subtasks.finished
+        if not self._ends_early:
             self._finish()
+
+    def _has_caught_up(self) -> bool:
+        """Return whether the job should end because it has read what its sources had at its start."""
+        if not self.context.job.checkpoints.until_caught_up or not self.epochs or self.subtasks.left:
+            return False
+        return self.sources.have_caught_up(self.context.clock.now_ms() - self._last_read)
 
     def _discover(self) -> dict[int, list[object]]:
         """Ask the enumerators for splits. BATCH mode has a single epoch, so it waits until all splits are known."""
@@ -264,7 +289,8 @@ class Attempt:
         timer = self.subtasks.next_processing_time
         self.timer_due = None if timer is None else self.context.clock.now_ms() + timer - self.context.clock.wall_ms()
         left = bool(self.subtasks.left)
-        self.sources.learn(reports, left=left)
+        if self.sources.learn(reports, left=left):
+            self._last_read = self.context.clock.now_ms()
         self.sources.epoch_ended(reports)
         if not self.context.checkpoints.enabled:
             self.sources.epoch_counts()

@@ -168,7 +168,7 @@ class Coordinator:
                         self._restart(error, self._delay_ms(error))
                 else:
                     if not attempt.rescales:
-                        self._end()
+                        self._end(pauses=attempt.pauses)
                         return self.statistics.progress
 
     def _plan(self) -> JobPlan:
@@ -290,9 +290,12 @@ class Coordinator:
         self.requests.wait(delay_ms / 1000)
         self.restarting = False
 
-    def _end(self) -> None:
-        """Delete everything that was kept for a restart, once all output is committed."""
+    def _end(self, *, pauses: bool) -> None:
+        """Delete everything that was kept for a restart, once all output is committed, unless the job only pauses."""
         self.refuse(CheckpointError("the job has finished"))
+        if pauses:
+            self.checkpoints.end(finished=False, cancelled=False, owed=True)
+            return
         plan = self.job.plan
         program.forget(plan.job_name, partial(self.checkpoints.end, finished=True, cancelled=False))
         if self.stopped:  # another job may start from the savepoint

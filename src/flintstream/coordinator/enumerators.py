@@ -67,6 +67,16 @@ class NamedEnumerator(SplitEnumerator):
         with user_code(self._where):
             self._own.epoch_read(progress)
 
+    def note_end(self) -> None:
+        """Let the enumerator note where its input ends now."""
+        with user_code(self._where):
+            self._own.note_end()
+
+    def has_reached_end(self) -> bool | None:
+        """Return whether the readers have passed that end; None if that is unknown."""
+        with user_code(self._where):
+            return self._own.has_reached_end()
+
     def close(self) -> None:
         """Close the enumerator."""
         with user_code(self._where):

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report
 
+IDLE_MS = 3_000
+"""After this time without a record, a source whose end is unknown counts as read."""
+STUCK_MS = 30_000
+"""The same for a source whose end is known, but whose last records may be gone or invisible."""
+
 
 class Sources:
     """The enumerators of one attempt, the next subtask to get a split, and the pace of the sources."""
@@ -39,6 +44,8 @@ class Sources:
         self._progress: dict[int, list[Any]] = {}
         """Source -> the progress that its enumerator will learn of when the next checkpoint completes."""
         self._enumerators: dict[int, NamedEnumerator] = {}
+        self._unread: frozenset[int] = frozenset()
+        """The sources with unfinished splits at the end of the last epoch."""
         self._names = {node.id: node.name for chain in plan.chains for node in chain.nodes}
         with contextlib.ExitStack() as stack:
             for node, source in job.sources.items():
@@ -64,6 +71,21 @@ class Sources:
         """Start the enumerators."""
         for enumerator in self._enumerators.values():
             enumerator.start(checkpoints=checkpoints, batch=batch)
+
+    def note_ends(self) -> None:
+        """Let the enumerators note where their input ends now."""
+        for enumerator in self._enumerators.values():
+            enumerator.note_end()
+
+    def have_caught_up(self, idle_ms: int) -> bool:
+        """Return whether everything before these ends was read, if no source has given a record for ``idle_ms``."""
+        for node, enumerator in self._enumerators.items():
+            reached = enumerator.has_reached_end()
+            if reached is None:
+                reached = node not in self._unread or idle_ms >= IDLE_MS
+            if not (reached or idle_ms >= STUCK_MS):
+                return False
+        return True
 
     def close(self) -> None:
         """Close the enumerators."""
@@ -106,9 +128,9 @@ class Sources:
 
     def epoch_ended(self, reports: Collection[Report]) -> None:
         """Tell the enumerators that an epoch has ended."""
-        unread = frozenset().union(*(report.unread for report in reports))
+        self._unread = frozenset().union(*(report.unread for report in reports))
         for node, enumerator in self._enumerators.items():
-            enumerator.epoch_ended(all_read=node not in unread)
+            enumerator.epoch_ended(all_read=node not in self._unread)
         told: dict[int, list[object]] = {}
         for report in reports:
             for item in report.nodes:
@@ -130,14 +152,18 @@ class Sources:
             self._enumerators[node].checkpoint_completed(progress)
         self._progress = {}
 
-    def learn(self, reports: Collection[Report], *, left: bool) -> None:
-        """Tell the pace how fast sources and the operators behind them are. ``left``: some input is still waiting."""
+    def learn(self, reports: Collection[Report], *, left: bool) -> int:
+        """Tell the pace how fast sources and the operators behind them are. ``left``: some input is still waiting.
+
+        Return the largest number of records that a subtask of a source has read.
+        """
         spent = self._time_spent(report for report in reports if report.chain in self._receiving)
         read = 0
         for report in reports:
             read = max(read, sum(told.records for told in report.nodes if told.node in self._enumerators))
         slow = any(report.slow for report in reports)
         self.pace.learn(read, spent, slow=slow, left=left)
+        return read
 
     def observe(self, epoch_ms: int, reports: Iterable[Report]) -> None:
         """Tell the pace how long an epoch took."""

@@ -119,5 +119,12 @@ RESUME = Option(
     "whether to continue a lost job with the same name from its newest checkpoint in the directory for checkpoints; "
     "`--resume`",
 )
+UNTIL_CAUGHT_UP = Option(
+    "flintstream.until-caught-up",
+    FLAG,
+    False,
+    "whether the job ends, with a checkpoint that stays, once it has read what its sources had when it started; "
+    "`--until-caught-up`",
+)
 
 OPTIONS = options_in(globals())

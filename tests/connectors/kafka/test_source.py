@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from confluent_kafka import Producer
 from tests.connectors.kafka.broker import committed, send
 from tests.connectors.kafka.jobs import LATEST, NO_WATERMARKS, checkpointed, read, source
 from tests.datastream.inline import MODES, make_env
@@ -13,6 +14,7 @@ from flintstream.datastream.connectors.kafka import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaRecordDeserializationSchema,
+    KafkaSource,
     KafkaTopicPartition,
 )
 from flintstream.datastream.functions import ProcessFunction
@@ -196,3 +198,23 @@ def test_what_does_not_exist_is_named(broker, topic):
         KafkaConnectorError, match=f"partition 7 of topic '{topic}' does not exist: .* has 2 partitions"
     ):
         read(make_env(), source(broker).set_partitions({KafkaTopicPartition(topic, 7)}).build())
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_a_job_that_runs_until_it_has_caught_up_continues_behind_transactions(broker, tmp_path, capsys, parallelism):
+    name = broker.topic(partitions=2)
+    writes = Producer({"bootstrap.servers": broker.servers, "transactional.id": name, "log_level": 0})
+    writes.init_transactions(10)
+    builder = KafkaSource.builder().set_bootstrap_servers(broker.servers).set_topics(name)
+    builder.set_property("isolation.level", "read_committed").set_value_only_deserializer(SimpleStringSchema())
+    for first in (0, 10, 20):
+        writes.begin_transaction()
+        for number in range(first, first + 10):
+            writes.produce(name, str(number), partition=number % 2)
+        writes.commit_transaction(10)
+        settings = {"flintstream.until-caught-up": "true", "flintstream.resume": "true"}
+        env = checkpointed(tmp_path, parallelism, **settings)
+        env.from_source(builder.build(), NO_WATERMARKS, "kafka").print()
+        env.execute("caught up")
+        printed = [line.rpartition("> ")[2] for line in capsys.readouterr().out.splitlines()]
+        assert sorted(printed, key=int) == numbers(first, first + 10)

@@ -91,7 +91,7 @@ class KafkaReader(SourceReader):
     def open(self, runtime_context: RuntimeContext) -> None:
         """Make the consumer, which connects in the background."""
         own = runtime_context.get_index_of_this_subtask()
-        more = {"enable.partition.eof": "true"} if self._source.stop is not None else {}
+        more = {"enable.partition.eof": "true"}
         prefix = self._source.client_id_prefix
         if prefix:
             more["client.id"] = f"{prefix}-{own}"
@@ -103,9 +103,7 @@ class KafkaReader(SourceReader):
         close_quietly(self._consumer)
 
     def progress(self, splits: Sequence[Any]) -> object | None:
-        """Return the read offset of each partition, or None if there are none to commit."""
-        if not self._source.commits_offsets and self._source.auto_commit_ms is None:
-            return None
+        """Return the read offset of each partition, or None if there are none."""
         ended, self._ended = self._ended, {}
         return {**ended, **{(split.topic, split.partition): split.position for split in splits}} or None
 
@@ -151,6 +149,8 @@ class KafkaReader(SourceReader):
             # The last offsets may hold transaction markers, which consumers never see.
             split.position = max(split.position, split.stop)
             return self._end(partition, split)
+        if queue.end is not None and queue.end > split.position and not queue.messages:
+            split.position = queue.position = queue.end
         return False
 
     def set_aside(self, split: KafkaSplit) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.kafka.client import KafkaConnectorError, close_quietly, consumer, library, passes
 from flintstream.connectors.kafka.input import LATER
+from flintstream.connectors.kafka.offsets import LATEST, at_times
 from flintstream.connectors.kafka.reader import KafkaSplit
 from flintstream.connectors.source import SplitEnumerator
 
@@ -33,6 +34,10 @@ class KafkaEnumerator(SplitEnumerator):
         self._begun = False
         self._next_look: float | None = time.monotonic()
         self._client: Any = None
+        self._notes_end = False
+        self._ends: dict[Partition, int] = {}
+        """Where the partitions ended when the job started, if it runs until it has caught up."""
+        self._positions: dict[Partition, int] = {}
         self._untold: dict[Partition, int] = {}
         """Offsets that remain to be committed to the group."""
         self._on_the_way: dict[Partition, int] = {}
@@ -69,8 +74,25 @@ class KafkaEnumerator(SplitEnumerator):
         stop = source.stop.find(client, new) if source.stop is not None else {}
         self._known.update(new)
         self._begun = True
+        if self._notes_end:
+            self._ends = at_times(client, sorted(self._known), LATEST)
+            self._notes_end = False
         splits = [KafkaSplit(f"{t}-{p}", t, p, start[t, p], stop.get((t, p))) for t, p in new]
         return [split for split in splits if split.stop is None or split.position < split.stop]
+
+    def note_end(self) -> None:
+        """Note the ends of the partitions when they are found."""
+        self._notes_end = True
+
+    def has_reached_end(self) -> bool:
+        """Return whether all partitions were read up to these ends."""
+        return not self._notes_end and all(self._positions.get(where, -1) >= end for where, end in self._ends.items())
+
+    def epoch_progressed(self, progress: Sequence[object]) -> None:
+        """Note how far the readers have come."""
+        for item in progress:
+            if isinstance(item, dict):
+                self._positions.update(item)
 
     def is_finished(self) -> bool:
         """Tell whether no further partitions will appear."""

@@ -37,6 +37,7 @@ from flintstream.options.checkpointing import (
     STORAGE,
     TIMEOUT,
     TOLERABLE_FAILURES,
+    UNTIL_CAUGHT_UP,
 )
 from flintstream.options.ignored import CLAIM_MODE
 from flintstream.options.rocksdb import TRANSFER_THREADS
@@ -90,6 +91,11 @@ def checkpoint_settings(
     }
     interval_ms = get(INTERVAL)
     if batch or not interval_ms:
+        if get(UNTIL_CAUGHT_UP) and not batch:
+            raise PlanError(
+                f"'{UNTIL_CAUGHT_UP.key}' (--until-caught-up) ends the job with a checkpoint, so it needs "
+                f"'{INTERVAL.key}', such as '10 s', and '{DIRECTORY.key}'"
+            )
         return CheckpointSettings(exactly_once=False, **common)
     retention = Retention[get(RETENTION)]
     return CheckpointSettings(
@@ -105,6 +111,7 @@ def checkpoint_settings(
         incremental=get(INCREMENTAL),
         materialize_interval_ms=get(MATERIALIZE_INTERVAL) if get(MATERIALIZE) else None,
         materialize_failures=get(MATERIALIZE_FAILURES),
+        until_caught_up=get(UNTIL_CAUGHT_UP),
         **common,
     )
 
