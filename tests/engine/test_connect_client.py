@@ -41,7 +41,7 @@ def client(directory):
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     listed = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
     connect = re.search(r"^connect = \[(.*)\]", text, re.MULTILINE)
-    needed = [name for part in (listed, connect) for name in re.findall(r'"(.+?)"', part[1])]
+    needed = [name for part in (listed, connect) if part for name in re.findall(r'"(.+?)"', part[1])]
     needed = [name for name in needed if not name.startswith("pyspark")]
     subprocess.run([python_of(SPARK), "-m", "venv", directory], check=True)  # noqa: S603 - a command of our own
     pip = [directory / "bin" / "python", "-m", "pip", "install", "--quiet"]
