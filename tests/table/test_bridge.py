@@ -122,16 +122,6 @@ def test_files_are_written_and_read(t_env, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("connector", "option"),
-    [("filesystem", "'auto-compaction' = 'true', 'format' = 'csv', 'path' = '/nowhere'")],
-)
-def test_an_option_that_is_not_supported_is_refused(t_env, connector, option):
-    t_env.execute_sql(f"CREATE TABLE t (a INT) WITH ('connector' = '{connector}', {option})")
-    with pytest.raises(SqlError, match="is not supported yet; leave it out"):
-        t_env.execute_sql("INSERT INTO t VALUES (1)")
-
-
-@pytest.mark.parametrize(
     ("statement", "message"),
     [
         ("SELECT idd FROM (VALUES (1)) AS T(id)", "Column 'idd' not found at line 1, column 8; did you mean 'id'"),

@@ -174,7 +174,7 @@ ELSEWHERE = {
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source"
     ),
-    "test_bridge.py": "auto-compaction",
+    "test_files.py": "auto-compaction compaction.file-size",
     "test_directories_of_files.py": (
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
     ),

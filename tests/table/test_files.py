@@ -150,3 +150,29 @@ def test_metadata_that_files_do_not_have_is_refused(t_env, tmp_path):
     table(t_env, "h", "id INT, x BIGINT METADATA FROM 'file.size'", tmp_path, "csv")
     with pytest.raises(SqlError, match="the column must be VIRTUAL"):
         t_env.execute_sql("INSERT INTO h VALUES (1, 2)")
+
+
+@pytest.mark.parametrize("by", ["", "PARTITIONED BY (k)"])
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet", "orc", "avro"])
+def test_files_of_a_checkpoint_are_merged(t_env, tmp_path, kind, by):
+    """With auto-compaction; as in Flink, the names of merged files tell it."""
+    pytest.importorskip({"avro": "fastavro", "orc": "pyarrow", "parquet": "pyarrow"}.get(kind, "json"))
+    options = {"auto-compaction": "true", "compaction.file-size": "1mb", "sink.rolling-policy.file-size": "200"}
+    table(t_env, "t", "n INT, s STRING, k INT", tmp_path, kind, by, **options)
+    values = ", ".join(f"({n}, 'text {n}', {n % 2})" for n in range(100))
+    t_env.execute_sql(f"INSERT INTO t VALUES {values}").wait()
+    names = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert len(names) == (2 if by else 1)
+    assert all(name.startswith("compacted-") for name in names)
+    assert sorted(rows(t_env, "SELECT * FROM t")) == sorted((str(n), f"text {n}", str(n % 2)) for n in range(100))
+
+
+def test_merged_files_are_no_larger_than_they_may_be(t_env, tmp_path):
+    options = {"auto-compaction": "true", "compaction.file-size": "500", "sink.rolling-policy.file-size": "200"}
+    table(t_env, "t", "n INT, s STRING", tmp_path, "json", **options)
+    values = ", ".join(f"({n}, '{n}')" for n in range(100))
+    t_env.execute_sql(f"INSERT INTO t VALUES {values}").wait()
+    sizes = [path.stat().st_size for path in tmp_path.iterdir()]
+    assert len(sizes) > 3
+    assert max(sizes) <= 500
+    assert sorted(sizes)[1] > 300  # of files that hold 200 bytes each

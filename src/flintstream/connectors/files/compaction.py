@@ -44,6 +44,8 @@ class CompactionSettings:
     """Total size of the files in bytes; ignored if negative."""
     threads: int
     merge: Merge
+    target_size: int = -1
+    """Size in bytes that a merged file should not exceed; without limit if negative."""
 
 
 @record
@@ -101,7 +103,7 @@ class Compaction:
             for bucket in self._held:
                 self._checkpoints[bucket] = self._checkpoints.get(bucket, 0) + 1
         due = [bucket for bucket in self._held if everything or self._is_due(bucket)]
-        groups = [self._held.pop(bucket) for bucket in due]
+        groups = [group for bucket in due for group in self._pack(self._held.pop(bucket))]
         for bucket in due:
             self._checkpoints.pop(bucket, None)
         if len(groups) < 2 or self._settings.threads == 1:
@@ -114,6 +116,19 @@ class Compaction:
         if 0 < settings.checkpoints <= self._checkpoints.get(bucket, 0):
             return True
         return 0 <= settings.size_threshold < sum(file.length for file in self._held[bucket])
+
+    def _pack(self, files: list[PreparedFile]) -> list[list[PreparedFile]]:
+        """Return the files that become one each: in their order, and at least one."""
+        target = self._settings.target_size
+        groups: list[list[PreparedFile]] = [[]]
+        size = 0
+        for file in files:
+            if groups[-1] and 0 <= target < size + file.length:
+                groups.append([])
+                size = 0
+            groups[-1].append(file)
+            size += file.length
+        return groups
 
     def _merge(self, files: list[PreparedFile]) -> PreparedFile:
         first = files[0]

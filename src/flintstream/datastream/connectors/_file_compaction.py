@@ -28,10 +28,13 @@ class FileCompactStrategy:
     (1048576, 3)
     """
 
-    def __init__(self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1) -> None:
+    def __init__(
+        self, checkpoints: int = -1, size_threshold: int = -1, threads: int = 1, *, target_size: int = -1
+    ) -> None:
         self.checkpoints = checkpoints
         self.size_threshold = size_threshold
         self.threads = threads
+        self.target_size = target_size
 
     @staticmethod
     def builder() -> FileCompactStrategy.Builder:

@@ -216,7 +216,7 @@ class FileSink(Sink, SupportsPreprocessing):
                     "use FileCompactor.record_wise_file_compactor(reader, writer_factory)"
                 )
             self._compaction = CompactionSettings(
-                strategy.checkpoints, strategy.size_threshold, strategy.threads, compactor
+                strategy.checkpoints, strategy.size_threshold, strategy.threads, compactor, strategy.target_size
             )
             return self
 

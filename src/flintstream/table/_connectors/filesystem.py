@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -10,14 +11,16 @@ from flintstream.common._types import data_types as t
 from flintstream.common.serialization import Encoder
 from flintstream.common.time import Duration, Instant
 from flintstream.connectors.files.lines import LineSchema
+from flintstream.connectors.files.rolling import DefaultRollingPolicy
 from flintstream.datastream.connectors._file_sink import replace_files
 from flintstream.datastream.connectors._file_source import build_unchecked, check_paths
 from flintstream.datastream.connectors.file_system import (
     BucketAssigner,
+    FileCompactor,
+    FileCompactStrategy,
     FileEnumeratorProvider,
     FileSink,
     FileSource,
-    RollingPolicy,
     StreamFormat,
 )
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
@@ -133,14 +136,15 @@ def _stream_format(
 
 
 _SINK_OPTIONS = {
-    "compaction.file-size": "files are not merged",
-    "compaction.parallelism": "files are not merged",
+    "compaction.parallelism": "each subtask merges the files that it has written",
+    "compaction.small-files.avg-size": "small files are merged up to compaction.file-size, whatever their average",
     "sink.shuffle-by-partition.enable": "rows are written where they are",
 }
 """Options of sinks without effect, with the reasons."""
 
 _CODECS = ("bzip2", "deflate", "null", "snappy", "xz", "zstandard")
 _NEVER = 1 << 62
+_MERGING = ("auto-compaction", "compaction.file-size")
 _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover-interval", "check-interval"))
 
 
@@ -152,7 +156,7 @@ class FileSystem(SourceConnector, SinkConnector):
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source; fields of CSV and JSON that a query does not read may be wrong."""
         options, fewer = table.options, partial(_file_source, table)
-        options.of_sinks(*_SINK_OPTIONS, *_ROLLING, "auto-compaction", "avro.codec", "sink.parallelism")
+        options.of_sinks(*_SINK_OPTIONS, *_ROLLING, *_MERGING, "avro.codec", "sink.parallelism")
         options.of_sinks(*COMMIT_OPTIONS)
         options.known("source.report-statistics", "plans do not depend on statistics")
         with_columns = fewer if _format(options) in {"csv", "json"} else None
@@ -171,7 +175,6 @@ class FileSystem(SourceConnector, SinkConnector):
             )
         options = table.options
         kind, path = _format(options), options.required("path")
-        options.not_yet("auto-compaction", "false")
         for key, because in _SINK_OPTIONS.items():
             options.known(key, because)
         options.known("sink.rolling-policy.check-interval", "files are looked at when a block has been written")
@@ -189,11 +192,16 @@ class FileSystem(SourceConnector, SinkConnector):
             lines: Encoder = _EncodedLines(encoder(kind, *stored, options))
             made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
             made.with_rolling_policy(_rolling(options))
+            compactor = FileCompactor.concat_file_compactor()
         else:
             for key in _ROLLING:
                 options.known(key, "files of lines only: others end with each checkpoint")
             writers = _writers(kind, *stored, options)
             made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
+            compactor = _compactor(kind, *stored, options, writers)
+        if options.flag(_MERGING[0]):
+            made.enable_compact(_merging(options), compactor)
+        options.known(_MERGING[1], "of auto-compaction only")
         sink = commit_partitions(made.with_bucket_assigner(assigner).build(), table)
         overwriting = partial(replace_files, sink, by_directory=bool(keys))
         parallelism = options.integer("sink.parallelism")
@@ -233,11 +241,35 @@ def _is_named(pattern: str, path: str) -> bool:
     return checked_regex(pattern).fullmatch(urlsplit(path).path) is not None
 
 
-def _rolling(options: Options) -> RollingPolicy:
+def _rolling(options: Options) -> DefaultRollingPolicy:
     """Return when a file of lines ends, by Flink's defaults."""
     size = SIZE.read(options.text(_ROLLING[0], "128 mb") or "")
     age = options.millis(_ROLLING[1])
-    return RollingPolicy.default_rolling_policy(size, 1_800_000 if age is None else age, _NEVER)
+    policy = _Merged if options.flag(_MERGING[0]) else DefaultRollingPolicy
+    return policy(size, 1_800_000 if age is None else age, _NEVER)
+
+
+@dataclass(frozen=True)
+class _Merged(DefaultRollingPolicy):
+    """When a file of lines ends that is going to be merged: at each checkpoint, too, as in Flink."""
+
+    def rolls_on_checkpoint(self) -> bool:
+        """Return True."""
+        return True
+
+
+def _merging(options: Options) -> FileCompactStrategy:
+    """Return when files are merged: those of one checkpoint are, up to a size that is that of files of lines."""
+    size = options.text(_MERGING[1]) or options.text(_ROLLING[0], "128 mb") or ""
+    return FileCompactStrategy(checkpoints=1, target_size=SIZE.read(size))
+
+
+def _compactor(
+    kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options, writers: BulkWriterFactory
+) -> FileCompactor:
+    if kind == "csv":  # has no header
+        return FileCompactor.concat_file_compactor()
+    return FileCompactor.record_wise_file_compactor(_stream_format(kind, names, types, options, None), writers)
 
 
 class _EncodedLines(Encoder):
