@@ -31,8 +31,10 @@ __all__ = ["filled"]
 _PLACE = re.compile(r"(<!-- support -->\n).*?(<!-- end of support -->)", re.DOTALL)
 _INSTEAD = re.compile(r"is not supported yet: (.*?)\. For bounded data")
 _REQUIRED: Mapping[str, Mapping[str, str]] = {
+    "delta": {"table-path": "x"},
     "faker": {"fields.k.expression": "x"},
     "filesystem": {"path": str(Path(__file__).parent), "format": "json"},
+    "iceberg": {"catalog-type": "rest", "uri": "http://x", "warehouse": "x"},
     "jdbc": {"url": "jdbc:sqlite:x", "table-name": "x"},
     "kafka": {"topic": "x", "properties.group.id": "x", "properties.bootstrap.servers": "x", "format": "json"},
     "upsert-kafka": {"topic": "x", "properties.bootstrap.servers": "x", "key.format": "json", "value.format": "json"},

@@ -179,6 +179,7 @@ ELSEWHERE = {
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
     ),
     "test_faker.py": "fields.k.length",
+    "test_lakes.py": "table-path catalog-type catalog-name catalog-database catalog-table uri warehouse",
     "test_watermarks.py": "scan.watermark.idle-timeout group max-drift",
 }
 """Options that another test of this folder shows: its text has the last part."""

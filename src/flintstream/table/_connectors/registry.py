@@ -18,8 +18,10 @@ BUILT_IN = {
     for name, place in {
         "blackhole": "blackhole:BlackHole",
         "datagen": "datagen:Datagen",
+        "delta": "lakes:Delta",
         "faker": "faker:Faker",
         "filesystem": "filesystem:FileSystem",
+        "iceberg": "lakes:Iceberg",
         "jdbc": "jdbc:Jdbc",
         "kafka": "kafka:Kafka",
         "print": "print:Print",
