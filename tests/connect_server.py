@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,13 +36,22 @@ class Server(NamedTuple):
     """A server that accepts connections."""
 
     process: subprocess.Popen[bytes]
-    address: str
+    port: int
     token: str
+
+    @property
+    def address(self) -> str:
+        """The address for clients. A token without TLS is for this name only."""
+        return f"sc://localhost:{self.port}"
 
 
 @contextmanager
-def running_server(python: str = sys.executable) -> Iterator[Server]:
+def running_server(python: str = sys.executable, *, like: Server | None = None) -> Iterator[Server]:
     """Start the server that the PySpark of an interpreter has, and end it afterwards.
+
+    Args:
+        python: the interpreter.
+        like: a server that has ended, whose port and token the new one takes.
 
     Raises:
         NoServerError: There is none, or it ended, or it took too long.
@@ -50,10 +59,7 @@ def running_server(python: str = sys.executable) -> Iterator[Server]:
     home = _home_of(python)
     if not list(home.glob("jars/spark-connect_*.jar")):
         raise NoServerError("this PySpark has no Connect server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    token = secrets.token_hex(16)
+    port, token = (_free_port(), secrets.token_hex(16)) if like is None else (like.port, like.token)
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
@@ -74,10 +80,17 @@ def running_server(python: str = sys.executable) -> Iterator[Server]:
             )  # fmt: skip
         try:
             _wait_for(port, process, log)
-            yield Server(process, f"sc://localhost:{port}", token)  # a token without TLS is for this name only
+            yield Server(process, port, token)
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def _home_of(python: str) -> Path:
