@@ -34,9 +34,12 @@ _REQUIRED: Mapping[str, Mapping[str, str]] = {
     "delta": {"table-path": "x"},
     "faker": {"fields.k.expression": "x"},
     "filesystem": {"path": str(Path(__file__).parent), "format": "json"},
+    "firehose": {"delivery-stream": "x", "format": "json", "aws.region": "eu-central-1"},
     "iceberg": {"catalog-type": "rest", "uri": "http://x", "warehouse": "x"},
     "jdbc": {"url": "jdbc:sqlite:x", "table-name": "x"},
     "kafka": {"topic": "x", "properties.group.id": "x", "properties.bootstrap.servers": "x", "format": "json"},
+    "kinesis": {"stream.arn": "x", "format": "json", "aws.region": "eu-central-1"},
+    "kinesis-legacy": {"stream": "x", "format": "json", "aws.region": "eu-central-1"},
     "upsert-kafka": {"topic": "x", "properties.bootstrap.servers": "x", "key.format": "json", "value.format": "json"},
 }
 _FORMATS = {

@@ -171,6 +171,12 @@ BUILT = {
 """For options of connectors: another value, and the options without which it has no meaning."""
 
 ELSEWHERE = {
+    "test_aws.py": (
+        "aws.region delivery-stream stream stream.arn scan.stream.initpos scan.stream.initpos-timestamp "
+        "scan.stream.initpos-timestamp-format scan.shard.discovery.intervalmillis scan.shard.getrecords.intervalmillis "
+        "scan.shard.getrecords.maxrecordcount sink.batch.max-size sink.fail-on-error sink.flush-buffer.size "
+        "sink.partitioner-field-delimiter"
+    ),
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source"
     ),

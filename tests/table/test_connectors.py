@@ -184,7 +184,12 @@ def test_a_table_without_a_source_is_only_looked_up(env, t_env):
     ("connector", "options", "statement", "message"),
     [
         ("shelv", {}, "SELECT * FROM t", "the connector 'shelv' is unknown; did you mean 'shelf'?"),
-        ("pulsar", {}, "SELECT * FROM t", "is unknown; available: blackhole, datagen, .*, kafka, letters, numbers, "),
+        (
+            "pulsar",
+            {},
+            "SELECT * FROM t",
+            "is unknown; available: blackhole, datagen, .*, kafka, kinesis, kinesis-legacy, letters, numbers, ",
+        ),
         ("numbers", {}, "SELECT * FROM t", "the connector 'numbers' only writes: the table cannot be read"),
         ("letters", {"form": "rows"}, "INSERT INTO t SELECT * FROM one", "'letters' only reads: the table cannot be"),
         ("shelf", {"shelf": "stock", "shelv": "x"}, "SELECT * FROM t", "has no option 'shelv'; did you mean 'shelf'?"),
@@ -217,10 +222,10 @@ def test_an_installed_package_adds_a_connector(t_env, monkeypatch):
 
 
 def test_a_connector_that_is_planned_may_be_registered(t_env):
-    declare(t_env, "t", "letter STRING", "kinesis", form="rows")
-    with pytest.raises(UnsupportedClauseError, match="the connector 'kinesis'"):
+    declare(t_env, "t", "letter STRING", "dynamodb", form="rows")
+    with pytest.raises(UnsupportedClauseError, match="the connector 'dynamodb'"):
         t_env.sql_query("SELECT * FROM t")
-    register("kinesis", Letters)
+    register("dynamodb", Letters)
     assert rows(t_env, "SELECT * FROM t") == [("a",), ("b",)]
 
 

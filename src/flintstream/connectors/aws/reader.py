@@ -124,7 +124,8 @@ class KinesisReader(SourceReader):
         try:
             if cursor.iterator is None:
                 cursor.iterator = self._iterator(split)
-            answer = self._client.get_records(ShardIterator=cursor.iterator, Limit=self._source.most_records)
+            arn = of_stream(split.stream) if split.stream.startswith("arn:") else {}
+            answer = self._client.get_records(ShardIterator=cursor.iterator, Limit=self._source.most_records, **arn)
         except (core("exceptions").ClientError, core("exceptions").BotoCoreError) as error:
             if code_of(error) == "ExpiredIteratorException":
                 cursor.iterator = None

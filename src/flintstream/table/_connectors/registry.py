@@ -21,16 +21,19 @@ BUILT_IN = {
         "delta": "lakes:Delta",
         "faker": "faker:Faker",
         "filesystem": "filesystem:FileSystem",
+        "firehose": "aws:Firehose",
         "iceberg": "lakes:Iceberg",
         "jdbc": "jdbc:Jdbc",
         "kafka": "kafka:Kafka",
+        "kinesis": "aws:Kinesis",
+        "kinesis-legacy": "aws:Kinesis",
         "print": "print:Print",
         "upsert-kafka": "upsert_kafka:UpsertKafka",
     }.items()
 }
 PLANNED = {
-    "kinesis": "read or write the stream in the program with a source or sink of your own, as in examples/connectors, "
-    "and bridge it with from_data_stream() or to_data_stream()",
+    "dynamodb": "write the table in the program with a sink of your own, as in examples/connectors, and bridge it with "
+    "to_data_stream()",
 }
 """Connectors that are refused, and what to do instead."""
 _registered: dict[str, type[TableConnector]] = {}
