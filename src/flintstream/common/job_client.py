@@ -114,6 +114,10 @@ class JobClient:
     def __init__(self, handle: JobHandle) -> None:
         self._handle = handle
 
+    def __repr__(self) -> str:
+        """Return the id and the status of the job."""
+        return f"JobClient({self._handle.job_id}, {self._handle.status().name})"
+
     def get_job_id(self) -> JobID:
         """Return the id of the job."""
         return self._handle.job_id

@@ -44,6 +44,10 @@ class Transformation:
         """Whether this step does not run anything itself."""
         return False
 
+    def origins(self) -> list[Transformation]:
+        """Return the step, or the nearest ones before it that run something."""
+        return [step for given in self.inputs for step in given.origins()] if self.virtual else [self]
+
 
 @dataclass(eq=False)
 class SourceTransformation(Transformation):

@@ -84,11 +84,22 @@ def unknown_keys(keys: Iterable[str]) -> dict[str, str | None]:
 
     >>> unknown_keys(["execution.checkpointing.intervall", "state.backend.type", "my.own"])
     {'execution.checkpointing.intervall': 'execution.checkpointing.interval'}
+
+    A key of another prefix may be the program's own, so it counts only if it is like a known one:
+
+    >>> unknown_keys(["execute.runtime-mode", "execution.of.mine", "reports.max-age"])
+    {'execution.of.mine': None, 'execute.runtime-mode': 'execution.runtime-mode'}
     """
+    keys = list(keys)
     unknown = sorted(
         key
         for key in keys
         if key.startswith(OURS) and not key.startswith(_NAMED_BY_USERS) and key not in _BY_KEY and not is_of_flink(key)
     )
-    candidates = sorted(_BY_KEY.keys() | keys_of_flink()) if unknown else []
-    return {key: next(iter(get_close_matches(key, candidates, 1, _LIKENESS)), None) for key in unknown}
+    others = sorted(key for key in keys if "." in key and not key.startswith((*OURS, _NAMED_BY_USERS, "spark.")))
+    candidates = sorted(_BY_KEY.keys() | keys_of_flink()) if unknown or others else []
+    found = {key: next(iter(get_close_matches(key, candidates, 1, _LIKENESS)), None) for key in unknown}
+    for key in others:
+        if key not in _BY_KEY and not is_of_flink(key) and (near := get_close_matches(key, candidates, 1, _LIKENESS)):
+            found[key] = near[0]
+    return found

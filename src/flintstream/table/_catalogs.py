@@ -19,6 +19,11 @@ class Catalogs:
 
     _session: Session
 
+    def __repr__(self) -> str:
+        """Return the mode, and the current catalog and database."""
+        session, mode = self._session, "BATCH" if self._session.settings.batch else "STREAMING"
+        return f"{type(self).__name__}({mode}, {session.catalog.catalog}.{session.catalog.database})"
+
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
         """Add a catalog by its options.
 

@@ -9,6 +9,7 @@ from flintstream.common._text.leaving import write_text
 from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
 from flintstream.datastream._streams.collect import caption
 from flintstream.options.tables import COLUMN_WIDTH
+from flintstream.table._logical.planned import describe_columns
 from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
 from flintstream.table._results.rows import collect_rows
 from flintstream.table.catalog import resolve_schema
@@ -126,6 +127,10 @@ class TableResult:
         self._kind = kind
         self._streaming = streaming
         self._widest = widest
+
+    def __repr__(self) -> str:
+        """Return the columns."""
+        return f"TableResult[{describe_columns(self._columns)}]"
 
     def get_job_client(self) -> JobClient | None:
         """Return the client of the job; None if the statement needed none."""

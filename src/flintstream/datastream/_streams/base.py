@@ -104,6 +104,14 @@ class DataStream(Partitioned[T_co]):
         self._env = behind(env)
         self._transformation = transformation
 
+    def __repr__(self) -> str:
+        """Return the type of the records, the name of the step, and what it reads."""
+        step = self._transformation
+        typed = "" if step.output_type is None else f"[{step.output_type}]"
+        name = "" if step.virtual else f" '{step.name}'"
+        read = ", ".join(f"'{origin.name}'" for given in step.inputs for origin in given.origins())
+        return f"{type(self).__name__}{typed}{name}{' <- ' if read else ''}{read}"
+
     @property
     def _j_data_stream(self) -> JavaView:
         return JavaView(self)

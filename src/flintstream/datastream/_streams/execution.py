@@ -46,6 +46,11 @@ class Execution(EnvironmentSettings):
     _caches: list[StreamCache]
     _job_listeners: list[JobListener]
 
+    def __repr__(self) -> str:
+        """Return the engine, the mode and the number of steps that the next execution runs."""
+        engine, mode = self._configuration.get(ENGINE), self._configuration.get(RUNTIME_MODE)
+        return f"{type(self).__name__}({engine}, {mode}, {len(self._transformations)} steps)"
+
     # -- execution ---------------------------------------------------------------------------------------------------
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.table._deep_stack import deep
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node
 
 
@@ -55,10 +57,19 @@ class PlannedQuery:
         return self.current
 
 
+def describe_columns(columns: Iterable[Column]) -> str:
+    """Return names and types of columns, for people."""
+    return ", ".join(f"{column.name} {sql_name(column.type)}" for column in columns)
+
+
 class Planned:
     """What has the plan of a query, which may follow the settings of the session."""
 
     _source: Node | PlannedQuery
+
+    def __repr__(self) -> str:
+        """Return the columns."""
+        return f"{type(self).__name__}[{describe_columns(self._node.columns)}]"
 
     @property
     def _node(self) -> Node:
