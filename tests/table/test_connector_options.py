@@ -180,7 +180,7 @@ ELSEWHERE = {
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source"
     ),
-    "test_files.py": "auto-compaction compaction.file-size",
+    "test_files.py": "auto-compaction compaction.file-size json-parser.enabled",
     "test_directories_of_files.py": (
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
     ),

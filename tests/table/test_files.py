@@ -176,3 +176,22 @@ def test_merged_files_are_no_larger_than_they_may_be(t_env, tmp_path):
     assert len(sizes) > 3
     assert max(sizes) <= 500
     assert sorted(sizes)[1] > 300  # of files that hold 200 bytes each
+
+
+def test_numbers_of_json_are_texts_as_they_stand(t_env, tmp_path):
+    """As PyFlink reads them, with its parser or without; what comes after an object does not count."""
+    lines = ['{"s": 1.50, "xs": [1e5, 2]}', '{"s": 12, "d": 2.50} or so', '{"s": {"k": 1.50}}{"s": "b"}']
+    (tmp_path / "a.json").write_text("\n".join(lines), "utf-8")
+    table(t_env, "f", "s STRING, xs ARRAY<STRING>, d DOUBLE", tmp_path, "json")
+    assert rows(t_env, "SELECT s, xs[1], d FROM f") == [
+        *(("1.50", "1e5", "None"), ("12", "None", "2.5"), ('{"k":1.5}', "None", "None")),
+    ]
+    table(t_env, "g", "s STRING", tmp_path, "json", **{"json.decode.json-parser.enabled": "false"})
+    assert rows(t_env, "SELECT s FROM g") == [("1.5",), ("12",), ('{"k":1.5}',)]
+
+
+@pytest.mark.parametrize("lenient", ["true", "false"])
+def test_a_day_beyond_the_end_of_its_month_is_in_the_next_one_in_csv(t_env, tmp_path, lenient):
+    (tmp_path / "a.csv").write_text("2024-02-30\n2024-1-2\n", "utf-8")
+    table(t_env, "f", "d DATE", tmp_path, "csv", **{"csv.ignore-parse-errors": lenient})
+    assert rows(t_env, "SELECT d FROM f") == [("2024-01-02",), ("2024-03-01",)]

@@ -14,9 +14,9 @@ from flintstream.table._connectors.formats import (
     iso_times,
     members,
     object_text,
-    parser,
     reader,
 )
+from flintstream.table._expressions.json.parsing import parser
 from flintstream.table._expressions.times.helpers import from_millis
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 

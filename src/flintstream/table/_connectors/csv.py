@@ -26,6 +26,7 @@ from flintstream.errors import shorten
 from flintstream.table._connectors.formats import Decoder, Encoder
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.times.helpers import from_instant, to_instant
+from flintstream.table._expressions.times.texts import parse_lenient_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -115,7 +116,8 @@ class _Fields:
     def column(self, kind: DataType) -> Callable[[list[str]], list[object]]:
         """Return what reads the texts of a column."""
         if not self.lenient and not self.empty_is_null and not isinstance(kind, (t.ArrayType, t.RowType, t.TimeType)):
-            return column_reader(kind, self.null, self.separator)
+            read = column_reader(kind, self.null, self.separator)
+            return partial(self._lenient_dates, read, self.field(kind)) if isinstance(kind, t.DateType) else read
         field = self.field(kind)
         return lambda texts: list(map(field, texts))
 
@@ -128,10 +130,19 @@ class _Fields:
             return self._safe(partial(self._row, tuple(kind.names), parts), None)
         if isinstance(kind, t.TimeType):
             return self._safe(_time, self.null)
+        if isinstance(kind, t.DateType):
+            return self._safe(_date, self.null)
         read = value_reader(kind)
         if isinstance(kind, t.LocalZonedTimestampType):
             return self._safe(lambda text: from_instant(read(text)), self.null)
         return self._safe(read, self.null)
+
+    @staticmethod
+    def _lenient_dates(read: Callable[[list[str]], list[object]], field: Field, texts: list[str]) -> list[object]:
+        try:
+            return read(texts)
+        except _UNREADABLE:
+            return list(map(field, texts))
 
     def _safe(self, read: Callable[[str], object], null: str | None) -> Field:
         lenient, empty_is_null = self.lenient, self.empty_is_null
@@ -200,6 +211,13 @@ def _time(text: str) -> dt.time:
     if not _TIME.fullmatch(text):
         raise fails(text, "a time like 01:02:03")
     return dt.time.fromisoformat(text[:12])
+
+
+def _date(text: str) -> dt.date:
+    """Read a date; as in Flink, February 30 is in March."""
+    if " " in text:
+        raise fails(text, "a date like 2020-01-31")
+    return parse_lenient_timestamp(text, 0).date()
 
 
 def _ignore_texts(texts: list[str]) -> list[object]:

@@ -15,19 +15,20 @@ from flintstream.common._text.leaving import whole_text
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
+from flintstream.table._expressions.json.parsing import ExactNumber, parse_exactly, parser
 from flintstream.table._expressions.times import texts as time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.options import Options
+    from flintstream.table._expressions.json.parsing import Parse
 
     Reader = Callable[[Any], Any]
     Write = Callable[[Any], str]
-    Parse = Callable[[bytes], Any]
     Decode = Callable[[bytes], "tuple[Any, ...] | None"]
     Encode = Callable[[Sequence[Any]], bytes]
 
@@ -56,10 +57,10 @@ def _timestamp(text: str, *, iso: bool) -> datetime:
     return time_texts.parse_short_timestamp(plain.removesuffix("Z"), 9)
 
 
-def reader(kind: DataType, *, iso: bool = False) -> Reader:
-    """Return the function that reads a value of JSON."""
+def reader(kind: DataType, *, iso: bool = False, raw: bool = False) -> Reader:
+    """Return the function that reads a value of JSON; ``raw``: a number is a text as the message has it."""
     if isinstance(kind, TEXTS):
-        return _text
+        return _raw_text if raw else _text
     if isinstance(kind, t.BooleanType):
         return lambda value: value if isinstance(value, bool) else str(value).strip().lower() == "true"
     if type(kind) in INTEGERS:
@@ -82,19 +83,18 @@ def reader(kind: DataType, *, iso: bool = False) -> Reader:
     if isinstance(kind, BYTES):
         return base64.b64decode
     if isinstance(kind, t.ArrayType):
-        element = reader(kind.element_type, iso=iso)
+        element = reader(kind.element_type, iso=iso, raw=raw)
         return lambda value: [None if item is None else element(item) for item in value]
     if isinstance(kind, t.MapType):
-        key, content = reader(kind.key_type, iso=iso), reader(kind.value_type, iso=iso)
+        key, content = reader(kind.key_type, iso=iso, raw=raw), reader(kind.value_type, iso=iso, raw=raw)
         return lambda value: {key(k): None if v is None else content(v) for k, v in value.items()}
     if isinstance(kind, t.RowType):
         names = tuple(kind.names)
-        parts = [(name, reader(item, iso=iso)) for name, item in zip(names, kind.field_types(), strict=True)]
+        parts = [(name, reader(item, iso=iso, raw=raw)) for name, item in zip(names, kind.field_types(), strict=True)]
         return lambda value: helpers.named_row(names, [_field(value, name, read) for name, read in parts])
     raise SqlError(f"messages do not support values of type {sql_name(kind)}")
 
 
-_PARSER = "there is one parser"
 _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What a message that is not JSON, or whose values do not fit, leads to."""
 
@@ -102,11 +102,23 @@ _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError
 def _text(value: object) -> str:
     if isinstance(value, str):
         return whole_text(value)
-    if isinstance(value, _Exact):
+    if isinstance(value, ExactNumber):
         return str(value.exact)
     if isinstance(value, float):
         return double_text(value)
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+class _DigitsNeededError(Exception):
+    """A number is a text, but has lost its digits: the message is to be parsed again."""
+
+
+def _raw_text(value: object) -> str:
+    if isinstance(value, ExactNumber):
+        return value.text
+    if isinstance(value, float):
+        raise _DigitsNeededError
+    return _text(value)
 
 
 def _integer(value: object, bits: int) -> int:
@@ -116,42 +128,13 @@ def _integer(value: object, bits: int) -> int:
 
 
 def _decimal(precision: int, scale: int, value: object) -> Decimal | None:
-    exact = value.exact if isinstance(value, _Exact) else Decimal(str(value))
+    exact = value.exact if isinstance(value, ExactNumber) else Decimal(str(value))
     return helpers.fit(exact, precision, scale)
-
-
-class _Exact(float):
-    """A number of JSON that remembers all of its digits."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    @property
-    def exact(self) -> Decimal:
-        return Decimal(self._text)
 
 
 def _field(value: dict[str, object], name: str, read: Reader) -> Any:
     found = value.get(name)
     return None if found is None else read(found)
-
-
-def parser(types: Iterable[DataType]) -> Parse:
-    """Return the function that parses a message. Numbers keep all digits if any column, or part of one, is DECIMAL."""
-    if not any(map(_has_decimal, types)):
-        return json.loads
-    decode = json.JSONDecoder(parse_float=_Exact).decode  # json.loads would make one for each message
-    return lambda message: decode(message.decode(json.detect_encoding(message), "surrogatepass"))
-
-
-def _has_decimal(kind: DataType) -> bool:
-    if isinstance(kind, t.ArrayType):
-        return _has_decimal(kind.element_type)
-    if isinstance(kind, t.MapType):
-        return _has_decimal(kind.key_type) or _has_decimal(kind.value_type)
-    if isinstance(kind, t.RowType):
-        return any(map(_has_decimal, kind.field_types()))
-    return isinstance(kind, t.DecimalType)
 
 
 class JsonDecoder(Decoder):
@@ -168,7 +151,7 @@ class JsonDecoder(Decoder):
             *(f"{prefix}map-null-key.{key}" for key in ("mode", "literal")),
             *(f"{prefix}encode.{key}" for key in ("decimal-as-plain-number", "ignore-null-fields")),
         )
-        options.known(f"{prefix}decode.json-parser.enabled", _PARSER)
+        self.raw = options.flag(f"{prefix}decode.json-parser.enabled", default=True)
         for kind in types:
             reader(kind)
 
@@ -176,7 +159,7 @@ class JsonDecoder(Decoder):
         """Return the function that reads a message."""
         names = [name for name in self.names if self.need is None or name in self.need]
         parts = [
-            (name, reader(kind, iso=self.iso) if name in names else _skip)
+            (name, reader(kind, iso=self.iso, raw=self.raw) if name in names else _skip)
             for name, kind in zip(self.names, self.types, strict=True)
         ]
         lenient, strict, loads = self.lenient, self.strict, parser(self.types)
@@ -187,7 +170,7 @@ class JsonDecoder(Decoder):
             except _WRONG:
                 return None
 
-        def decode(message: bytes) -> tuple[Any, ...] | None:
+        def decode(message: bytes, loads: Parse = loads) -> tuple[Any, ...] | None:
             try:
                 found = loads(message) if message else None
                 if type(found) is not dict:
@@ -201,6 +184,8 @@ class JsonDecoder(Decoder):
                     return tuple([lenient_field(found, name, read) for name, read in parts])
                 get = found.get
                 return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
+            except _DigitsNeededError:
+                return decode(message, parse_exactly)
             except _WRONG as error:
                 if lenient:
                     return None
@@ -367,7 +352,7 @@ class JsonEncoder(Encoder):
         self.names, self.types = tuple(names), tuple(types)
         self.style = JsonStyle.of(options, prefix)
         options.of_sources(f"{prefix}ignore-parse-errors", f"{prefix}fail-on-missing-field")
-        options.known(f"{prefix}decode.json-parser.enabled", _PARSER)
+        options.of_sources(f"{prefix}decode.json-parser.enabled")
         members(names, types, self.style)
 
     def encode(self) -> Encode:
