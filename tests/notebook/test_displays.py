@@ -53,10 +53,25 @@ def test_a_result_says_that_its_job_has_failed(env):
 
 
 def test_a_result_that_does_not_come_is_not_waited_for():
-    job: Any = SimpleNamespace(_handle=SimpleNamespace(finished=threading.Event()))
+    running = SimpleNamespace(finished=threading.Event(), status=lambda: JobStatus.RUNNING)
+    job: Any = SimpleNamespace(_handle=running)
     sink: Any = SimpleNamespace(queue=queue.SimpleQueue())
     results = CloseableIterator(sink, job)
-    assert results._peek(20, 0.01) == ([], "the first 0 records; there may be more")
+    assert results._peek(20, 0.01) == ([], "no records yet")
+
+
+def test_the_wait_for_records_begins_when_the_job_runs():
+    sink: Any = SimpleNamespace(queue=queue.SimpleQueue())
+    asked: list[int] = []
+
+    def status():
+        asked.append(len(asked))
+        if len(asked) == 5:
+            sink.queue.put(["late"])
+        return JobStatus.CREATED if len(asked) < 6 else JobStatus.RUNNING
+
+    job: Any = SimpleNamespace(_handle=SimpleNamespace(finished=threading.Event(), status=status))
+    assert CloseableIterator(sink, job)._peek(20, 0.01) == (["late"], "the first record; there may be more")
 
 
 def test_table_results_show_rows_with_the_kinds_of_change(env):
@@ -74,7 +89,8 @@ def test_table_results_show_rows_with_the_kinds_of_change(env):
 def test_a_job_client_shows_the_progress_of_its_job():
     job_id = JobID()
     progress = JobProgress(str(job_id), "shop & co", JobStatus.RUNNING, 7, 1, 2, 3000, 40, 0)
-    client = JobClient(SimpleNamespace(job_id=job_id, progress=lambda: progress))
+    handle = SimpleNamespace(job_id=job_id, progress=lambda: progress, status=lambda: progress.status)
+    client = JobClient(handle)
     text = client._repr_html_()
     assert f"shop &amp; co: RUNNING ({job_id})" in text
     assert dict(zip(cells(text)[:6], cells(text)[6:], strict=True)) == {

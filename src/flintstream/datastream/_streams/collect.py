@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._generic import Generic, T_co
 from flintstream.common._text.notebook import FIRST, PATIENCE_SECONDS, table_html
+from flintstream.common.job_status import JobStatus
 from flintstream.connectors.sink import Committer, Sink, SinkWriter
 from flintstream.errors import shorten
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 MOST_UNREAD = 2
 """How many epochs with records a job that waits for its reader may be ahead."""
 _LOOK_SECONDS = 0.02
+
+
+START_SECONDS = 60.0
+"""How long a notebook waits for a job to start, before it waits for records."""
 
 
 class CollectQueueSink(Sink):
@@ -86,8 +91,11 @@ def collect_into(add: Callable[[str, Sink], Any]) -> CollectQueueSink:
 
 def caption(shown: int, *, complete: bool) -> str:
     """Describe how many records a notebook shows."""
-    records = f"{shown} record{'' if shown == 1 else 's'}"
-    return records if complete else f"the first {records}; there may be more"
+    if not shown and not complete:
+        return "no records yet"
+    if complete:
+        return "1 record" if shown == 1 else f"{shown} records"
+    return f"the first {'record' if shown == 1 else f'{shown} records'}; there may be more"
 
 
 class CloseableIterator(Generic[T_co]):
@@ -135,15 +143,18 @@ class CloseableIterator(Generic[T_co]):
     def _peek(self, limit: int, seconds: float) -> tuple[list[T_co], str]:
         """Wait for the next ``limit`` records, which stay, until the end of the job or of so many seconds.
 
-        Return them, and what there is to say of them.
+        The seconds count from the start of the job, which may have to wait for Spark. Return the records, and what
+        there is to say of them.
         """
         records, until = list(self._ready), time.monotonic() + seconds
-        ended = False
+        latest, ended = until + START_SECONDS, False
         while len(records) <= limit and not ended and time.monotonic() < until:
             ended = self._done.is_set()  # read it first: the queue then has all that was committed
             with suppress(queue.Empty):
                 while len(records) <= limit:
                     records += self._sink.queue.get(block=not ended, timeout=0.05)
+            if self._handle.status() is JobStatus.CREATED:
+                until = min(latest, time.monotonic() + seconds)
         self._ready = iter(records)
         shown = records[:limit]
         told = caption(len(shown), complete=ended and len(shown) == len(records))
