@@ -6,6 +6,7 @@ project, because each pins half of what there is.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -13,7 +14,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.examples.test_connectors import load
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,13 @@ def checkpoints(place):
 
 
 def load_job():
-    return load("flintstream_job", PLACE)
+    spec = importlib.util.spec_from_file_location("example_flintstream_job", PLACE / "flintstream_job.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_a_program_runs_to_its_end_and_its_totals_are_the_result(place):

@@ -32,8 +32,8 @@ BUILT_IN = {
     }.items()
 }
 PLANNED = {
-    "dynamodb": "write the table in the program with a sink of your own, as in examples/connectors, and bridge it with "
-    "to_data_stream()",
+    "dynamodb": "write the table in the program with a sink of your own, as in docs/how-to/sources-and-sinks.md, and "
+    "bridge it with to_data_stream()",
 }
 """Connectors that are refused, and what to do instead."""
 _registered: dict[str, type[TableConnector]] = {}
