@@ -114,3 +114,13 @@ def test_enumerators_hear_of_all_epochs_that_a_checkpoint_contains():
     sources.epoch_ended([Report(1, 0, "v", (NodeReport(1, {}, progress="z"),))])
     sources.epoch_counts()
     assert source.enumerators[0].heard == [("saved", ["x", "y"]), ("read", ["z"])]
+
+
+def test_only_the_newest_progress_is_kept_of_sources_whose_progress_replaces_the_earlier_one(monkeypatch):
+    monkeypatch.setattr(Numbers, "replaces_progress", True)
+    source = NumberSource()
+    sources = sources_of(source)
+    for told in ("x", "y"):
+        sources.epoch_ended([Report(1, 0, "v", (NodeReport(1, {}, progress=told),))])
+    sources.checkpoint_completed()
+    assert source.enumerators[0].heard == [("saved", ["y"])]

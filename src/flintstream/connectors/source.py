@@ -240,6 +240,9 @@ class SplitEnumerator(ABC):
     (True, True)
     """
 
+    replaces_progress: bool = False
+    """Whether the progress of an epoch replaces that of earlier ones, which are then not kept until a checkpoint."""
+
     def start(self, *, checkpoints: bool, batch: bool) -> None:
         """Start; called once, before the first :meth:`discover` and after :meth:`restore` if there is state.
 

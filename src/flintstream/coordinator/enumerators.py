@@ -21,6 +21,7 @@ class NamedEnumerator(SplitEnumerator):
         self._where = f"the split enumerator of operator '{operator}'"
         with user_code(self._where):
             self._own = source.create_enumerator(parallelism)
+        self.replaces_progress = self._own.replaces_progress
 
     def start(self, *, checkpoints: bool, batch: bool) -> None:
         """Start the enumerator."""

@@ -137,8 +137,12 @@ class Sources:
                 if item.progress is not None:
                     told.setdefault(item.node, []).append(item.progress)
         for node, progress in told.items():
-            self._enumerators[node].epoch_progressed(progress)
-            self._progress.setdefault(node, []).extend(progress)
+            enumerator = self._enumerators[node]
+            enumerator.epoch_progressed(progress)
+            if enumerator.replaces_progress:
+                self._progress[node] = progress
+            else:
+                self._progress.setdefault(node, []).extend(progress)
 
     def epoch_counts(self) -> None:
         """Tell the enumerators how far the sources have read, in a job without checkpoints."""

@@ -27,6 +27,8 @@ COMMIT_SECONDS = 5.0
 class KafkaEnumerator(SplitEnumerator):
     """Finds partitions, and commits the job's offsets to the group."""
 
+    replaces_progress = True
+
     def __init__(self, source: KafkaInput) -> None:
         """Connect on first use, not here."""
         self._source = source
@@ -110,8 +112,7 @@ class KafkaEnumerator(SplitEnumerator):
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Commit the offsets. A failure is only a warning, as nothing depends on them."""
         if self._source.commits_offsets:
-            for item in progress:
-                self._untold.update(item)
+            self._note_untold(progress)
             self._tell()
 
     def epoch_read(self, progress: Sequence[Any]) -> None:
@@ -119,11 +120,14 @@ class KafkaEnumerator(SplitEnumerator):
         interval = self._source.auto_commit_ms
         if interval is None:
             return
-        for item in progress:
-            self._untold.update(item)
+        self._note_untold(progress)
         if time.monotonic() >= self._next_telling:
             self._next_telling = time.monotonic() + interval / 1000
             self._tell()
+
+    def _note_untold(self, progress: Sequence[Any]) -> None:
+        for item in (self._positions, *progress):
+            self._untold.update(item)
 
     def _tell(self) -> None:
         """Commit pending offsets, but never two commits at a time: their order is not guaranteed."""
