@@ -1,11 +1,11 @@
-"""One server for all tests of a session."""
+"""One server for all tests here; it ends with them."""
 
 from __future__ import annotations
 
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory):
     pytest.importorskip("cassandra", reason="cassandra-driver is not installed")
     from tests.connectors.cassandra.server import NoServerError, Server

@@ -1,4 +1,4 @@
-"""Conversion of elements in ``from_collection``: numbers become strings where the type is STRING."""
+"""Conversion of elements in ``from_collection``, which PyFlink checks there and not in its coders."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from flintstream.common._types.composite import (
     TupleTypeInfo,
     _SequenceTypeInfo,
 )
+from flintstream.common._types.conversion import mismatch
 
 if TYPE_CHECKING:
     from flintstream.common._types.base import TypeInformation
@@ -32,7 +33,27 @@ class _TextOfNumbers(BasicTypeInfo):
         return str(value) if isinstance(value, Decimal) else super()._convert(value)
 
 
+class _Truth(BasicTypeInfo):
+    """BOOLEAN that refuses numbers between 0 and 1, which Python takes for true and PyFlink's coders for false."""
+
+    def _convert(self, value: object) -> bool:
+        found = bool(super()._convert(value))
+        if found is not bool(value):
+            raise mismatch(self, value, "use an explicit comparison")
+        return found
+
+
+class _TupleOfLength(TupleTypeInfo):
+    """A tuple with exactly as many fields as are declared."""
+
+    def _convert(self, value: object) -> tuple[object, ...]:
+        if isinstance(value, (tuple, list)) and len(value) > len(self._field_types):
+            raise mismatch(self, value, f"it has {len(value)} fields instead of {len(self._field_types)}")
+        return super()._convert(value)
+
+
 _TEXT = _TextOfNumbers(BasicType.STRING)
+_TRUTH = _Truth(BasicType.BOOLEAN)
 
 
 def collection_type(type_info: TypeInformation) -> TypeInformation:
@@ -43,11 +64,12 @@ def collection_type(type_info: TypeInformation) -> TypeInformation:
     {'a': '1', 'b': 'true'}
     """
     if isinstance(type_info, BasicTypeInfo):
-        return _TEXT if type_info == BasicTypeInfo.STRING_TYPE_INFO() else type_info
+        replaced = {BasicTypeInfo.STRING_TYPE_INFO(): _TEXT, BasicTypeInfo.BOOLEAN_TYPE_INFO(): _TRUTH}
+        return replaced.get(type_info, type_info)
     if isinstance(type_info, RowTypeInfo):
         return RowTypeInfo([collection_type(part) for part in type_info.get_field_types()], type_info.get_field_names())
     if isinstance(type_info, TupleTypeInfo):
-        return TupleTypeInfo([collection_type(part) for part in type_info.get_field_types()])
+        return _TupleOfLength([collection_type(part) for part in type_info.get_field_types()])
     if isinstance(type_info, _SequenceTypeInfo):
         return type(type_info)(collection_type(type_info._element_type))
     if isinstance(type_info, MapTypeInfo):

@@ -234,7 +234,7 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
             if isinstance(value, AbstractSet):
                 raise mismatch(self, value, "a set has no order")
             return cast("tuple[Any, ...]", _converted_elements(self, value))
-        if len(value) < len(self._field_types):
+        if len(value) < len(self._field_types) or (isinstance(value, Row) and len(value) > len(self._field_types)):
             raise mismatch(self, value, f"it has {len(value)} fields instead of {len(self._field_types)}")
         return tuple(  # further fields are lost, as in PyFlink
             convert_part(field_type.converter(), part, f"field {index}")

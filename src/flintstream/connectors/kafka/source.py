@@ -125,9 +125,10 @@ class KafkaEnumerator(SplitEnumerator):
             self._next_telling = time.monotonic() + interval / 1000
             self._tell()
 
-    def _note_untold(self, progress: Sequence[Any]) -> None:
+    def _note_untold(self, progress: Sequence[object]) -> None:
         for item in (self._positions, *progress):
-            self._untold.update(item)
+            if isinstance(item, dict):
+                self._untold.update(item)
 
     def _tell(self) -> None:
         """Commit pending offsets, but never two commits at a time: their order is not guaranteed."""

@@ -7,7 +7,7 @@ from flintstream.datastream.functions import *
 from flintstream.datastream.state import *
 from flintstream.datastream.window import *
 
-flintstream.datastream.connectors.kafka.KafkaSource.builder()
+flintstream.datastream.connectors.KafkaSource.builder()
 flintstream.datastream.functions.nonsense()  # expect: attr-defined reportAttributeAccessIssue
 
 

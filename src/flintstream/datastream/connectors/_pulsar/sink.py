@@ -117,9 +117,11 @@ class PulsarSinkBuilder:
     >>> builder = builder.delay_sending_message(MessageDelayer.fixed(Duration.of_seconds(10)))
     >>> builder = builder.set_config("pulsar.producer.batchingMaxMessages", 500)
     >>> sink = builder.set_properties({"pulsar.client.operationTimeoutMs": "5000"}).build()
-    >>> builder.set_topic_router("com.shop.Router").build()
+    >>> builder.set_topic_router("com.shop.Router").build()  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
-    flintstream.errors.UnsupportedByDesignError: ...
+    flintstream.errors.UnsupportedByDesignError: the topic router is 'com.shop.Router', which is not the name of a
+    Python function or class; Java classes cannot be used: write 'module:function', of a class with
+    route(record, partitions)
     """
 
     def __init__(self) -> None:

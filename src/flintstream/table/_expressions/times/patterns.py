@@ -2,6 +2,7 @@
 
 A pattern is read once, into functions that write its parts.
 
+>>> from datetime import timezone
 >>> format_date(datetime(2020, 2, 29, 13, 14), "[d. MMM]ppH")
 '29. Feb13'
 >>> format_unix(datetime(2020, 2, 29, 13, 14, tzinfo=timezone(timedelta(hours=8))), "H:mm XXX")
