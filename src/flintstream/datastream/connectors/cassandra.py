@@ -338,7 +338,7 @@ class CassandraSink:
             """Add the sink to the stream, and return it.
 
             Raises:
-                PlanError: There is no host, or tuples or rows have no query.
+                PlanError: The host is missing, or tuples or rows have no query.
                 MissingDependencyError: The driver is not installed.
             """
             if self._output is None:
