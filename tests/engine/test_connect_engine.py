@@ -109,7 +109,7 @@ class DiesOnce(KeyedProcessFunction):
     """Kills its worker at the record 50, once."""
 
     def __init__(self, mark):
-        self.mark = mark
+        self.mark, self.client = mark, os.getpid()
 
     def open(self, context):
         self.sum = context.get_state(ValueStateDescriptor("sum", Types.LONG()))
@@ -117,6 +117,7 @@ class DiesOnce(KeyedProcessFunction):
     def process_element(self, value, ctx):
         if value == 50 and not Path(self.mark).exists():
             Path(self.mark).touch()
+            assert os.getpid() != self.client, "the function runs in the client"
             os.kill(os.getpid(), signal.SIGKILL)
         self.sum.update((self.sum.value() or 0) + value)
         yield ctx.get_current_key(), self.sum.value()
