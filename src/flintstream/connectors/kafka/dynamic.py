@@ -142,6 +142,8 @@ class _Cluster:
 class DynamicEnumerator(SplitEnumerator):
     """Finds clusters and topics, and delegates the search for partitions to one enumerator per cluster."""
 
+    replaces_progress = True
+
     def __init__(self, source: DynamicInput, parallelism: int) -> None:
         """Query the service on the first ``discover``, not here."""
         self._source = source
@@ -221,6 +223,13 @@ class DynamicEnumerator(SplitEnumerator):
             # Without the secrets of a cluster that is gone: the first look at the service removes it.
             self._take_up(name, frozenset(topics), self._source.properties_of(name, properties) or properties)
             self._clusters[name].enumerator.restore(known)
+
+    def epoch_progressed(self, progress: Sequence[object]) -> None:
+        """Let the enumerators of all clusters note how far the readers have come."""
+        for name, cluster in self._clusters.items():
+            told = [item[name] for item in progress if isinstance(item, dict) and name in item]
+            if told:
+                cluster.enumerator.epoch_progressed(told)
 
     def checkpoint_completed(self, progress: Sequence[Any]) -> None:
         """Commit offsets to the groups in all clusters."""
