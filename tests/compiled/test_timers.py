@@ -65,7 +65,15 @@ def outcome(queue, name, arguments):
 
 def seen(queue):
     later = [time for time, _, _ in queue.registered if time <= MAX_TIMESTAMP]
-    return repr((list(queue.registered), queue.fresh, queue.removed, queue.closing, later and max(queue.next_time(), MIN_TIMESTAMP)))
+    return repr(
+        (
+            list(queue.registered),
+            queue.fresh,
+            queue.removed,
+            queue.closing,
+            later and max(queue.next_time(), MIN_TIMESTAMP),
+        )
+    )
 
 
 @given(steps)

@@ -45,7 +45,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "CREATE FUNCTION in Java": "CREATE FUNCTION f AS 'org.example.F'",
         "CREATE DATABASE": "CREATE DATABASE d",
         "CREATE CATALOG in memory": "CREATE CATALOG c WITH ('type' = 'generic_in_memory')",
-        "CREATE CATALOG of another type": "CREATE CATALOG c WITH ('type' = 'jdbc')",
+        "CREATE CATALOG of another type": "CREATE CATALOG c WITH ('type' = 'hive')",
         "DROP TABLE": "DROP TABLE nothing",
         "ALTER TABLE": "ALTER TABLE nothing ADD more INT",
         "ALTER VIEW": "ALTER VIEW lists RENAME TO other",

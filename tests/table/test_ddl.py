@@ -131,8 +131,8 @@ def test_catalogs_are_created_used_and_dropped(t_env):
     t_env.execute_sql("DROP CATALOG shop")
     with pytest.raises(CatalogException, match=r"A catalog with name \[shop\] at line 1, column 13 does not exist"):
         t_env.execute_sql("USE CATALOG shop")
-    with pytest.raises(UnsupportedClauseError, match="the catalog lake with type 'iceberg'"):
-        t_env.execute_sql("CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = '/lake')")
+    with pytest.raises(UnsupportedClauseError, match="the catalog lake with type 'hive'"):
+        t_env.execute_sql("CREATE CATALOG lake WITH ('type' = 'hive', 'warehouse' = '/lake')")
     with pytest.raises(SqlError, match="the current one"):
         t_env.execute_sql("DROP CATALOG default_catalog")
 

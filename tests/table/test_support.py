@@ -23,7 +23,7 @@ PLACE = r" at line \d+, column \d+ is not supported yet: \w.+\. For bounded data
 UNSUPPORTED = {
     "CREATE FUNCTION in Java": "LANGUAGE JAVA",
     "NTILE, CUME_DIST, PERCENT_RANK": "NTILE() on a stream",
-    "CREATE CATALOG of another type": "the catalog c with type 'jdbc'",
+    "CREATE CATALOG of another type": "the catalog c with type 'hive'",
     "UPDATE, DELETE": "DELETE",
     "TRUNCATE": "TRUNCATE",
     "ANALYZE": "ANALYZE",

@@ -98,9 +98,11 @@ class PostgresqlDatabase(Database):
         """Connect."""
         own = {name: value for name, value in (("user", self.user), ("password", self.password)) if value}
         connection = self.driver().connect(**self.arguments, **own)
-        if not self.untyped_texts:  # psycopg sends texts untyped, the Java driver as varchar
-            from psycopg.types.string import StrDumperVarchar
+        from psycopg.types.string import StrDumperVarchar, TextLoader
 
+        for kind in ("json", "jsonb"):  # as the texts that they are, which no parser has changed
+            connection.adapters.register_loader(kind, TextLoader)
+        if not self.untyped_texts:  # psycopg sends texts untyped, the Java driver as varchar
             connection.adapters.register_dumper(str, StrDumperVarchar)
         return connection
 

@@ -13,7 +13,7 @@ from flintstream.table._catalog.store import Store
 from flintstream.table._errors import ObjectExistsError, SqlError, TableNotFoundError, at, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, MutableMapping
 
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
@@ -210,7 +210,7 @@ class CatalogManager:
         found = self.temporary.get(path)
         return self._permanent(path[0]).get(path[1:]) if found is None else found
 
-    def _permanent(self, catalog: str) -> dict[tuple[str, ...], Entry]:
+    def _permanent(self, catalog: str) -> MutableMapping[tuple[str, ...], Entry]:
         store = self.catalogs.get(catalog)
         return {} if store is None else store.tables.by_path
 
@@ -222,14 +222,16 @@ class CatalogManager:
         """
         found = self.get(self.path(name))
         if found is None:
-            raise TableNotFoundError(".".join(name), place, [path[-1] for path, _ in self._entries()])
+            raise TableNotFoundError(".".join(name), place, self._known(self.path(name)))
         return found
 
-    def _entries(self) -> Iterable[tuple[tuple[str, ...], Entry]]:
-        yield from self.temporary.items()
-        for name, store in self.catalogs.items():
-            for path, entry in store.tables.by_path.items():
-                yield (name, *path), entry
+    def _known(self, path: tuple[str, ...]) -> list[str]:
+        """Return the names that a path may have meant: those beside it, and all in memory."""
+        stores = [store for name, store in self.catalogs.items() if name != path[0]]
+        memory = [key[-1] for store in stores if isinstance(store.tables.by_path, dict) for key in store.tables.by_path]
+        own = self.catalogs.get(path[0])
+        beside = [] if own is None else own.tables.known(path[1])
+        return [*(key[-1] for key in self.temporary), *beside, *memory]
 
     def add(
         self,
@@ -274,9 +276,14 @@ class CatalogManager:
         Raises:
             SqlError: The name is taken.
         """
-        temporary = path in self.temporary
-        self.add(new, self.find(path), temporary=temporary)
-        del (self.temporary if temporary else self._permanent(path[0]))[path if temporary else path[1:]]
+        if path in self.temporary:
+            self.add(new, self.find(path), temporary=True)
+            del self.temporary[path]
+            return
+        tables, target = self.find_catalog(path[0]).tables, self.path(new)
+        if self.get(target) is not None:
+            raise ObjectExistsError(f"A table '{'.'.join(target)}'", target[-1])
+        tables.move(path[1:], target[1:])
 
     def drop(self, name: tuple[str, ...], kind: type[Entry], *, lenient: bool = False, temporary: bool = False) -> bool:
         """Remove a declaration, and return whether there was one.
@@ -302,7 +309,7 @@ class CatalogManager:
             return True
         if lenient:
             return False
-        names = [item[-1] for item, entry in self._entries() if isinstance(entry, kind)]
+        names = self.names(kind, (path[0], path[1])) if path[0] in self.catalogs else []
         raise SqlError(f"{what.capitalize()} '{'.'.join(path)}' does not exist{nearest(name[-1], names)}")
 
     def names(
@@ -314,11 +321,16 @@ class CatalogManager:
     ) -> list[str]:
         """Return the names in a database, given with its catalog, the current one by default."""
         here = database or (self.catalog, self.database)
-        entries = self.temporary.items() if only_temporary else self._entries()
-        return sorted(
-            {
-                path[-1]
-                for path, entry in entries
-                if path[:2] == here and path[-1][0] != "*" and (kind is None or isinstance(entry, kind))
+        found = {
+            path[-1]
+            for path, entry in self.temporary.items()
+            if path[:2] == here and path[-1][0] != "*" and (kind is None or isinstance(entry, kind))
+        }
+        if not only_temporary:
+            tables = self.catalogs[here[0]].tables
+            found |= {
+                name
+                for name in tables.known(here[1])
+                if name[0] != "*" and (kind is None or isinstance(tables.by_path[here[1], name], kind))
             }
-        )
+        return sorted(found)

@@ -19,6 +19,8 @@ from flintstream.table._catalog.objects import CatalogDatabase
 from flintstream.table._errors import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from flintstream.common._java_exceptions import JavaException
     from flintstream.table._catalog.declared import DeclaredTable, View
     from flintstream.table._catalog.identifiers import ObjectPath
@@ -38,7 +40,7 @@ class Objects(Generic[V]):
 
     def __init__(self, store: Store, what: str, absent: type[JavaException], present: type[JavaException]) -> None:
         self._store, self._what, self._absent, self._present = store, what, absent, present
-        self.by_path: dict[tuple[str, ...], V] = {}
+        self.by_path: MutableMapping[tuple[str, ...], V] = {}
 
     def exists(self, path: ObjectPath) -> bool:
         """Return whether there is an object at a path."""
@@ -80,17 +82,24 @@ class Objects(Generic[V]):
         new = (path.get_database_name(), name)
         if new in self.by_path:
             raise self._taken(".".join(new))
-        self.by_path[new] = self.by_path.pop(_key(path))
+        self.move(_key(path), new)
+
+    def move(self, path: tuple[str, ...], new: tuple[str, ...]) -> None:
+        """Give an object, which is there, another path."""
+        self.by_path[new] = self.by_path.pop(path)
 
     def names(self, database: str) -> list[str]:
         """Return the names in a database, in order."""
         self._store.check_database(database)
+        return self.known(database)
+
+    def known(self, database: str) -> list[str]:
+        """Return the names in a database, in order; none if it is not there."""
         return sorted(name for place, name in self.by_path if place == database)
 
     def _missing(self, path: ObjectPath) -> JavaException:
-        known = [name for database, name in self.by_path if database == path.get_database_name()]
         text = f"{self._what} {path} does not exist in Catalog {self._store.name}"
-        return self._absent(f"{text}{nearest(path.get_object_name(), known)}")
+        return self._absent(f"{text}{nearest(path.get_object_name(), self.known(path.get_database_name()))}")
 
     def _taken(self, name: str) -> JavaException:
         return self._present(f"{self._what} {name} already exists in Catalog {self._store.name}: use another name")
@@ -102,13 +111,13 @@ def _key(path: ObjectPath) -> tuple[str, ...]:
 
 @dataclass
 class Store:
-    """What a catalog in memory holds. It is lost at the end of the program."""
+    """What a catalog holds. That of one in memory is lost at the end of the program."""
 
     name: str
     default_database: str = "default"
     options: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
-    databases: dict[str, CatalogDatabase] = field(default_factory=dict)
+    databases: MutableMapping[str, CatalogDatabase] = field(default_factory=dict)
     partitions: dict[tuple[ObjectPath, CatalogPartitionSpec], CatalogPartition] = field(default_factory=dict)
     table_statistics: dict[tuple[ObjectPath, CatalogPartitionSpec | None], CatalogTableStatistics] = field(
         default_factory=dict
@@ -118,7 +127,8 @@ class Store:
     )
 
     def __post_init__(self) -> None:
-        self.databases.setdefault(self.default_database, CatalogDatabase())
+        if self.default_database not in self.databases:
+            self.databases[self.default_database] = CatalogDatabase()
         self.tables: Objects[DeclaredTable | View] = Objects(
             self, "Table (or view)", TableNotExistException, TableAlreadyExistException
         )

@@ -23,7 +23,7 @@ BUILT_IN = {
         "filesystem": "filesystem:FileSystem",
         "firehose": "aws:Firehose",
         "iceberg": "lakes:Iceberg",
-        "jdbc": "jdbc:Jdbc",
+        "jdbc": "jdbc.tables:Jdbc",
         "kafka": "kafka:Kafka",
         "kinesis": "aws:Kinesis",
         "kinesis-legacy": "aws:Kinesis",

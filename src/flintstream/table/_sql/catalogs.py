@@ -12,6 +12,7 @@ from flintstream.table._catalog.columns import quote_name, quote_text
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.store import Store
+from flintstream.table._catalog.types import TYPES, open_catalog
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
@@ -39,9 +40,14 @@ def store_of(name: str, options: Mapping[str, str], comment: str | None, place: 
     kind = options.get("type")
     if kind is None:
         raise SqlError(f"catalog '{name}' has no option 'type': write WITH ('type' = 'generic_in_memory')")
+    if kind in TYPES:
+        return open_catalog(name, options, comment)
     if kind != "generic_in_memory":
+        others = ", ".join(f"'{other}'" for other in sorted(TYPES))
         raise unsupported(
-            f"the catalog {name} with type '{kind}'", place, "use 'generic_in_memory', and declare the tables in it"
+            f"the catalog {name} with type '{kind}'",
+            place,
+            f"use 'generic_in_memory', and declare the tables in it, or one of {others}",
         )
     unknown = sorted({*options} - {"type", "default-database"})
     if unknown:

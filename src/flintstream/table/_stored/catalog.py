@@ -8,6 +8,7 @@ from flintstream.common._java_exceptions import DatabaseAlreadyExistException, D
 from flintstream.common._java_view import behind
 from flintstream.table._catalog.declared import View
 from flintstream.table._catalog.store import Store
+from flintstream.table._catalog.types import open_catalog
 from flintstream.table._errors import unsupported
 from flintstream.table._stored.objects import StoredObjects
 from flintstream.table._stored.partitions import Partitions
@@ -274,23 +275,25 @@ class HiveCatalog(Catalog):
 
 
 class JdbcCatalog(Catalog):
-    """The tables of a database, which flintstream reads one by one.
+    """The tables of a server of PostgreSQL, MySQL or MariaDB. They can be read and written, not created or dropped.
 
-    >>> JdbcCatalog("pg", "shop", "me", "secret", "jdbc:postgresql://127.0.0.1:5432")
+    >>> JdbcCatalog("pg", "shop", "me", "secret", "jdbc:sqlite:shop.db")
     Traceback (most recent call last):
-    flintstream.table._errors.UnsupportedClauseError: JdbcCatalog('pg') is not supported yet: declare its tables with
-    CREATE TABLE ... WITH ('connector' = 'jdbc', ...). For bounded data, Spark SQL can run the query:
-    env.to_dataframe() and env.from_dataframe() are the bridge
+    flintstream.table._errors.SqlError: catalog 'pg': a catalog of type 'jdbc' is for PostgreSQL, MySQL and MariaDB, got
+    'jdbc:sqlite:shop.db'
     """
 
     def __init__(self, catalog_name: str, default_database: str, username: str, pwd: str, base_url: str) -> None:
-        """Raise an error.
+        """Connect to a server, whose URL names no database.
 
         Raises:
-            UnsupportedClauseError: Always.
+            SqlError: The server does not answer, or has no such database.
         """
-        raise unsupported(
-            f"JdbcCatalog({catalog_name!r})",
-            None,
-            "declare its tables with CREATE TABLE ... WITH ('connector' = 'jdbc', ...)",
-        )
+        options = {
+            "type": "jdbc",
+            "default-database": default_database,
+            "username": username,
+            "password": pwd,
+            "base-url": base_url,
+        }
+        super().__init__(open_catalog(catalog_name, options))

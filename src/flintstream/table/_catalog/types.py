@@ -1,0 +1,48 @@
+"""The types of catalogs whose tables another system keeps."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING
+
+from flintstream.table._catalog.remote import remote_store
+from flintstream.table._errors import SqlError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flintstream.table._catalog.remote import Metastore
+    from flintstream.table._catalog.store import Store
+
+    Open = Callable[[str, Mapping[str, str]], tuple[Metastore, str]]
+
+TYPES = {
+    name: EntryPoint(name, f"flintstream.table._connectors.{place}", "flintstream.table.catalogs")
+    for name, place in {"jdbc": "jdbc.catalog:open_jdbc"}.items()
+}
+
+
+def open_catalog(name: str, options: Mapping[str, str], comment: str | None = None) -> Store:
+    """Return the catalog of another system by the options of ``CREATE CATALOG``.
+
+    Raises:
+        SqlError: An option is missing, wrong or unknown, or the system does not answer.
+    """
+    opened: Open = TYPES[options["type"]].load()
+    metastore, database = opened(name, options)
+    return remote_store(name, metastore, database, options, comment)
+
+
+def check_keys(name: str, options: Mapping[str, str], needed: tuple[str, ...], more: tuple[str, ...] = ()) -> None:
+    """Check the keys of the options of a catalog.
+
+    Raises:
+        SqlError: One is missing or unknown.
+    """
+    for key in needed:
+        if key not in options:
+            raise SqlError(f"catalog '{name}': the option '{key}' is missing")
+    known = {"type", "property-version", *needed, *more}
+    for key in options:
+        if key not in known:
+            raise SqlError(f"catalog '{name}': unknown option '{key}'{nearest(key, known)}")

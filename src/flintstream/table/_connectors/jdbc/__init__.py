@@ -1,0 +1,1 @@
+"""Tables of databases, by JDBC's URLs and names of options."""
