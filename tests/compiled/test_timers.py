@@ -71,7 +71,7 @@ def seen(queue):
             queue.fresh,
             queue.removed,
             queue.closing,
-            later and max(queue.next_time(), MIN_TIMESTAMP),
+            max(queue.next_time(), MIN_TIMESTAMP) if later else None,
         )
     )
 
