@@ -222,15 +222,15 @@ class CatalogManager:
         """
         found = self.get(self.path(name))
         if found is None:
-            raise TableNotFoundError(".".join(name), place, self._known(self.path(name)))
+            raise TableNotFoundError(".".join(name), place, self._names_near(self.path(name)))
         return found
 
-    def _known(self, path: tuple[str, ...]) -> list[str]:
+    def _names_near(self, path: tuple[str, ...]) -> list[str]:
         """Return the names that a path may have meant: those beside it, and all in memory."""
         stores = [store for name, store in self.catalogs.items() if name != path[0]]
         memory = [key[-1] for store in stores if isinstance(store.tables.by_path, dict) for key in store.tables.by_path]
         own = self.catalogs.get(path[0])
-        beside = [] if own is None else own.tables.known(path[1])
+        beside = [] if own is None else own.tables.list_names(path[1])
         return [*(key[-1] for key in self.temporary), *beside, *memory]
 
     def add(
@@ -330,7 +330,7 @@ class CatalogManager:
             tables = self.catalogs[here[0]].tables
             found |= {
                 name
-                for name in tables.known(here[1])
+                for name in tables.list_names(here[1])
                 if name[0] != "*" and (kind is None or isinstance(tables.by_path[here[1], name], kind))
             }
         return sorted(found)

@@ -42,29 +42,29 @@ class Metastore(ABC):
 
     def create_database(self, name: str, properties: Mapping[str, str]) -> None:
         """Add a database."""
-        raise self._refused(f"CREATE DATABASE {name}")
+        raise self._refuse(f"CREATE DATABASE {name}")
 
     def drop_database(self, name: str) -> None:
         """Remove an empty database."""
-        raise self._refused(f"DROP DATABASE {name}")
+        raise self._refuse(f"DROP DATABASE {name}")
 
     def create_table(self, database: str, name: str, table: DeclaredTable) -> None:
         """Add a table."""
-        raise self._refused(f"CREATE TABLE {database}.{name}")
+        raise self._refuse(f"CREATE TABLE {database}.{name}")
 
     def alter_table(self, database: str, name: str, table: DeclaredTable) -> None:
         """Replace the declaration of a table."""
-        raise self._refused(f"ALTER TABLE {database}.{name}")
+        raise self._refuse(f"ALTER TABLE {database}.{name}")
 
     def rename_table(self, database: str, name: str, new: str) -> None:
         """Give a table another name."""
-        raise self._refused(f"ALTER TABLE {database}.{name} RENAME TO {new}")
+        raise self._refuse(f"ALTER TABLE {database}.{name} RENAME TO {new}")
 
     def drop_table(self, database: str, name: str) -> None:
         """Remove a table."""
-        raise self._refused(f"DROP TABLE {database}.{name}")
+        raise self._refuse(f"DROP TABLE {database}.{name}")
 
-    def _refused(self, statement: str) -> SqlError:
+    def _refuse(self, statement: str) -> SqlError:
         return SqlError(
             f"{statement}: a catalog of type '{self.kind}' only reads what is there: change it in its own system"
         )
@@ -135,7 +135,7 @@ class _RemoteObjects(Objects[Entry]):
         self._metastore = metastore
         self.by_path = _Tables(metastore)
 
-    def known(self, database: str) -> list[str]:
+    def list_names(self, database: str) -> list[str]:
         """Return the names in a database."""
         return sorted(self._metastore.list_tables(database)) if self._metastore.has_database(database) else []
 

@@ -91,15 +91,15 @@ class Objects(Generic[V]):
     def names(self, database: str) -> list[str]:
         """Return the names in a database, in order."""
         self._store.check_database(database)
-        return self.known(database)
+        return self.list_names(database)
 
-    def known(self, database: str) -> list[str]:
+    def list_names(self, database: str) -> list[str]:
         """Return the names in a database, in order; none if it is not there."""
         return sorted(name for place, name in self.by_path if place == database)
 
     def _missing(self, path: ObjectPath) -> JavaException:
         text = f"{self._what} {path} does not exist in Catalog {self._store.name}"
-        return self._absent(f"{text}{nearest(path.get_object_name(), self.known(path.get_database_name()))}")
+        return self._absent(f"{text}{nearest(path.get_object_name(), self.list_names(path.get_database_name()))}")
 
     def _taken(self, name: str) -> JavaException:
         return self._present(f"{self._what} {name} already exists in Catalog {self._store.name}: use another name")

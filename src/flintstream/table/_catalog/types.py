@@ -28,8 +28,8 @@ def open_catalog(name: str, options: Mapping[str, str], comment: str | None = No
     Raises:
         SqlError: An option is missing, wrong or unknown, or the system does not answer.
     """
-    opened: Open = TYPES[options["type"]].load()
-    metastore, database = opened(name, options)
+    connect: Open = TYPES[options["type"]].load()
+    metastore, database = connect(name, options)
     return remote_store(name, metastore, database, options, comment)
 
 
