@@ -12,7 +12,7 @@ from tests.table.conformance import harness
 from tests.table.support import MODES, clauses
 
 from flintstream.table._analyzer.over import MOVED, NUMBERS
-from flintstream.table._connectors import filesystem, messages, registry
+from flintstream.table._connectors import changes, filesystem, messages, registry
 from flintstream.table._connectors.contract import INSERTIONS, ConnectorTable, SinkConnector, SourceConnector
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import UnsupportedClauseError
@@ -44,7 +44,7 @@ _REQUIRED: Mapping[str, Mapping[str, str]] = {
 }
 _FORMATS = {
     "filesystem": filesystem.FORMATS,
-    "kafka": messages.FORMATS,
+    "kafka": (*messages.FORMATS, *changes.FORMATS),
     "upsert-kafka": messages.FORMATS,
 }
 

@@ -109,9 +109,10 @@ def test_messages_of_goldengate_are_changes_with_metadata():
         {"after": A, "op_type": "I"},
         {"before": A, "after": B, "op_type": "U"},
         {"before": B, "op_type": "D"},
-        {"op_type": "T"},
     ]
-    assert decoded("ogg-json", *messages) == [[((1, "a"), INSERT)], UPDATE, [((1, "b"), DELETE)], None]
+    assert decoded("ogg-json", *messages) == [[((1, "a"), INSERT)], UPDATE, [((1, "b"), DELETE)]]
+    with pytest.raises(ValueError, match="unknown 'op_type' 'T'"):
+        decoded("ogg-json", {"op_type": "T"})
     times = {"op_ts": "2020-05-13 15:40:06.000000", "current_ts": "2020-05-13T15:40:07.250000"}
     message = {"after": A, "op_type": "I", **times, "table": "S.PRODUCTS", "primary_keys": ["id"], "pos": "00000143"}
     decode = ChangeDecoder(

@@ -111,6 +111,8 @@ BUILT = {
         "path": str(TESTS.parent),
         "format": "raw",
         "parquet.utc-timezone": "true format=parquet",
+        "parquet.write.int64.timestamp": "true format=parquet",
+        "orc.stripe.size": "1000000 format=orc",
         "partition.default-name": "none",
         "sink.parallelism": "3",
         "source.monitor-interval": "3s",
@@ -180,7 +182,7 @@ ELSEWHERE = {
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source"
     ),
-    "test_files.py": "auto-compaction compaction.file-size json-parser.enabled",
+    "test_files.py": "auto-compaction compaction.file-size json-parser.enabled compression compress",
     "test_directories_of_files.py": (
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
     ),

@@ -97,7 +97,6 @@ def test_a_path_is_looked_for_when_a_query_starts(t_env, tmp_path):
         ("PARTITIONED BY (nam)", {}, "names the unknown column 'nam'; did you mean 'name'"),
         ("PARTITIONED BY (id, name)", {}, "leaves no column"),
         ("", {"source__monitor_intervall": "1 s"}, "did you mean 'source.monitor-interval'"),
-        ("", {"csv__field_delimeter": ";"}, "did you mean 'csv.field-delimiter'"),
     ],
 )
 def test_wrong_declarations_are_named(t_env, tmp_path, by, options, message):
@@ -195,3 +194,27 @@ def test_a_day_beyond_the_end_of_its_month_is_in_the_next_one_in_csv(t_env, tmp_
     (tmp_path / "a.csv").write_text("2024-02-30\n2024-1-2\n", "utf-8")
     table(t_env, "f", "d DATE", tmp_path, "csv", **{"csv.ignore-parse-errors": lenient})
     assert rows(t_env, "SELECT d FROM f") == [("2024-01-02",), ("2024-03-01",)]
+
+
+def test_other_options_of_a_format_have_no_effect_with_a_warning(t_env, tmp_path):
+    table(t_env, "f", "id INT", tmp_path, "csv", csv__field_delimeter="|")
+    with pytest.warns(
+        UserWarning, match=r"'csv.field-delimeter' is unknown and has no effect; did you mean 'csv.field-d"
+    ):
+        t_env.execute_sql("INSERT INTO f VALUES (1)").wait()
+    table(t_env, "g", "id INT", tmp_path, "csv", json__ignore_parse_errors="true")
+    with pytest.raises(SqlError, match=r"has no option 'json.ignore-parse-errors'"):
+        rows(t_env, "SELECT * FROM g")
+
+
+@pytest.mark.parametrize(("kind", "key", "value"), [("parquet", "compression", "GZIP"), ("orc", "compress", "SNAPPY")])
+def test_a_format_passes_its_compression_on(t_env, tmp_path, kind, key, value):
+    pyarrow = pytest.importorskip(f"pyarrow.{kind}")
+    table(t_env, "f", "id INT", tmp_path, kind, **{f"{kind}__{key}": value})
+    t_env.execute_sql("INSERT INTO f VALUES (1), (2)").wait()
+    (path,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    if kind == "parquet":
+        assert pyarrow.ParquetFile(path).metadata.row_group(0).column(0).compression == value
+    else:
+        assert pyarrow.ORCFile(path).compression == value
+    assert rows(t_env, "SELECT * FROM f") == [("1",), ("2",)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from flintstream.common import Configuration
@@ -177,6 +179,22 @@ def test_a_value_that_is_too_long_can_be_an_error():
         t_env.execute_sql("INSERT INTO o SELECT k FROM c").wait()
 
 
+@pytest.mark.parametrize(
+    ("within", "kind", "place"),
+    [
+        ("ROWS", "ROW<x STRING NOT NULL>", "r.x"),
+        ("ROWS_AND_COLLECTIONS", "ARRAY<ROW<x STRING NOT NULL>>", "r[0].x"),
+        ("ROWS_AND_COLLECTIONS", "MAP<STRING, STRING NOT NULL>", "r[value]"),
+    ],
+)
+def test_null_within_a_row_can_be_an_error(within, kind, place):
+    t_env = environment({"table.exec.sink.nested-constraint-enforcer": within})
+    t_env.execute_sql(f"CREATE TABLE o (r {kind}) WITH ('connector' = 'blackhole')")
+    value = {"r.x": "ROW(s)", "r[0].x": "ARRAY[ROW(s)]", "r[value]": "MAP['k', s]"}[place]
+    with pytest.raises(Exception, match=re.escape(f"the column '{place}' is NOT NULL, but a row has NULL in it")):
+        t_env.execute_sql(f"INSERT INTO o SELECT {value} FROM (VALUES (CAST(NULL AS STRING))) AS v (s)").wait()
+
+
 def test_an_insert_can_wait_for_its_end(tmp_path):
     t_env = environment({"table.dml-sync": "true"})
     t_env.execute_sql(
@@ -302,7 +320,7 @@ def test_tables_choose_no_mode():
     [
         ("table.sql-dialect", "oracle"),
         ("table.exec.legacy-cast-behaviour", "ENABLED"),
-        ("table.exec.sink.nested-constraint-enforcer", "ROWS"),
+        ("table.exec.sink.nested-constraint-enforcer", "COLLECTIONS"),
         ("table.exec.sink.rowtime-inserter", "DISABLED"),
         ("table.catalog-store.kind", "file"),
         ("table.exec.sink.keyed-shuffle", "sometimes"),

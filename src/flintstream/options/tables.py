@@ -156,9 +156,9 @@ LEGACY_CAST = Option(
 )
 NESTED_NOT_NULL = Option(
     "table.exec.sink.nested-constraint-enforcer",
-    names("IGNORE"),
+    names("IGNORE", "ROWS", "ROWS_AND_COLLECTIONS"),
     "IGNORE",
-    "NOT NULL and lengths within rows and collections are not checked",
+    "whether NOT NULL also counts within rows, or within rows, arrays and maps",
 )
 ROWTIME_INSERTER = Option(
     "table.exec.sink.rowtime-inserter", names("ENABLED"), "ENABLED", "records that are written keep their time"

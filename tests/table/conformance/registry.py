@@ -90,6 +90,18 @@ def table(columns: str, *rows: Sequence[str]) -> str:
     return f"(SELECT {casts} FROM (VALUES {', '.join(f'({line})' for line in lines)}) AS v ({names}))"
 
 
+def file_table(name: str, columns: str, more: str = "", *, file: str = "f", form: str = "csv") -> str:
+    """Return the statement that declares a table of a file in the directory of the case."""
+    path = f"'path' = '{{directory}}/{file}', 'format' = '{form}'{more}"
+    return f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', {path});"
+
+
+def lines(file: str, *texts: str) -> str:
+    """Return the statements that write a file."""
+    values = ", ".join(f"('{text}')" for text in texts)
+    return f"\n{file_table(f'w{file}', 'line STRING', file=file, form='raw')}\nINSERT INTO w{file} VALUES {values};"
+
+
 ONE_ROW = "(SELECT * FROM (VALUES (1)) AS v (id))"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, cast
 from flintstream.connectors.aws.client import AwsError, close_client, code_of, core, passing
 from flintstream.connectors.aws.shards import AFTER, AT_TIMESTAMP, LATEST, KinesisRecord, of_stream
 from flintstream.connectors.patience import Patience
+from flintstream.connectors.several import Several
 from flintstream.connectors.source import SourceReader, Timestamped
 from flintstream.errors import add_note
 
@@ -170,7 +171,10 @@ class KinesisReader(SourceReader):
             except Exception as error:
                 add_note(error, f"while reading the record {number} of the shard {split.split_id}")
                 raise
-            if value is not None:
+            if type(value) is Several:
+                values += value
+                timestamps += [at] * len(value)
+            elif value is not None:
                 values.append(value)
                 timestamps.append(at)
         return Timestamped(values, timestamps)

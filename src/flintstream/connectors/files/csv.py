@@ -138,7 +138,7 @@ class _CsvFile:
                 if length > LONGEST_RECORD:
                     self._read_on()  # this generator ends with the error
                     raise Misfit(f"it has more than {LONGEST_RECORD} characters: is a closing quote missing?")
-            elif comments and line.lstrip(" \t").startswith("#"):
+            elif comments and (not (text := line.lstrip(" \t")).strip() or text.startswith("#")):
                 continue
             record.append(line)
             yield line

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.files.bad_records import BadRecordHandler, BadRecords
 from flintstream.connectors.files.text import TextLineReader
+from flintstream.connectors.several import Several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,9 @@ class _RecordLines:
             except Exception as error:  # noqa: BLE001 - whatever a schema raises
                 records += self._handler.handle(before, skip + number, line, error)
             else:
-                if record is not None:
+                if type(record) is Several:
+                    records += record
+                elif record is not None:
                     records.append(record)
         return records
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common.serialization import ByteArraySchema, SimpleStringSchema
+from flintstream.connectors.several import Several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +95,9 @@ class RecordDeserializer(Deserializer):
                 tuple(message.headers() or ()),
             )
             value = self.schema.deserialize(record)
-            if value is not None:
+            if type(value) is Several:
+                values += value
+                timestamps += [time] * len(value)
+            elif value is not None:
                 values.append(value)
                 timestamps.append(time)

@@ -21,15 +21,17 @@ from flintstream.table._expressions.times.helpers import from_millis
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flintstream.common._types.data_types import DataType
+    from flintstream.table._connectors.formats import Reader
     from flintstream.table._connectors.options import Options
 
     Message = Any
     """What JSON gives; its parts have the types of the tool that wrote it."""
     Row = tuple[object, ...]
-    Changes = list[tuple[Row, int]]
+    Change = tuple[Row, int]
+    Changes = list[Change]
     ReadObject = Callable[[object], Row]
 
 FORMATS = ("canal-json", "debezium-json", "maxwell-json", "ogg-json")
@@ -124,15 +126,23 @@ class ChangeDecoder(Decoder):
     def decode(self) -> Any:
         """Return the function that reads a message; None means to skip it."""
         parts = [(name, reader(kind, iso=self.iso)) for name, kind in zip(self.names, self.types, strict=True)]
+        lenient, enveloped = self.lenient, self.enveloped
+
+        def value_of(value: object, read: Reader) -> object:
+            try:
+                return read(value)
+            except _UNREADABLE:
+                if lenient:
+                    return None
+                raise
 
         def row_of(found: Message) -> Row:
             get = found.get
-            return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
+            return tuple([None if (value := get(name)) is None else value_of(value, read) for name, read in parts])
 
         changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell, "ogg-json": _ogg}[
             self.kind
         ]
-        lenient, enveloped = self.lenient, self.enveloped
         extras = [METADATA[self.kind][name] for name in self.metadata]
         included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
 
@@ -141,87 +151,87 @@ class ChangeDecoder(Decoder):
         def decode(message: bytes | None) -> Changes | None:
             if not message:
                 return None  # a tombstone, or what a tool made of one
+            made: Changes = []
             try:
                 found = parse(message)
                 if enveloped:
                     found = {**found["payload"], "schema": found.get("schema")}
                 if any(not pattern.fullmatch(found.get(key) or "") for key, pattern in included):
                     return None
-                made = changes(found, row_of)
-                if extras:
-                    more = tuple([read(found) for read in extras])
-                    made = [((*row, *more), kind) for row, kind in made]
+                more = tuple([read(found) for read in extras])
+                made.extend(((*row, *more), kind) for row, kind in changes(found, row_of))  # up to an error
             except _UNREADABLE as error:
-                if lenient:
-                    return None
-                text = message.decode("utf-8", "replace")
-                raise ValueError(f"Corrupt {self.kind} message '{text}': {error!r}") from error
+                if not lenient:
+                    text = message.decode("utf-8", "replace")
+                    raise ValueError(f"Corrupt {self.kind} message '{text}': {error!r}") from error
             return made or None
 
         return decode
 
 
-def _debezium(found: Message, row_of: ReadObject) -> Changes:
+def _debezium(found: Message, row_of: ReadObject) -> Iterator[Change]:
     operation = found["op"]
     if operation in {"c", "r"}:
-        return [(row_of(found["after"]), INSERT)]
-    if operation in {"u", "d"}:
+        yield row_of(found["after"]), INSERT
+    elif operation in {"u", "d"}:
         instead = "in PostgreSQL, the table needs REPLICA IDENTITY FULL"
-        return _of_images(found, row_of, instead, update=operation == "u")
-    raise ValueError(f"unknown 'op' '{operation}'")
+        yield from _of_images(found, row_of, instead, update=operation == "u")
+    else:
+        raise ValueError(f"unknown 'op' '{operation}'")
 
 
-def _ogg(found: Message, row_of: ReadObject) -> Changes:
-    operation = found["op_type"].strip()
+def _ogg(found: Message, row_of: ReadObject) -> Iterator[Change]:
+    operation = found["op_type"]
     if operation == "I":
-        return [(row_of(found["after"]), INSERT)]
-    if operation in {"U", "D"}:
-        return _of_images(found, row_of, "GoldenGate must write before images", update=operation == "U")
-    if operation == "T":
-        return []  # Flink passes over the end of all rows, too
-    raise ValueError(f"unknown 'op_type' '{operation}'")
+        yield row_of(found["after"]), INSERT
+    elif operation in {"U", "D"}:
+        yield from _of_images(found, row_of, "GoldenGate must write before images", update=operation == "U")
+    else:
+        raise ValueError(f"unknown 'op_type' '{operation}'")
 
 
-def _of_images(found: Message, row_of: ReadObject, instead: str, *, update: bool) -> Changes:
-    """Return an update or deletion of a message that has the whole row before it."""
+def _of_images(found: Message, row_of: ReadObject, instead: str, *, update: bool) -> Iterator[Change]:
+    """Yield an update or deletion of a message that has the whole row before it."""
     before = found.get("before")
     if before is None:
         raise ValueError(f"the 'before' is missing: {instead}")
     if not update:
-        return [(row_of(before), DELETE)]
-    return [(row_of(before), UPDATE_BEFORE), (row_of(found["after"]), UPDATE_AFTER)]
+        yield row_of(before), DELETE
+        return
+    rows = row_of(before), row_of(found["after"])
+    yield rows[0], UPDATE_BEFORE
+    yield rows[1], UPDATE_AFTER
 
 
-def _canal(found: Message, row_of: ReadObject) -> Changes:
+def _canal(found: Message, row_of: ReadObject) -> Iterator[Change]:
     kind, rows = found["type"], found.get("data")
-    if kind in {"CREATE", "ALTER", "DROP", "TRUNCATE", "QUERY"} or found.get("isDdl"):
-        return []
-    if kind == "INSERT":
-        return [(row_of(row), INSERT) for row in rows]
-    if kind == "DELETE":
-        return [(row_of(row), DELETE) for row in rows]
-    if kind == "UPDATE":
-        pairs = zip(found["old"], rows, strict=True)
-        return [item for old, row in pairs for item in _update(old, row, row_of)]
-    raise ValueError(f"unknown 'type' '{kind}'")
+    if kind in {"INSERT", "DELETE"}:
+        for row in rows:
+            yield row_of(row), INSERT if kind == "INSERT" else DELETE
+    elif kind == "UPDATE":
+        for i, row in enumerate(rows):
+            yield from _update(found["old"][i], row, row_of)
+    elif kind != "CREATE":
+        raise ValueError(f"unknown 'type' '{kind}'")
 
 
-def _maxwell(found: Message, row_of: ReadObject) -> Changes:
+def _maxwell(found: Message, row_of: ReadObject) -> Iterator[Change]:
     kind, row = found["type"], found.get("data")
-    if kind in {"insert", "bootstrap-insert"}:
-        return [(row_of(row), INSERT)]
-    if kind == "delete":
-        return [(row_of(row), DELETE)]
-    if kind == "update":
-        return _update(found["old"], row, row_of)
-    if kind.startswith(("table-", "database-", "bootstrap-")):
-        return []
-    raise ValueError(f"unknown 'type' '{kind}'")
+    if kind == "insert":
+        yield row_of(row), INSERT
+    elif kind == "delete":
+        yield row_of(row), DELETE
+    elif kind == "update":
+        yield from _update(found["old"], row, row_of)
+    else:
+        raise ValueError(f"unknown 'type' '{kind}'")
 
 
-def _update(old: Message, row: Message, row_of: ReadObject) -> Changes:
-    """Return an update of which ``old`` has only the values that are new."""
-    return [(row_of({**row, **old}), UPDATE_BEFORE), (row_of(row), UPDATE_AFTER)]
+def _update(old: Message, row: Message, row_of: ReadObject) -> Iterator[Change]:
+    """Yield an update of which ``old`` has only the values that are new."""
+    rows = row_of({**row, **old}), row_of(row)
+    yield rows[0], UPDATE_BEFORE
+    yield rows[1], UPDATE_AFTER
 
 
 class ChangeEncoder(Encoder):

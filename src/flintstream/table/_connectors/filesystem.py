@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from flintstream.common._types import data_types as t
+from flintstream.common.configuration import Configuration
 from flintstream.common.serialization import Encoder
 from flintstream.common.time import Duration, Instant
 from flintstream.connectors.files.lines import LineSchema
@@ -26,8 +27,17 @@ from flintstream.datastream.connectors.file_system import (
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.options.types import SIZE
+from flintstream.table._connectors import changes
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
-from flintstream.table._connectors.contract import Records, SinkConnector, SourceConnector, TableSink, TableSource
+from flintstream.table._connectors.contract import (
+    CHANGES,
+    INSERTIONS,
+    Records,
+    SinkConnector,
+    SourceConnector,
+    TableSink,
+    TableSource,
+)
 from flintstream.table._connectors.csv import OF_READERS, CsvFiles, csv_schema
 from flintstream.table._connectors.formats import JsonDecoder
 from flintstream.table._connectors.messages import Raw, decoder, encoder
@@ -57,7 +67,7 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.formats import Encoder as RowEncoder
     from flintstream.table._connectors.options import Options
 
-FORMATS = ("avro", "csv", "json", "orc", "parquet", "raw")
+FORMATS = ("avro", "csv", "json", "orc", "parquet", "raw", *changes.FORMATS)
 _DEFAULT = "__DEFAULT_PARTITION__"
 
 
@@ -99,6 +109,15 @@ class _Lines(LineSchema):
         return None
 
 
+class _Changes(_Lines):
+    """Reads the changes of each line, tuples that end with their kinds, as one record."""
+
+    def deserialize(self, message: bytes) -> object:
+        """Return a tuple of them."""
+        found = cast("changes.Changes | None", super().deserialize(message))
+        return None if found is None else tuple([(*row, kind) for row, kind in found])
+
+
 class _Tuples(StreamFormat[object]):
     """The records of Avro files as tuples."""
 
@@ -121,6 +140,8 @@ def _stream_format(
         if isinstance(decoded, JsonDecoder):
             decoded.need = need
         return StreamFormat.message_line_format(_Lines(decoded))
+    if kind in changes.FORMATS:
+        return StreamFormat.message_line_format(_Changes(changes.ChangeDecoder(kind, names, types, options, "")))
     if kind == "csv":
         return CsvFiles(names, types, options, need)
     if kind == "parquet":
@@ -142,6 +163,11 @@ _SINK_OPTIONS = {
 }
 """Options of sinks without effect, with the reasons."""
 
+_OF_WRITERS = {
+    "parquet": ("parquet.compression", "parquet.write.int64.timestamp"),
+    "orc": ("orc.compress", "orc.stripe.size"),
+}
+"""The options that formats pass on to their writers."""
 _CODECS = ("bzip2", "deflate", "null", "snappy", "xz", "zstandard")
 _NEVER = 1 << 62
 _MERGING = ("auto-compaction", "compaction.file-size")
@@ -159,11 +185,13 @@ class FileSystem(SourceConnector, SinkConnector):
         options.of_sinks(*_SINK_OPTIONS, *_ROLLING, *_MERGING, "avro.codec", "sink.parallelism")
         options.of_sinks(*COMMIT_OPTIONS)
         options.known("source.report-statistics", "plans do not depend on statistics")
-        with_columns = fewer if _format(options) in {"csv", "json"} else None
-        source = _file_source(table)
-        return TableSource(
-            source, _records(_format(options)), with_columns=with_columns, check=partial(check_paths, source)
-        )
+        kind, source = _format(options), _file_source(table)
+        options.of_sinks(*_OF_WRITERS.get(kind, ()))
+        options.ignore_unknown(f"{kind}.")
+        with_columns, check = fewer if kind in {"csv", "json"} else None, partial(check_paths, source)
+        if kind in changes.FORMATS:
+            return TableSource(source, Records.LISTS, CHANGES, check=check)
+        return TableSource(source, _records(kind), with_columns=with_columns, check=check)
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
@@ -188,8 +216,13 @@ class FileSystem(SourceConnector, SinkConnector):
             assigner = Directories(names, keys, options.text("partition.default-name", _DEFAULT) or "")
         stored = [names[i] for i in positions], [types[i] for i in positions]
         made: FileSink.BaseBuilder
-        if kind in {"json", "raw"}:
-            lines: Encoder = _EncodedLines(encoder(kind, *stored, options))
+        of_changes = kind in changes.FORMATS
+        if kind in {"json", "raw"} or of_changes:
+            if of_changes:
+                lines: Encoder = _EncodedLines(changes.ChangeEncoder(kind, *stored, options, ""))
+                positions.append(-1)
+            else:
+                lines = _EncodedLines(encoder(kind, *stored, options))
             made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
             made.with_rolling_policy(_rolling(options))
             compactor = FileCompactor.concat_file_compactor()
@@ -205,12 +238,14 @@ class FileSystem(SourceConnector, SinkConnector):
         sink = commit_partitions(made.with_bucket_assigner(assigner).build(), table)
         overwriting = partial(replace_files, sink, by_directory=bool(keys))
         parallelism = options.integer("sink.parallelism")
-        return TableSink(sink, _records(kind), parallelism=parallelism, overwriting=overwriting)
+        options.ignore_unknown(f"{kind}.")
+        mode = CHANGES if of_changes else INSERTIONS
+        return TableSink(sink, _records(kind), mode, parallelism=parallelism, overwriting=overwriting)
 
 
 def _records(kind: str) -> Records:
     """Return what the records of a format are: those of messages are as in a plan."""
-    return Records.TUPLES if kind in {"json", "raw", "avro"} else Records.ROWS
+    return Records.TUPLES if kind in {"json", "raw", "avro", *changes.FORMATS} else Records.ROWS
 
 
 def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> FileSource[object]:
@@ -225,7 +260,8 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
     if more:
         default = options.text("partition.default-name", _DEFAULT) or ""
         time_of = Instant.of_epoch_milli if _records(_format(options)) is Records.ROWS else from_millis
-        made = WithKeys(made, table.names, table.types, keys, default, table.metadata, time_of)
+        of_changes = _format(options) in changes.FORMATS
+        made = WithKeys(made, table.names, table.types, keys, default, table.metadata, time_of, of_changes=of_changes)
     source = FileSource.for_record_stream_format(made, path)
     pattern = options.text("source.path.regex-pattern")
     if pattern is not None:
@@ -307,9 +343,15 @@ def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], optio
     if kind == "parquet":
         from flintstream.datastream.formats.parquet import ParquetBulkWriters
 
-        return ParquetBulkWriters.for_row_type(row_type, utc_timestamp=options.flag("parquet.utc-timezone"))
+        utc = options.flag("parquet.utc-timezone")
+        return ParquetBulkWriters.for_row_type(row_type, _of_writer(kind, options), utc_timestamp=utc)
     if kind == "avro":
         return AvroRowFiles(names, types, _codec(options))
     from flintstream.datastream.formats.orc import OrcBulkWriters
 
-    return OrcBulkWriters.for_row_type(row_type)
+    return OrcBulkWriters.for_row_type(row_type, _of_writer(kind, options))
+
+
+def _of_writer(kind: str, options: Options) -> Configuration:
+    found = {key: options.text(key) for key in _OF_WRITERS[kind]}
+    return Configuration.from_dict({key: value for key, value in found.items() if value is not None})

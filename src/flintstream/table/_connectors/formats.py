@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.java import double_text
 from flintstream.common._text.leaving import whole_text
 from flintstream.common._types import data_types as t
+from flintstream.connectors.several import Several
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.json.parsing import ExactNumber, parse_exactly, parser
@@ -85,6 +86,8 @@ def reader(kind: DataType, *, iso: bool = False, raw: bool = False) -> Reader:
     if isinstance(kind, t.ArrayType):
         element = reader(kind.element_type, iso=iso, raw=raw)
         return lambda value: [None if item is None else element(item) for item in value]
+    if isinstance(kind, t.MultisetType):
+        kind = _map_of(kind)
     if isinstance(kind, t.MapType):
         key, content = reader(kind.key_type, iso=iso, raw=raw), reader(kind.value_type, iso=iso, raw=raw)
         return lambda value: {key(k): None if v is None else content(v) for k, v in value.items()}
@@ -93,6 +96,17 @@ def reader(kind: DataType, *, iso: bool = False, raw: bool = False) -> Reader:
         parts = [(name, reader(item, iso=iso, raw=raw)) for name, item in zip(names, kind.field_types(), strict=True)]
         return lambda value: helpers.named_row(names, [_field(value, name, read) for name, read in parts])
     raise SqlError(f"messages do not support values of type {sql_name(kind)}")
+
+
+def _map_of(kind: t.MultisetType) -> t.MapType:
+    """Return the type of an object with the count of each element.
+
+    Raises:
+        SqlError: The elements are not texts.
+    """
+    if not isinstance(kind.element_type, TEXTS):
+        raise SqlError(f"JSON format doesn't support non-string as key type of map. The type is: {sql_name(kind)}")
+    return t.MapType(kind.element_type, t.IntType())
 
 
 _WRONG = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -138,7 +152,7 @@ def _field(value: dict[str, object], name: str, read: Reader) -> Any:
 
 
 class JsonDecoder(Decoder):
-    """Reads a JSON object with a member for each column."""
+    """Reads a JSON object with a member for each column, or several of them in an array."""
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.names, self.types = tuple(names), tuple(types)
@@ -170,20 +184,31 @@ class JsonDecoder(Decoder):
             except _WRONG:
                 return None
 
+        def row_of(found: dict[str, object]) -> tuple[object, ...]:
+            if strict and not all(name in found for name in names):
+                missing = next(name for name in names if name not in found)
+                raise ValueError(f"Could not find field with name '{missing}'.")
+            if lenient:
+                return tuple([lenient_field(found, name, read) for name, read in parts])
+            get = found.get
+            return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
+
+        def rows_of(items: Sequence[object]) -> Several | None:
+            rows = []
+            try:
+                for item in items:
+                    if item is None and not self.raw:
+                        continue  # as Flink's reader of trees, unlike its reader of tokens
+                    rows.append(row_of(_object(item)))
+            except _WRONG:
+                if not lenient:
+                    raise
+            return Several(rows) if rows else None
+
         def decode(message: bytes, loads: Parse = loads) -> tuple[Any, ...] | None:
             try:
-                found = loads(message) if message else None
-                if type(found) is not dict:
-                    found = _only_object(found, lenient=lenient or not message)
-                    if found is None:
-                        return None
-                if strict and not all(name in found for name in names):
-                    missing = next(name for name in names if name not in found)
-                    raise ValueError(f"Could not find field with name '{missing}'.")
-                if lenient:
-                    return tuple([lenient_field(found, name, read) for name, read in parts])
-                get = found.get
-                return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
+                found = loads(message) if message else []
+                return rows_of(found) if type(found) is list else row_of(_object(found))
             except _DigitsNeededError:
                 return decode(message, parse_exactly)
             except _WRONG as error:
@@ -200,15 +225,10 @@ def _skip(_: object) -> None:
     return None
 
 
-def _only_object(found: object, *, lenient: bool) -> dict[str, object] | None:
-    """Return the object of an array that has one; None for an empty array, and for other values if ``lenient``."""
-    if isinstance(found, list) and len(found) < 2 and all(isinstance(item, dict) for item in found):
-        return found[0] if found else None
-    if isinstance(found, list) and found and all(isinstance(item, dict) for item in found):
-        raise NotImplementedError("a message of JSON with an array of several rows: write one object for each message")
-    if lenient:
-        return None
-    raise ValueError("it is not an object")
+def _object(found: object) -> dict[str, object]:
+    if type(found) is not dict:
+        raise ValueError("it is not an object")
+    return found
 
 
 def iso_times(options: Options, prefix: str) -> bool:
@@ -284,6 +304,8 @@ def writer(kind: DataType, style: JsonStyle) -> Write:
     if isinstance(kind, t.ArrayType):
         element = writer(kind.element_type, style)
         return lambda value: f"[{','.join(['null' if item is None else element(item) for item in value])}]"
+    if isinstance(kind, t.MultisetType):
+        kind = _map_of(kind)
     if isinstance(kind, t.MapType):
         return _map_writer(writer(kind.value_type, style), style)
     if isinstance(kind, t.RowType):

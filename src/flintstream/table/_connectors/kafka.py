@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from flintstream.common.serialization import SerializationSchema
+from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import (
     KafkaOffsetResetStrategy,
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
     from flintstream.connectors.kafka.records import KafkaRecord
-    from flintstream.datastream.connectors.kafka import (
-        KafkaSourceBuilder,
-    )
+    from flintstream.datastream.connectors.kafka import KafkaSourceBuilder
     from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.formats import Decode, Decoder, Encode, Encoder
     from flintstream.table._connectors.options import Options
@@ -108,6 +107,8 @@ class RecordReader(KafkaRecordDeserializationSchema["Row"]):
         value = value_of(record.value)
         if value is None or plain:
             return value
+        if type(value) is Several:
+            return Several([self.assemble(record, cast("Row", row), key_of) for row in value])
         return self.assemble(record, value, key_of)
 
     def assemble(self, record: KafkaRecord, value: Row, key_of: Decode | None) -> Row:
@@ -139,9 +140,8 @@ class _ChangeReader(RecordReader):
         found = value_of(record.value)
         if found is None:
             return None
-        if plain:
-            return tuple([(*row, kind) for row, kind in found])
-        return tuple([(*self.assemble(record, row, key_of), kind) for row, kind in found])
+        rows = found if plain else [(self.assemble(record, row, key_of), kind) for row, kind in found]
+        return tuple([(*row, kind) for row, kind in rows])
 
 
 class Fields(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.options import Options
 
 FORMATS = ("avro", "avro-confluent", "csv", "json", "raw")
-_PLANNED = (*changes.FORMATS, "ogg-json", "protobuf")
+_PLANNED = (*changes.FORMATS, "protobuf")
 
 
 def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from flintstream.options.units import parse_nanos
@@ -34,7 +35,7 @@ class Options:
     def __init__(self, table: str, values: Mapping[str, str]) -> None:
         self.table = table
         self._values = {_current(key): value for key, value in current_options(table, values).items()}
-        self._known: set[str] = {"connector"}
+        self._known: set[str] = {"connector", "property-version"}
         self.without_effect: dict[str, str] = {}
         """The options that are accepted and have no effect, with the reasons."""
 
@@ -110,10 +111,19 @@ class Options:
         if given != default:
             raise SqlError(f"table '{self.table}': the option '{key}' is not supported yet; leave it out")
 
+    def ignore_unknown(self, prefix: str) -> None:
+        """Accept the other options that begin with ``prefix``, with a warning, as Flink does for formats of files."""
+        read = [key for key in self.read if key.startswith(prefix)]
+        for key in self._values:
+            if key.startswith(prefix) and key not in self._known:
+                message = f"table '{self.table}': the option '{key}' is unknown and has no effect{nearest(key, read)}"
+                warnings.warn(message, stacklevel=2)
+                self._known.add(key)
+
     @property
     def read(self) -> list[str]:
         """The options that the connector has, as it has read them."""
-        return sorted(self._known)
+        return sorted(self._known - {"property-version"})
 
     def check(self) -> None:
         """Refuse unknown options.

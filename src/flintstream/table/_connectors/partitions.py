@@ -194,8 +194,22 @@ class WithKeys(StreamFormat[object]):
         default: str,
         metadata: Mapping[str, str],
         time_of: Callable[[int], object],
+        *,
+        of_changes: bool,
     ) -> None:
-        """Take the columns, those in directories, and the metadata by column; ``time_of`` makes a time from ms."""
+        """Take the columns, those in directories, and the metadata by column.
+
+        Args:
+            inner: The format.
+            names: The columns.
+            types: Their types.
+            keys: The columns that are in the names of directories.
+            default: The name that stands for NULL.
+            metadata: What columns tell of the file.
+            time_of: Makes a time from ms.
+            of_changes: Whether a record is several tuples, each with its kind of change.
+        """
+        self.of_changes = of_changes
         self.metadata, self.time_of = dict(metadata), time_of
         self.inner, self.names, self.types, self.keys, self.default = inner, tuple(names), tuple(types), keys, default
         self.splittable = inner.splittable
@@ -297,4 +311,7 @@ class _Reader(Converted):
         values |= {name: _about_file(key, split.path, self.form.time_of) for name, key in self.form.metadata.items()}
         stored = [name for name in names if name not in values]
         order = [(None, values[n]) if n in values else (stored.index(n), None) for n in names]
+        if self.form.of_changes:
+            order.append((-1, None))
+            return lambda rows: tuple([tuple([value if i is None else row[i] for i, value in order]) for row in rows])
         return lambda row: tuple([value if i is None else row[i] for i, value in order])

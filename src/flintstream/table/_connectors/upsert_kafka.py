@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer
 from flintstream.table._connectors.contract import UPSERTS, Records
 from flintstream.table._connectors.kafka import Fields, Kafka, RecordReader, places
@@ -64,4 +65,8 @@ class _NewestRows(RecordReader):
             nothing = (None,) * (1 + max((what for source, what in self.order if source == "value"), default=0))
             return (*self.assemble(record, nothing, key_of), DELETE)
         value = value_of(record.value)
+        if type(value) is Several:
+            return Several(
+                [(*self.assemble(record, cast("tuple[object, ...]", row), key_of), UPDATE_AFTER) for row in value]
+            )
         return None if value is None else (*self.assemble(record, value, key_of), UPDATE_AFTER)

@@ -180,14 +180,17 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def from_base64(text: str) -> str | None:
-    """Decode Base64, whose padding may be missing; None if it is none."""
+def from_base64(text: str) -> str:
+    """Decode Base64, whose padding may be missing.
+
+    Raises:
+        ValueError: It is none.
+    """
     try:
-        return base64.b64decode(text if "=" in text else text + "=" * (-len(text) % 4), validate=True).decode(
-            "utf-8", "replace"
-        )
-    except ValueError:
-        return None
+        whole = text if "=" in text else text + "=" * (-len(text) % 4)
+        return base64.b64decode(whole, validate=True).decode("utf-8", "replace")
+    except ValueError as error:
+        raise ValueError(f"FROM_BASE64: {text[:100]!r} is not Base64: {error}") from None
 
 
 def unhex(text: str) -> bytes | None:
@@ -201,9 +204,15 @@ def unhex(text: str) -> bytes | None:
         return None
 
 
-def sha2(text: str, bits: int) -> str | None:
-    """Return the hexadecimal digest of SHA-224, 256, 384 or 512."""
-    return hashlib.new(f"sha{bits}", utf8(text)).hexdigest() if bits in {1, 224, 256, 384, 512} else None
+def sha2(text: str | None, bits: int | None, *, constant: bool) -> str | None:
+    """Return the hexadecimal digest of SHA-224, 256, 384 or 512; as in Flink, of SHA-1 unless 1 is a constant.
+
+    Raises:
+        ValueError: There is none of so many bits.
+    """
+    if bits not in {None, 224, 256, 384, 512} and (bits != 1 or constant):
+        raise ValueError(f"SHA2 has 224, 256, 384 or 512 bits, not {bits}")
+    return None if text is None or bits is None else hashlib.new(f"sha{bits}", utf8(text)).hexdigest()
 
 
 _NOT_OF_JAVA = {"idna", "punycode", "utf-7", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem"}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from flintstream.common._types import data_types as t
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.table._operators.rows import value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
+from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.contracts.state import ValueState
+    from flintstream.table._expressions.expr import Column
     from flintstream.table._operators.rows import Change, Row
 
 
@@ -141,6 +144,73 @@ class NullCheck:
         name = next(self.names[i] for i in self.positions if row[i] is None)
         raise ValueError(
             f"table '{self.table}': the column '{name}' is NOT NULL, but a row has NULL in it: {row}. Set "
+            "'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out"
+        )
+
+
+class NestedNullCheck:
+    """Finds None that is NOT NULL within the rows, and perhaps the collections, of a sink's columns.
+
+    >>> from flintstream.table import DataTypes
+    >>> from flintstream.table._expressions.expr import Column
+    >>> pair = DataTypes.ROW([DataTypes.FIELD("x", DataTypes.ARRAY(DataTypes.INT(False)))])
+    >>> check = NestedNullCheck("t", [Column("r", pair)], collections=True)
+    >>> check.has_nulls((([1],),)), check.has_nulls((([1, None],),)), check.has_nulls((None,))
+    (False, True, False)
+    >>> check((([1, None],),))
+    Traceback (most recent call last):
+    ValueError: table 't': the column 'r.x[1]' is NOT NULL, but a row has NULL in it: (([1, None],),). Set
+    'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out
+    """
+
+    def __init__(self, table: str, columns: Sequence[Column], *, collections: bool) -> None:
+        """Take the columns, and whether elements of arrays, maps and multisets count, too."""
+        self.table, self.collections = table, collections
+        self.columns = [(i, c.name, c.type) for i, c in enumerate(columns) if self._is_strict(c.type)]
+
+    def _parts(self, kind: t.DataType) -> list[t.DataType]:
+        if isinstance(kind, t.RowType):
+            return list(kind.field_types())
+        if not self.collections:
+            return []
+        if isinstance(kind, t.MapType):
+            return [kind.key_type, kind.value_type]
+        return [kind.element_type] if isinstance(kind, (t.ArrayType, t.MultisetType)) else []
+
+    def _is_strict(self, kind: t.DataType) -> bool:
+        return any(not is_nullable(part) or self._is_strict(part) for part in self._parts(kind))
+
+    def _nulls(self, place: str, value: object, kind: t.DataType) -> Iterator[str]:
+        """Yield the place of each None that must not be there."""
+        if value is None:
+            if not is_nullable(kind):
+                yield place
+        elif isinstance(kind, t.RowType):
+            items = cast("Iterable[object]", value)
+            for name, part, item in zip(kind.names, kind.field_types(), items, strict=True):
+                yield from self._nulls(f"{place}.{name}", item, part)
+        elif parts := self._parts(kind):
+            for i, item in enumerate(cast("Iterable[object]", value)):
+                yield from self._nulls(f"{place}[{i if isinstance(kind, t.ArrayType) else 'key'}]", item, parts[0])
+                if isinstance(value, dict) and len(parts) == 2:
+                    yield from self._nulls(f"{place}[value]", value[item], parts[1])
+
+    def _first_null(self, row: Row) -> str | None:
+        found = (place for i, name, kind in self.columns for place in self._nulls(name, row[i], kind.nullable()))
+        return next(found, None)
+
+    def has_nulls(self, row: Row) -> bool:
+        """Return whether there is such a None; that of a column itself does not count."""
+        return self._first_null(row) is not None
+
+    def __call__(self, row: Row) -> None:
+        """Raise the error for a row.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(
+            f"table '{self.table}': the column '{self._first_null(row)}' is NOT NULL, but a row has NULL in it: {row}. Set "
             "'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out"
         )
 

@@ -41,10 +41,11 @@ from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import scan
 from flintstream.table._session.times import columns_with_watermarks, constant_delay, with_times, with_watermarks
 from flintstream.table._syntax import scalar as s
-from flintstream.table._types.rules import TIMESTAMPS, sql_name
+from flintstream.table._types.rules import TIMESTAMPS, is_nullable, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from flintstream.common.job_client import JobClient
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
@@ -272,12 +273,20 @@ class Session:
             raise SqlError(f"'{'.'.join(name)}' is a view: only tables can be written")
         columns = self.sink_columns(found)
         if insert.columns:
-            node = self._arrange(node, name, columns, insert.columns)
+            strict = {c.name for c in columns if not is_nullable(c.type)}.union(found.primary_key)
+            node = self._arrange(node, name, columns, insert.columns, strict)
         full = ".".join(self.catalog.path(name))
         ready = for_sink(node, full, columns, self.zone)
         write(self.env, self.settings, node, ready, name[-1], found.with_options(insert.options), columns, insert)
 
-    def _arrange(self, node: Node, name: tuple[str, ...], columns: Sequence[Column], chosen: Sequence[str]) -> Node:
+    def _arrange(
+        self,
+        node: Node,
+        name: tuple[str, ...],
+        columns: Sequence[Column],
+        chosen: Sequence[str],
+        strict: AbstractSet[str],
+    ) -> Node:
         for item in chosen:
             if item not in [column.name for column in columns]:
                 raise ColumnNotFoundError((item,), f" in {name[-1]}", nearest(item, [c.name for c in columns]))
@@ -288,6 +297,8 @@ class Session:
             if column.name in chosen:
                 index = chosen.index(column.name)
                 items.append(Item(column.name, Ref(node.columns[index].type, index)))
+            elif column.name in strict:
+                raise SqlError(f"Column '{column.name}' has no default value and does not allow NULLs")
             else:
                 items.append(Item(column.name, Const(column.type.nullable(), None)))
         return calc(node, items)

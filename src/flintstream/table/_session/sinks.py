@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.datastream._streams.steps import transformation_of
-from flintstream.options.tables import KEYED_SHUFFLE, LENGTHS, MATERIALIZE, NOT_NULL, REQUIRE_CONFLICT
+from flintstream.options.tables import KEYED_SHUFFLE, LENGTHS, MATERIALIZE, NESTED_NOT_NULL, NOT_NULL, REQUIRE_CONFLICT
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
 from flintstream.table._connectors.registry import sink_of
 from flintstream.table._errors import SqlError
@@ -14,7 +14,7 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.lengths import OF_LENGTH, FitRow, LengthCheck
 from flintstream.table._operators.rows import RowFunction
-from flintstream.table._operators.upserts import NullCheck, SinkConflicts, SinkMaterializer
+from flintstream.table._operators.upserts import NestedNullCheck, NullCheck, SinkConflicts, SinkMaterializer
 from flintstream.table._plan import edges
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
@@ -141,11 +141,26 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
         for i, (own, wanted) in enumerate(zip(query.columns, table.columns, strict=True))
         if is_nullable(own.type) and (not is_nullable(wanted.type) or wanted.name in table.primary_key)
     ]
-    if not strict:
-        return stream
     drops = settings.value(NOT_NULL) == "DROP"
-    check = NullCheck(table.name, table.names, strict)
-    condition = " or ".join(f"r[{i}] is None" for i in strict)
+    if strict:
+        condition = " or ".join(f"r[{i}] is None" for i in strict)
+        stream = _refuse(stream, condition, {"refuse": NullCheck(table.name, table.names, strict)}, drops=drops)
+    within = settings.value(NESTED_NOT_NULL)
+    if within == "IGNORE":
+        return stream
+    if within == "ROWS_AND_COLLECTIONS" and settings.value(LENGTHS) == "TRIM_PAD":
+        raise SqlError(
+            f"'{LENGTHS.key}' = 'TRIM_PAD' is not supported if '{NESTED_NOT_NULL.key}' = 'ROWS_AND_COLLECTIONS' checks "
+            "types nested in collections"
+        )
+    nested = NestedNullCheck(table.name, table.columns, collections=within == "ROWS_AND_COLLECTIONS")
+    if not nested.columns:
+        return stream
+    return _refuse(stream, "has_nulls(r)", {"refuse": nested, "has_nulls": nested.has_nulls}, drops=drops)
+
+
+def _refuse(stream: DataStream, condition: str, known: dict[str, object], *, drops: bool) -> DataStream:
+    """Return the rows without those of which a condition holds, or that call the function ``refuse`` for them."""
     codes = []
     for stamped in (False, True):
         lines = [
@@ -155,7 +170,7 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
             "        append(r)",
             *(["        stamp(t)"] if stamped else []),
         ]
-        codes.append(Source("\n".join(lines), {"refuse": check}, ()))
+        codes.append(Source("\n".join(lines), known, ()))
     return add_operator(stream, "ConstraintEnforcer", GeneratedOperator(*codes))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.table.conformance.registry import script
+from tests.table.conformance.registry import file_table, lines, script
 
 TYPES = (
     "STRING", "INT", "BIGINT", "DOUBLE", "DECIMAL(6, 2)", "BOOLEAN", "DATE", "TIME", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)", "BYTES",
@@ -17,59 +17,45 @@ OPTIONS = {
 }
 
 
-def table(name: str, columns: str, more: str, *, file: str = "f") -> str:
-    """Return the statement that declares a table of a file."""
-    path = f"'path' = '{{directory}}/{file}', 'format' = 'csv'{more}"
-    return f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', {path});"
-
-
-def lines(file: str, *texts: str) -> str:
-    """Return the statements that write a file."""
-    values = ", ".join(f"('{text}')" for text in texts)
-    return f"""
-CREATE TABLE w{file} (line STRING) WITH ('connector' = 'filesystem', 'path' = '{{directory}}/{file}', 'format' = 'raw');
-INSERT INTO w{file} VALUES {values};"""
-
-
 for name, more in OPTIONS.items():
     reads = "".join(
-        f"\n{table(f't{number}', f'k INT, v {kind}, z STRING', more)}\nSELECT k, CAST(v AS STRING) AS v, z FROM t{number};"
+        f"\n{file_table(f't{number}', f'k INT, v {kind}, z STRING', more)}\nSELECT k, CAST(v AS STRING) AS v, z FROM t{number};"
         if kind in {"TIME", "TIMESTAMP_LTZ(3)"}
-        else f"\n{table(f't{number}', f'k INT, v {kind}, z STRING', more)}\nSELECT * FROM t{number};"
+        else f"\n{file_table(f't{number}', f'k INT, v {kind}, z STRING', more)}\nSELECT * FROM t{number};"
         for number, kind in enumerate(TYPES)
     )
     script(f"empty_fields_of_csv{name}", lines("f", "1,,a", "2,,") + reads)
     script(
         f"odd_fields_of_csv{name}",
         lines("f", '1," ",""') + f"""
-{table("a", "k INT, v STRING, z STRING", more)}
+{file_table("a", "k INT, v STRING, z STRING", more)}
 SELECT * FROM a;
-{table("b", "k INT, v INT, z STRING", more)}
+{file_table("b", "k INT, v INT, z STRING", more)}
 SELECT * FROM b;
-{table("c", "k INT, v BOOLEAN, z STRING", more)}
+{file_table("c", "k INT, v BOOLEAN, z STRING", more)}
 SELECT * FROM c;
 """ + lines("g", "1,n/a,n/a", "n/a,x,NULL") + f"""
-{table("d", "k INT, v STRING, z STRING", more, file="g")}
+{file_table("d", "k INT, v STRING, z STRING", more, file="g")}
 SELECT * FROM d;
-{table("e", "k STRING, v BOOLEAN, z STRING", more, file="g")}
+{file_table("e", "k STRING, v BOOLEAN, z STRING", more, file="g")}
 SELECT * FROM e;
 """ + lines("h", "1,2", "3,4,5,6", "7,8,9") + f"""
-{table("f", "k STRING, v STRING, z STRING", more, file="h")}
+{file_table("f", "k STRING, v STRING, z STRING", more, file="h")}
 SELECT * FROM f;
 """ + lines("i", "1,2,3", "", "4,5,6,", "7,8,9") + f"""
-{table("g", "k STRING, v STRING, z STRING", more, file="i")}
+{file_table("g", "k STRING, v STRING, z STRING", more, file="i")}
 SELECT * FROM g;
 """ + lines("j", "1", "", "2") + f"""
-{table("h", "k STRING", more, file="j")}
+{file_table("h", "k STRING", more, file="j")}
 SELECT * FROM h;
-{table("i", "k INT", more, file="j")}
+{file_table("i", "k INT", more, file="j")}
 SELECT * FROM i;
 """ + lines("l", " 7 ,1.5, true", "+1,1e2,TRUE") + f"""
-{table("j", "k INT, v DOUBLE, z BOOLEAN", more, file="l")}
+{file_table("j", "k INT, v DOUBLE, z BOOLEAN", more, file="l")}
 SELECT * FROM j;
-{table("l", "k INT, v INT, z BOOLEAN", more, file="l")}
+{file_table("l", "k INT, v INT, z BOOLEAN", more, file="l")}
 SELECT * FROM l;
-{table("m", "k DECIMAL(4, 1), v FLOAT, z STRING", more, file="l")}
+{file_table("m", "k DECIMAL(4, 1), v FLOAT, z STRING", more, file="l")}
 SELECT * FROM m;
 """,
         order="multiset",
@@ -79,14 +65,14 @@ script("times_bytes_and_parts_in_csv", lines(
     "2020-01-02 03:04:05Z,2020-01-02 03:04:05.5,2020-1-2,01:02:03.5,YQ==,1;2,1;x",
     "2020-01-02 03:04:05.678Z,2020-01-02 03:04:05,2020-01-02,01:02,,;,",
 ) + f"""
-{table("a", "l TIMESTAMP_LTZ(3), t TIMESTAMP(3), d DATE, c TIME, b BYTES, a ARRAY<STRING>, r ROW<x INT, y STRING>", "")}
+{file_table("a", "l TIMESTAMP_LTZ(3), t TIMESTAMP(3), d DATE, c TIME, b BYTES, a ARRAY<STRING>, r ROW<x INT, y STRING>", "")}
 SELECT CAST(l AS STRING) AS l, t, d, CAST(c AS STRING) AS c, b, a, r FROM a;
-{table("b", "l STRING, t STRING, d DATE, c STRING, b STRING, a ARRAY<STRING>, r STRING", ", 'csv.array-element-delimiter' = '-'")}
+{file_table("b", "l STRING, t STRING, d DATE, c STRING, b STRING, a ARRAY<STRING>, r STRING", ", 'csv.array-element-delimiter' = '-'")}
 SELECT * FROM b;
 """, order="multiset")  # fmt: skip
 script("columns_of_csv_that_no_query_reads", lines("f", "1,,a,2020-01-01 00:00:00", "2,x,b,2020-01-01 00:00:01") + f"""
-{table("a", "k INT, v INT, z STRING, ts TIMESTAMP(3), d AS v + 1, WATERMARK FOR ts AS ts", "")}
-{table("b", "k INT, v INT, z STRING, t STRING, e AS CHAR_LENGTH(z)", "")}
+{file_table("a", "k INT, v INT, z STRING, ts TIMESTAMP(3), d AS v + 1, WATERMARK FOR ts AS ts", "")}
+{file_table("b", "k INT, v INT, z STRING, t STRING, e AS CHAR_LENGTH(z)", "")}
 SELECT k, z FROM a;
 SELECT k, z FROM a WHERE v > 0;
 SELECT z, e FROM b;
@@ -106,7 +92,7 @@ SELECT k FROM (SELECT k, SUM(v) AS w FROM b GROUP BY k);
 """, order="folded")  # fmt: skip
 script("empty_and_null_texts_are_written_to_csv", "".join(
     f"""
-{table(name, "k INT, v STRING, z STRING", more, file=name)}
+{file_table(name, "k INT, v STRING, z STRING", more, file=name)}
 INSERT INTO {name} VALUES (1, '', CAST(NULL AS STRING)), (2, ' ', 'NULL'), (3, 'x', 'a b');
 CREATE TABLE r{name} (line STRING) WITH ('connector' = 'filesystem', 'path' = '{{directory}}/{name}', 'format' = 'raw');
 SELECT * FROM r{name};

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from flintstream.common.serialization import SerializationSchema
+from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.kinesis import (
     FlinkKinesisConsumer,
     KinesisDeserializationSchema,
@@ -66,6 +67,11 @@ class _Messages(KinesisDeserializationSchema):
         found = self._ready(message.data)
         if found is None:
             return None
+        if type(found) is Several:
+            return Several([self._assemble(message, cast("Row", row)) for row in found])
+        return self._assemble(message, found)
+
+    def _assemble(self, message: KinesisRecord, found: Row) -> Row:
         return tuple([_METADATA[key](message) if key else found[position] for key, position in self.order])
 
 

@@ -103,7 +103,8 @@ def _field(container: Expr, kind: t.RowType, key: object) -> Expr | None:
 def _concat_ws(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
     if not all(isinstance(argument.type, (*TEXTS, t.NullType)) for argument in arguments):
         return None
-    return Call(STRING, name, tuple(arguments), structure("concat_ws({all})"), strict=False)
+    kind = with_null(STRING, any(is_nullable(argument.type) for argument in arguments))
+    return Call(kind, name, tuple(arguments), structure("concat_ws({all})"), strict=False)
 
 
 def _typeof(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -114,7 +115,13 @@ def _if(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa
     made = op.case("CASE", arguments, zone) if len(arguments) == 3 else None
     if not isinstance(made, Call):
         return made
-    return Call(with_null(made.type, nullable=True), "IF", made.arguments, made.emit, strict=False)
+    nullable = any(is_nullable(argument.type) for argument in arguments)
+    return Call(with_null(made.type, nullable), "IF", made.arguments, made.emit, strict=False)
+
+
+def _if_null(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return the first value alone if it cannot be NULL, in its own type."""
+    return op.coalesce(name, arguments, zone) if is_nullable(arguments[0].type) else arguments[0]
 
 
 def _overlaps(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
@@ -133,7 +140,8 @@ def _define() -> None:
         ("AND | OR", "BB*", op.logic),
         ("NOT", "B", op.negation),
         ("BETWEEN", "AAA", op.between),
-        ("COALESCE | IFNULL", "A*", op.coalesce),
+        ("COALESCE", "A*", op.coalesce),
+        ("IFNULL", "AA", _if_null),
         ("CASE", "BAA", op.case),
         ("IF", "BAA", _if),
         ("IN", "AA*", op.within),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const
 from flintstream.table._expressions.functions.signatures import BOOLEAN, INT, STRING, add, define, structure
-from flintstream.table._types.rules import INTEGERS, TEXTS
+from flintstream.table._types.rules import INTEGERS, TEXTS, common_type, is_nullable, with_null
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
@@ -35,6 +35,15 @@ def _shorter(arguments: Sequence[Expr]) -> DataType:
     return t.VarCharType(max(kind.length, 1)) if isinstance(kind, TEXTS) else STRING
 
 
+def _shorter_or_null(arguments: Sequence[Expr]) -> DataType:
+    return _shorter(arguments).nullable()
+
+
+def _longer(arguments: Sequence[Expr]) -> DataType:
+    lengths = [item.type.length for item in arguments[:2] if isinstance(item.type, TEXTS)]
+    return t.VarCharType(max(min(sum(lengths), t.MAX_LENGTH), 1)) if len(lengths) == 2 else STRING
+
+
 def _value_test(code: str) -> Any:
     """Return the builder of a test of any value; None never is such a value."""
 
@@ -45,16 +54,37 @@ def _value_test(code: str) -> Any:
     return build
 
 
-def _lazy(code: str, least: int) -> Build:
-    """Return the builder of a function of texts that decides itself what a NULL among its arguments means."""
+def _text_or_null(arguments: Sequence[Expr]) -> DataType:
+    return with_null(STRING, any(is_nullable(argument.type) for argument in arguments))
+
+
+def _one_of(arguments: Sequence[Expr]) -> DataType:
+    return (common_type([item.type for item in arguments[1:]]) or STRING).nullable()
+
+
+def _lazy(
+    code: str | Callable[[Sequence[Expr]], str],
+    least: int,
+    returns: Callable[[Sequence[Expr]], DataType],
+    number: int = -1,
+) -> Build:
+    """Return the builder of a function of texts that decides itself what a NULL among its arguments means.
+
+    Args:
+        code: The code, or what makes it of the arguments.
+        least: The number of arguments that must be there.
+        returns: Makes the type of the arguments.
+        number: The position of an argument that is an integer.
+    """
 
     def build(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature
         if len(arguments) < least or not all(
-            isinstance(item.type, (*TEXTS, t.NullType, *(INTEGERS if name == "ELT" and i == 0 else ())))
+            isinstance(item.type, (t.NullType, *(INTEGERS if i == number else TEXTS)))
             for i, item in enumerate(arguments)
         ):
             return None
-        return Call(STRING, name, tuple(arguments), structure(code), strict=False)
+        made = code if isinstance(code, str) else code(arguments)
+        return Call(returns(arguments), name, tuple(arguments), structure(made), strict=False)
 
     return build
 
@@ -76,6 +106,14 @@ def _printf(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # 
         return None
     sizes = tuple(_SIZES.get(type(argument.type), 0) for argument in arguments[1:])
     return Call(STRING, name, tuple(arguments), structure(f"printf({sizes!r}, {{all}})"), strict=False)
+
+
+def _sha2(arguments: Sequence[Expr]) -> str:
+    return f"sha2({{all}}, constant={isinstance(arguments[1], Const)})"
+
+
+def _digest_or_null(arguments: Sequence[Expr]) -> DataType:
+    return with_null(t.VarCharType(128), any(is_nullable(argument.type) for argument in arguments))
 
 
 def _split_index(generator: Generator, call: Call, names: Sequence[str]) -> str:
@@ -117,21 +155,21 @@ define("BTRIM", "S SS", STRING, "btrim({all})")
 define("TRIM_BOTH", "SS", _shorter, "{0}.strip({1})")
 define("TRIM_LEADING", "SS", _shorter, "{0}.lstrip({1})")
 define("TRIM_TRAILING", "SS", _shorter, "{0}.rstrip({1})")
-define("LTRIM", "S SS", STRING, "ltrim({all})")
-define("RTRIM", "S SS", STRING, "rtrim({all})")
+define("LTRIM", "S SS", _shorter, "ltrim({all})")
+define("RTRIM", "S SS", _shorter, "rtrim({all})")
 define("SUBSTRING | SUBSTR", "SI SII", _shorter, "substring({all})", may_be_null=True)
-define("LEFT", "SI", STRING, "{0}[:max({1}, 0)]")
-define("RIGHT", "SI", STRING, "{0}[max(len({0}) - {1}, 0):]")
+define("LEFT", "SI", _shorter_or_null, "{0}[:max({1}, 0)]", may_be_null=True)
+define("RIGHT", "SI", _shorter_or_null, "{0}[max(len({0}) - {1}, 0):]", may_be_null=True)
 define("CONCAT", "S*", STRING, "''.join(({all},))")
 define("||", "SS", _join, "{0} + {1}")
 define("REPLACE", "SSS", STRING, "replace({all})")
-add("TRANSLATE", ("SSS",), _lazy("translate({all})", 3))
-define("REVERSE", "S", STRING, "{0}[::-1]")
+add("TRANSLATE", ("SSS",), _lazy("translate({all})", 3, _text_or_null))
+define("REVERSE", "S", STRING, "{0}[::-1]", may_be_null=True)
 define("REPEAT", "SI", STRING, "repeat({0}, {1})")
 define("LPAD", "SIS", STRING, "pad({all}, left=True)", may_be_null=True)
 define("RPAD", "SIS", STRING, "pad({all}, left=False)", may_be_null=True)
-define("OVERLAY", "SSI SSII", STRING, "overlay({all})", may_be_null=True)
-define("INITCAP", "S", STRING, "initcap({0})")
+define("OVERLAY", "SSI SSII", _longer, "overlay({all})")
+define("INITCAP", "S", _as_given, "initcap({0})")
 define("POSITION", "SS", INT, "position({all})")
 define("INSTR", "SS", INT, "position({1}, {0})")
 define("LOCATE", "SS SSI", INT, "position({all})")
@@ -146,9 +184,9 @@ define("REGEXP_COUNT", "SS", INT, "regexp_count({all})", may_be_null=True)
 define("REGEXP_INSTR", "SS", INT, "regexp_instr({all})", may_be_null=True)
 define("REGEXP_SUBSTR", "SS", STRING, "regexp_extract({all}, 0)", may_be_null=True)
 define("SPLIT_INDEX", "SSI SII", STRING, _split_index, may_be_null=True)
-define("SPLIT", "SS", t.ArrayType(STRING), "split({all})", may_be_null=True)
+define("SPLIT", "SS", t.ArrayType(STRING), "split({all})")
 define("STR_TO_MAP", "S SS SSS", t.MapType(STRING, STRING), "str_to_map({all})", may_be_null=True)
-add("ELT", ("IS*",), _lazy("elt({all})", 2))
+add("ELT", ("IS*",), _lazy("elt({all})", 2, _one_of, number=0))
 define("ASCII", "S", INT, "ascii_of({0})")
 define("CHR", "I", STRING, "(chr({0} % 256) if {0} >= 0 else '')", may_be_null=True)
 define("TO_BASE64", "S", STRING, "base64.b64encode(utf8({0})).decode()")
@@ -166,8 +204,8 @@ define("PARSE_URL", "SS SSS", STRING, "parse_url({all})", may_be_null=True)
 add("PRINTF", ("SA*",), _printf)
 for _name, _digits in (("MD5", 32), ("SHA1", 40), ("SHA224", 56), ("SHA256", 64), ("SHA384", 96), ("SHA512", 128)):
     define(_name, "S", t.CharType(_digits), f"hashlib.{_name.lower()}(utf8({{0}})).hexdigest()")
-define("SHA2", "SI", t.VarCharType(128), "sha2({all})", may_be_null=True)
+add("SHA2", ("SI",), _lazy(_sha2, 2, _digest_or_null, number=1))
 define("ENCODE", "SS", t.VarBinaryType(t.MAX_LENGTH), "encode_text({0}, {1})")
 define("DECODE", "YS", STRING, "decode_bytes({0}, {1})")
 define("UNHEX", "S", t.VarBinaryType(t.MAX_LENGTH), "unhex({0})", may_be_null=True)
-define("UUID", "", STRING.not_null(), "str(uuid.uuid4())")
+define("UUID", "", t.CharType(36, False), "str(uuid.uuid4())")
