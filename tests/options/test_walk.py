@@ -65,7 +65,8 @@ ELSEWHERE = {
         table.exec.emit.late-fire.delay table.exec.emit.allow-lateness table.exec.resource.default-parallelism
         table.exec.sort.default-limit table.exec.sink.type-length-enforcer table.dml-sync
         table.display.max-column-width table.dynamic-table-options.enabled table.column-expansion-strategy
-        table.sql-dialect table.exec.sink.nested-constraint-enforcer table.builtin-catalog-name table.builtin-database-name table.exec.source.cdc-events-duplicate
+        table.exec.sink.nested-constraint-enforcer table.sql-dialect table.builtin-catalog-name
+        table.builtin-database-name table.exec.source.cdc-events-duplicate
     """,
     "table/test_watermarks.py": "table.exec.source.idle-timeout",
 }

@@ -209,8 +209,9 @@ class NestedNullCheck:
         Raises:
             ValueError: Always.
         """
+        place = self._first_null(row)
         raise ValueError(
-            f"table '{self.table}': the column '{self._first_null(row)}' is NOT NULL, but a row has NULL in it: {row}. Set "
+            f"table '{self.table}': the column '{place}' is NOT NULL, but a row has NULL in it: {row}. Set "
             "'table.exec.sink.not-null-enforcer' = 'DROP' to leave such rows out"
         )
 
