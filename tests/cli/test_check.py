@@ -193,7 +193,7 @@ def test_statements_that_are_not_checked_are_findings_if_asked_for(check):
     )
     code, lines = check(program, "--strict")
     assert code == 3
-    assert lines[0] == "4: not checked: execute_sql() of SQL text that the program builds while it runs"
+    assert lines[0] == "4: not checked: execute_sql() with SQL text that the program builds at run time"
 
 
 def test_values_that_are_not_known_may_stand_in_literals(check):
@@ -288,7 +288,7 @@ CALLED_STATE = """class F(KeyedProcessFunction):
             "a ValueState cannot be called",
         ),
         ("print(nothing)", "the name 'nothing' is not defined"),
-        ("print(later)\n    later = 1", "the name 'later' is set in line 12 only"),
+        ("print(later)\n    later = 1", "the name 'later' is not set before line 12"),
         (
             "class F(FlatMapFunction):\n        def flat_map(self, x, out): pass\n    F()",
             "is called with 2: self, value",
@@ -341,7 +341,7 @@ def test_what_is_no_python_is_an_error_and_other_files_are_read(check, tmp_path)
 
 def test_a_folder_without_programs_says_so(tmp_path):
     done = CliRunner().invoke(main, ["check", str(tmp_path)])
-    assert (done.exit_code, done.output) == (0, "no Python file there imports pyflink\n")
+    assert (done.exit_code, done.output) == (0, "no Python file in these paths imports pyflink\n")
 
 
 def test_the_examples_are_fine(check):

@@ -232,6 +232,16 @@ def test_a_job_is_cancelled(start):
         client.get_job_execution_result().result()
 
 
+def test_who_cancels_a_job_that_has_ended_is_told_how_it_ended(start):
+    client, _ = start("tally")
+    flintstream("cancel", "tally")
+    wait_for(lambda: not registry.entries())
+    for command in ("cancel", "stop", "checkpoint"):
+        assert flintstream(command, "tally", code=1) == (
+            f"Error: the job 'tally' ({client.get_job_id()}) has ended: CANCELED\n"
+        )
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_cancelling_with_a_savepoint_says_where_it_is(start, tmp_path, named):
     client, _ = start("tally", execution_checkpointing_savepoint__dir=str(tmp_path / "default"))
@@ -331,7 +341,7 @@ def test_a_directory_of_jobs_that_others_may_write_to_is_left_alone(start, jobs_
 def test_who_does_not_know_the_key_is_turned_away(start):
     start("locked")
     entry = registry.find("locked")
-    with pytest.raises(FlintstreamError, match=r"does not accept the key|ended before it answered"):
+    with pytest.raises(FlintstreamError, match=r"rejects the key|ended before it answered"):
         asking.ask(replace(entry, key="00" * 32), "status")
     assert asking.ask(entry, "status")["state"] == "RUNNING"
 

@@ -56,13 +56,13 @@ def test_processes_fit_if_all_but_the_terminal_is_the_same(monkeypatch):
     assert fits(here(), ours) is None
     monkeypatch.setenv("FOO", "1")
     monkeypatch.setenv("HOME", "/elsewhere")
-    assert fits(here(), ours) == "another value of FOO, HOME"
+    assert fits(here(), ours) == "these environment variables differ: FOO, HOME"
 
 
 def test_processes_in_other_directories_do_not_fit(monkeypatch, tmp_path):
     ours = here()
     monkeypatch.chdir(tmp_path)
-    assert fits(here(), ours) == "another directory"
+    assert fits(here(), ours) == "its directory differs"
 
 
 def test_messages_arrive_with_open_files(tmp_path):
@@ -170,7 +170,7 @@ def test_a_program_has_its_streams_arguments_and_exit_code(served):
     assert {line[-11:] for line in out.splitlines()} == {"('a', True)", "('b', True)"}
     process = int(err.split("process ")[1].split()[0])
     assert "typed __main__" in err
-    assert f"process {process} runs run --master local[2] job.py a b" in served.log.read_text()
+    assert f"flintstream run --master local[2] job.py a b runs in process {process}" in served.log.read_text()
 
 
 @pytest.mark.spark
@@ -179,7 +179,7 @@ def test_another_environment_gets_its_own_process(served):
     assert code == 3
     process = int(err.split("process ")[1].split()[0])
     assert f"process {process} runs" not in served.log.read_text()
-    served.wait_for("a program runs in a separate process: another value of FOO")
+    served.wait_for("starts Spark itself: these environment variables differ: FOO")
 
 
 @pytest.mark.spark

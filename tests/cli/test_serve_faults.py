@@ -193,7 +193,7 @@ def test_a_stopped_server_does_not_keep_a_program_from_running_and_never_runs_it
     serving.go()
     code, _, err = end_of(run)
     assert code == 3
-    assert err == "note: 'flintstream serve' does not answer within 5 s, so the program runs in a separate process\n"
+    assert err == "note: 'flintstream serve' does not answer within 5 s, so the program starts Spark itself\n"
     assert end_of(serving.run())[0] == 3  # answered after the first one
     assert len(serving.starts()) == 2
     assert run.pid not in serving.starts()[1:]
@@ -266,7 +266,7 @@ def test_a_wrong_message_ends_its_connection_alone(serving):
     with connect(serving) as connection:
         send(connection, {"what": "else"}, [0, 1, 2])
         assert receive(connection)[0] is None
-    assert serving.log().count("a command has sent") == len(WRONG) + 1
+    assert serving.log().count("ignored a client that sent") == len(WRONG) + 1
     wait_for(lambda: files_of(serving.process) == files, processes=[serving.process])
     serving.go()
     assert end_of(serving.run()) == (3, "done\n", "")

@@ -131,7 +131,7 @@ def test_the_registry_s_credentials_follow_a_redirect_only_within_the_same_serve
 
 
 def test_a_registry_that_never_ends_its_answer_fails_the_job():
-    with serving(endless) as (url, _), pytest.raises(SchemaRegistryError, match="the answer is longer than"):
+    with serving(endless) as (url, _), pytest.raises(SchemaRegistryError, match="the response is longer than"):
         SchemaRegistry([url]).schema(1)
 
 
@@ -162,7 +162,7 @@ def test_an_endless_answer_of_elasticsearch_fails_the_job(monkeypatch):
         builder = Elasticsearch7SinkBuilder().set_hosts(url).set_emitter(ElasticsearchEmitter.static_index("words"))
         rows = env.from_collection([{"n": "1"}], Types.MAP(Types.STRING(), Types.STRING()))
         rows.sink_to(builder.build())
-        with pytest.raises(ElasticsearchError, match="the answer is longer than"):
+        with pytest.raises(ElasticsearchError, match="the response is longer than"):
             env.execute("job")
 
 
@@ -171,6 +171,6 @@ def test_an_endless_answer_to_metrics_is_refused(monkeypatch):
     monkeypatch.setattr(short_answers, "MOST_BYTES", 1 << 16)
     with serving(endless) as (url, asked):
         session = short_answers.session(5)
-        with pytest.raises(AnswerError, match="the answer is longer than"):
+        with pytest.raises(AnswerError, match="the response is longer than"):
             session.post(url, data=b"metrics", timeout=5)
     assert asked

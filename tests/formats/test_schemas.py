@@ -88,10 +88,10 @@ def test_a_row_of_other_fields_is_written_by_position_with_a_warning_where_names
 
 def test_the_error_names_the_field_within_rows_and_arrays():
     orders = Types.ROW_NAMED(["lines"], [Types.OBJECT_ARRAY(USER)])
-    with pytest.raises(FormatError, match=r"field 'lines\[element\].id': 'x' is not an integer of 32 bits"):
+    with pytest.raises(FormatError, match=r"field 'lines\[element\].id': 'x' is not a 32-bit integer"):
         json_reader(orders).build().deserialize(b'{"lines": [{"id": 1}, {"id": "x"}]}')
     csv = CsvRowDeserializationSchema.Builder(Types.ROW_NAMED(["n"], [Types.BASIC_ARRAY(Types.INT())])).build()
-    with pytest.raises(FormatError, match=r"field 'n\[\]': 'x' is not an integer of 32 bits"):
+    with pytest.raises(FormatError, match=r"field 'n\[\]': 'x' is not a 32-bit integer"):
         csv.deserialize(b"1;x")
 
 

@@ -215,7 +215,7 @@ def test_who_can_read_what_is_written(tmp_path):
 
 @pytest.mark.parametrize("token", ["a b", "a\nX: y", "\xe9"])
 def test_a_token_that_does_not_fit_into_a_header_is_refused(token, monkeypatch):
-    with pytest.raises(FlintstreamError, match="without blanks"):
+    with pytest.raises(FlintstreamError, match="without spaces"):
         Place(token=token)
     monkeypatch.setenv("FLINTSTREAM_REST_TOKEN", token)
     told = CliRunner().invoke(main, ["ui", "--port", "0"])

@@ -52,7 +52,7 @@ def test_bytes_outside_ascii_in_a_query_are_refused_by_every_request(query):
         path = re.sub(r":\w+", "0" * 32, route.path)
         status, told = asyncio.run(replied(app, route.method, path, query))
         assert status == 400, path
-        assert told == {"errors": ["the query of the address must be ASCII: percent-encode other characters"]}
+        assert told == {"errors": ["the query string must be ASCII: percent-encode other characters"]}
 
 
 @pytest.mark.parametrize(

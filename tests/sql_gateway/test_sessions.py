@@ -310,7 +310,7 @@ def test_the_oldest_operation_whose_rows_were_read_is_forgotten(session, monkeyp
     first, second = session.execute("SHOW CATALOGS"), session.execute("SHOW CATALOGS")
     finish(first)
     finish(second)
-    with pytest.raises(GatewayError, match="2 operations that run or have rows"):
+    with pytest.raises(GatewayError, match="2 open operations"):
         session.execute("SHOW CATALOGS")
     rows_of(first.require_success())
     finish(session.execute("SHOW CATALOGS"))

@@ -204,7 +204,7 @@ def test_a_statement_set_is_a_plan(t_env, tmp_path):
         ("nope", "is not JSON"),
         ("{}", "is not a compiled plan"),
         ("[]", "is not a compiled plan"),
-        ('{"flinkVersion": "2.3", "nodes": [], "edges": []}', "one of Flink"),
+        ('{"flinkVersion": "2.3", "nodes": [], "edges": []}', "made by Flink"),
         ('{"format": "flintstream compiled plan", "version": 7}', "has version 7"),
         ('{"format": "flintstream compiled plan", "version": 1, "inserts": [3]}', "damaged: 'sql'"),
     ],

@@ -297,7 +297,7 @@ def test_a_hint_about_asynchronous_lookups_changes_no_result(env, t_env, shop):
         ("'table' = 'item'", "LOOKUP at line 1, column 8: FROM has no table or view named 'item'"),
         (
             "'table' = 'i', 'retry-predicate' = 'lookup_miss'",
-            "needs 'retry-strategy', 'fixed-delay', 'max-attempts' as",
+            "needs 'retry-strategy', 'fixed-delay', 'max-attempts' to retry",
         ),
         (f"'table' = 'i', {RETRY.replace('fixed_delay', 'none')}", "'retry-strategy' must be .*, but is 'none'"),
         (

@@ -44,7 +44,7 @@ def check_command(paths: tuple[Path, ...], *, strict: bool) -> None:
         kinds = {finding.kind for finding in findings}
         verdicts[ERROR if ERROR in kinds else NOTE if kinds else "fine"] += 1
     if not verdicts:
-        click.echo("no Python file there imports pyflink")
+        click.echo("no Python file in these paths imports pyflink")
         return
     total = sum(verdicts.values())
     click.echo(

@@ -94,13 +94,13 @@ def here() -> Message:
 
 
 def fits(theirs: Message, ours: Message) -> str | None:
-    """Return what differs between two processes, None if nothing does."""
+    """Return what differs between a command and the server, None if nothing does."""
     for what in ("user", "python", "directory"):
         if theirs[what] != ours[what]:
-            return f"another {what}"
+            return f"its {what.capitalize() if what == 'python' else what} differs"
     given, own = theirs["variables"], ours["variables"]
     differing = sorted(name for name in given.keys() | own.keys() if given.get(name) != own.get(name))
-    return f"another value of {', '.join(differing)}" if differing else None
+    return f"these environment variables differ: {', '.join(differing)}" if differing else None
 
 
 def hand_over(arguments: list[str]) -> int | None:
@@ -112,7 +112,7 @@ def hand_over(arguments: list[str]) -> int | None:
         try:
             process = _agree(server, path, arguments)
         except _NoAnswerError as error:
-            _say(f"{error}, so the program runs in a separate process")
+            _say(f"{error}, so the program starts Spark itself")
             return None
         return None if process is None else _wait(server, process)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -47,10 +48,32 @@ def complete_job(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 def ask_job(job: str, request: str, **arguments: Any) -> Any:
     """Send a request to the job that ``job`` refers to; report a failure as one line on standard error."""
     try:
-        entry = registry.find(job)
-        return ask(entry, request, **arguments)
+        return ask(_find_running(job), request, **arguments)
     except FlintstreamError as error:
         raise click.ClickException(printable(" ".join(str(error).split()))) from None
+
+
+def _find_running(job: str) -> Entry:
+    """Return the running job that ``job`` refers to.
+
+    Raises:
+        FlintstreamError: There is none. If a job with this name or id has ended, the message says how.
+    """
+    try:
+        return registry.find(job)
+    except registry.AmbiguousJobError:
+        raise
+    except FlintstreamError as missing:
+        reason = missing
+        with suppress(FlintstreamError):
+            reason = FlintstreamError(_describe_end(history.find(job)))
+        raise reason from None
+
+
+def _describe_end(record: dict[str, Any]) -> str:
+    state = record["status"]["state"]
+    how = "was lost: its process ended without a result" if state == history.LOST else f"has ended: {state}"
+    return f"the job '{record['name']}' ({record['job_id']}) {how}"
 
 
 def _when(millis: int) -> str:
@@ -60,7 +83,7 @@ def _when(millis: int) -> str:
 @click.command("list", context_settings=SETTINGS)
 @click.option("-r", "--running", is_flag=True, help="Only jobs that have started.")
 @click.option("-a", "--all", "everything", is_flag=True, help="Also jobs that have ended.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show retained checkpoints, and whole errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show retained checkpoints, and full errors.")
 def list_command(running: bool, everything: bool, verbose: bool) -> None:
     """Show this user's jobs on this machine: start, id, name, state and progress."""
     shown: set[str] = set()
@@ -242,5 +265,5 @@ def cancel_command(directory: str | None, job: str | None) -> None:
         return
     state = ask_job(job, "cancel")
     if state != "CANCELED":
-        raise click.ClickException(f"the job '{job}' was not cancelled: it is {state}")
+        raise click.ClickException(f"the job '{job}' ended before it was cancelled: {state}")
     click.echo(f"Cancelled {job}.")

@@ -148,7 +148,7 @@ def _show_page(stack: contextlib.ExitStack, host: str, port: int) -> None:
 @click.option(
     "--until-caught-up",
     is_flag=True,
-    help="End once the job has read what its sources had at its start. The next run continues with --resume.",
+    help="End once the job has read the input that its sources had at its start. The next run continues with --resume.",
 )
 @click.option(
     "-d",

@@ -121,9 +121,9 @@ class Server:
                 self._requests.put((connection, request, descriptors))
                 return
         except TimeoutError:
-            _say(f"a command has not sent its request within {ANSWER_SECONDS:g} s")
+            _say(f"ignored a client that sent no request within {ANSWER_SECONDS:g} s")
         except ValueError as error:
-            _say(f"a command has sent {error}")
+            _say(f"ignored a client that sent {error}")
         except OSError:  # it was killed, or has given up
             pass
         connection.close()
@@ -139,7 +139,7 @@ class Server:
             if why is not None:
                 with suppress(OSError):
                     send(connection, {"no": why})
-                _say(f"a program runs in a separate process: {why}")
+                _say(f"flintstream {' '.join(request['arguments'])} starts Spark itself: {why}")
         close_all(descriptors)
         if self._warm_process is None:
             self.prepare()
@@ -152,7 +152,7 @@ class Server:
         if not warm_process.give(request, [*descriptors, connection.fileno()]):
             warm_process.end()
             return False
-        _say(f"process {warm_process.program} runs {' '.join(request['arguments'])}")
+        _say(f"flintstream {' '.join(request['arguments'])} runs in process {warm_process.program}")
         self._supervisors = [*self.running(), warm_process.supervisor]
         return True
 
@@ -232,7 +232,7 @@ def serve_command(master: str | None, settings: dict[str, str], config: str | No
         with listener:
             server.prepare()
             threading.Thread(target=server.accept, args=(listener,), daemon=True).start()
-            _say("ready for 'flintstream run' in this directory")
+            _say("ready for 'flintstream run' in this directory; Ctrl-C ends the server")
             while True:
                 server.answer_next()
     except KeyboardInterrupt:
@@ -241,7 +241,7 @@ def serve_command(master: str | None, settings: dict[str, str], config: str | No
         server_path().unlink(missing_ok=True)
         server.close()
     if supervisors := server.running():
-        _say(f"waiting for {len(supervisors)} running programs")
+        _say(f"waiting for {len(supervisors)} running program{'' if len(supervisors) == 1 else 's'}")
         with suppress(KeyboardInterrupt):
             for supervisor in supervisors:
                 supervisor.wait()

@@ -65,9 +65,9 @@ def read_answer(answer: _Answer, seconds: float, most_bytes: int = MOST_BYTES) -
         blocks.append(block)
         size += len(block)
         if size > most_bytes:
-            raise AnswerError(f"the answer is longer than {most_bytes} bytes")
+            raise AnswerError(f"the response is longer than {most_bytes} bytes")
         if time.monotonic() > until:
-            raise AnswerError(f"the answer takes longer than {seconds:g} s")
+            raise AnswerError(f"the response takes longer than {seconds:g} s")
     return b"".join(blocks)
 
 
@@ -100,11 +100,11 @@ def shut_after(seconds: float) -> Iterator[Callable[[socket.socket], None]]:
         yield watch
     except Exception as error:
         if over.is_set() and not isinstance(error, AnswerError):
-            raise AnswerError(f"the answer takes longer than {seconds:g} s") from None
+            raise AnswerError(f"the response takes longer than {seconds:g} s") from None
         raise
     else:
         if over.is_set():  # what arrived before looks like a whole answer
-            raise AnswerError(f"the answer takes longer than {seconds:g} s")
+            raise AnswerError(f"the response takes longer than {seconds:g} s")
     finally:
         timer.cancel()
         timer.join()

@@ -55,7 +55,7 @@ def ask(entry: registry.Entry, request: str, **arguments: object) -> Any:
         with suppress(ValueError, RecursionError):
             reply = json.loads(data)
     except StrangerError:
-        raise FlintstreamError(f"the job '{entry.name}' does not accept the key of its entry") from None
+        raise FlintstreamError(f"the job '{entry.name}' rejects the key in its entry") from None
     except (ConnectionRefusedError, FileNotFoundError):
         registry.remove(entry)  # the process was killed, and another one has its pid now
         raise JobGoneError(f"the job '{entry.name}' has ended") from None

@@ -93,7 +93,7 @@ class _Completions(_Model):
         try:
             return [answer["choices"][0]["message"]["content"]]  # type: ignore[index]  # an error otherwise
         except (KeyError, IndexError, TypeError) as error:
-            raise ModelError("the endpoint's answer has no message") from error
+            raise ModelError("the endpoint's response has no message") from error
 
 
 class _Embeddings(_Model):
@@ -108,7 +108,7 @@ class _Embeddings(_Model):
             data = sorted(answer["data"], key=lambda item: item["index"])  # type: ignore[call-overload]  # as above
             vectors = [[float(number) for number in item["embedding"]] for item in data]
         except (KeyError, TypeError) as error:
-            raise ModelError("the endpoint's answer has no embeddings") from error
+            raise ModelError("the endpoint's response has no embeddings") from error
         if len(vectors) != count:
             raise ModelError(f"the endpoint returned {len(vectors)} embeddings for {count} texts")
         return list(vectors)

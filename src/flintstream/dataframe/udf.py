@@ -164,7 +164,9 @@ def udf(
         if kind not in {"general", "pandas", "arrow"}:
             raise ValueError(f"The func_type must be one of 'general, pandas, arrow', got {kind}.")
         if return_dtype is None and kind != "general":
-            raise TypeError(f"return_dtype is required for {kind} UDFs: annotations of containers do not tell it.")
+            raise TypeError(
+                f"return_dtype is required for {kind} UDFs, because annotations of containers do not define it."
+            )
         if source.is_async and kind != "general":
             raise ValueError(f"Async scalar functions do not support {kind} func_type. Use func_type='general'.")
         if not isinstance(deterministic, bool):
@@ -190,7 +192,7 @@ def check_limits(concurrency: object, batch_size: object, kind: str) -> None:
     if batch_size is not None:
         require_int(batch_size, "batch_size", 1)
         if kind == "general":
-            raise ValueError("batch_size requires a function of pandas or Arrow")
+            raise ValueError("batch_size requires a pandas or Arrow function")
 
 
 def name_of(source: Source, name: object) -> str:

@@ -190,7 +190,7 @@ def check_text(value: str, what: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise PlanError(f"{what}, {value!r}, has half a surrogate pair, which UTF-8 cannot encode") from None
+        raise PlanError(f"{what}, {value!r}, contains an unpaired surrogate, which UTF-8 cannot encode") from None
 
 
 def in_order(transformations: Iterable[Transformation]) -> list[Transformation]:

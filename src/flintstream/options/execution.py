@@ -129,7 +129,10 @@ PYTHON_FILES = Option(
 )
 PYTHON_ARCHIVES = Option("python.archives", TEXT, None, "archives to unpack for the workers; `archive#directory`")
 PYTHON_REQUIREMENTS = Option(
-    "python.requirements", TEXT, None, "file of packages that the workers need; `file#directory of packages`"
+    "python.requirements",
+    TEXT,
+    None,
+    "requirements file of the packages that the workers need; `file#directory of packages`",
 )
 PYTHON_EXECUTABLE = Option("python.executable", TEXT, None, "the workers' Python; by default the driver's")
 

@@ -25,8 +25,8 @@ def _below(because: str, keys: dict[str, str], *, warns: bool = False) -> KeyGro
 
 GROUPS = (
     _below(
-        "The program runs in the process that starts it, and its job on Spark: `flintstream run` and Spark's settings "
-        "say where",
+        "The program runs in the process that starts it, and its job on Spark; `flintstream run` and Spark's settings "
+        "determine where",
         {
             "execution.": """
                 attached program-config.enabled allow-client-job-configurations program-config.wildcards
@@ -37,7 +37,7 @@ GROUPS = (
         },
     ),
     _below(
-        "There is no Java in a job: use Python objects, `env.add_python_file()` and `flintstream run --python-files`",
+        "There is no Java in a job: use Python objects, `env.add_python_file()` and `flintstream run --pyFiles`",
         {
             "pipeline.": "classpaths jars",
             "execution.": "job-listeners job-status-changed-listeners",
@@ -62,13 +62,13 @@ GROUPS = (
         warns=True,
     ),
     _below(
-        "Python's `logging` and Python's profilers do this; [logs](../how-to/logs.md) tells how",
+        "Use Python's `logging` ([logs](../how-to/logs.md)) and profilers",
         {"python.": "logging.default.level logging.level.overrides logging.level.overrides.* profile.enabled"},
         warns=True,
     ),
-    KeyGroup("Files reach the workers with `env.add_python_file()`", ("pipeline.cached-files",), warns=True),
+    KeyGroup("Use `env.add_python_file()` to send files to the workers", ("pipeline.cached-files",), warns=True),
     KeyGroup(
-        "`set_parallelism()` of a step",
+        "Use `set_parallelism()` of an operator",
         ("pipeline.jobvertex-parallelism-overrides", "pipeline.jobvertex-parallelism-overrides.*"),
         warns=True,
     ),
@@ -82,7 +82,7 @@ GROUPS = (
         },
     ),
     _below(
-        "The names of steps do not change", {"pipeline.": "vertex-description-mode vertex-name-include-index-prefix"}
+        "Names of operators do not change", {"pipeline.": "vertex-description-mode vertex-name-include-index-prefix"}
     ),
     _below(
         "Sources compare their watermarks at the end of epochs, and splits of a source always do",
@@ -106,7 +106,7 @@ GROUPS = (
         },
     ),
     _below(
-        "State is in the memory of the worker that uses it, so no access waits",
+        "State is local to the worker that uses it, so accesses do not wait",
         {"execution.": "async-state.*", "table.exec.": "async-state.enabled"},
     ),
     _below(
@@ -134,7 +134,7 @@ GROUPS = (
         {"state.": "backend.latency-track.* latency-track.* size-track.* backend.rocksdb.metrics.*"},
     ),
     KeyGroup(
-        "There is no such state backend: `hashmap` and `rocksdb` are the choices",
+        "This state backend is not available: use `hashmap` or `rocksdb`",
         ("state.backend.forst.*",),
         warns=True,
     ),
@@ -178,7 +178,7 @@ GROUPS = (
         },
     ),
     _below(
-        "Spark's workers have the memory that Spark's settings say",
+        "Spark's settings determine the memory of workers",
         {
             "table.exec.": """
                 resource.external-buffer-memory resource.hash-agg.memory resource.hash-join.memory
@@ -187,17 +187,17 @@ GROUPS = (
         },
     ),
     _below(
-        "A block of records is a mini-batch, however many there are",
+        "Each block of records is a mini-batch, whatever its size",
         {"table.exec.mini-batch.": "allow-latency size"},
     ),
     _below(
-        "[Lookups](table.md#connectors) are for all keys of a block, and wait for the answer",
+        "[Lookups](table.md#connectors) query all keys of a block together, and wait for the result",
         {
             "table.exec.async-lookup.": "buffer-capacity key-ordered-enabled output-mode timeout",
         },
     ),
     _below(
-        "Asynchronous functions are awaited row by row, once: retries and limits of time are the function's own",
+        "Async functions are awaited row by row, once: implement retries and timeouts in the function",
         {
             "table.exec.async-scalar.": """
                 buffer-capacity max-attempts max-concurrent-operations retry-delay retry-strategy timeout
@@ -220,7 +220,7 @@ GROUPS = (
         },
     ),
     _below(
-        "Plans are made when a statement runs, and steps keep their state by their place in the plan",
+        "A statement is planned when it runs, and the state of an operator is identified by its position in the plan",
         {
             "table.": """
                 exec.simplify-operator-name-enabled exec.uid.format exec.uid.generation resources.download-dir

@@ -9,10 +9,10 @@ IDLE_TIMEOUT = Option(
     "sql-gateway.session.idle-timeout",
     duration(0),
     600_000,
-    "a session of the SQL gateway that no client uses for this time ends, with the jobs of its queries; `0`: it stays",
+    "a session of the SQL gateway that no client uses for this time ends, with the jobs of its queries; `0`: never",
 )
 MOST_SESSIONS = Option(
-    "sql-gateway.session.max-num", count(1), 1_000_000, "how many sessions the SQL gateway has at most"
+    "sql-gateway.session.max-num", count(1), 1_000_000, "maximum number of sessions of the SQL gateway"
 )
 RESULT_MODE = Option(
     "sql-client.execution.result-mode",

@@ -21,7 +21,7 @@ STRICT = Option(
 CATALOG_NAME = Option("table.builtin-catalog-name", TEXT, "default_catalog", "name of the catalog")
 DATABASE_NAME = Option("table.builtin-database-name", TEXT, "default_database", "name of its first database")
 STATE_TTL = Option(
-    "table.exec.state.ttl", duration(0), 0, "state that nothing changes for this time is dropped; `0`: it stays"
+    "table.exec.state.ttl", duration(0), 0, "state that has not changed for this time is dropped; `0`: never"
 )
 IDLE_TIMEOUT = Option(
     "table.exec.source.idle-timeout",
@@ -36,7 +36,7 @@ DUPLICATE_CHANGES = Option(
     "whether sources repeat changes. If so, the last row of each primary key is kept, and repeated ones are dropped",
 )
 REUSE_SUB_PLANS = Option(
-    "table.optimizer.reuse-sub-plan-enabled", FLAG, True, "what several queries of a job have in common runs once"
+    "table.optimizer.reuse-sub-plan-enabled", FLAG, True, "common parts of the queries of a job run once"
 )
 REUSE_SOURCES = Option(
     "table.optimizer.reuse-source-enabled",
@@ -45,22 +45,25 @@ REUSE_SOURCES = Option(
     "a table that a job reads several times is read once, if sub-plans are reused",
 )
 MINI_BATCH = Option(
-    "table.exec.mini-batch.enabled", FLAG, False, "groups skip the results between the rows of a block of records"
+    "table.exec.mini-batch.enabled",
+    FLAG,
+    False,
+    "groups emit one result for a block of records instead of one for each row",
 )
 EARLY_FIRE = Option(
     "table.exec.emit.early-fire.enabled",
     FLAG,
     False,
-    "windows of `GROUP BY TUMBLE(...)` and `HOP` have results before their end, which later ones replace",
+    "windows of `GROUP BY TUMBLE(...)` and `HOP` emit results before their end, which later results replace",
 )
 EARLY_FIRE_DELAY = Option(
     "table.exec.emit.early-fire.delay",
     duration(0),
     None,
-    "time between these results by the clock; `0`: one for each row",
+    "processing time between these results; `0`: one for each row",
 )
 LATE_FIRE = Option(
-    "table.exec.emit.late-fire.enabled", FLAG, False, "these windows also take rows after their end, and emit changes"
+    "table.exec.emit.late-fire.enabled", FLAG, False, "these windows also accept rows after their end, and emit changes"
 )
 LATE_FIRE_DELAY = Option(
     "table.exec.emit.late-fire.delay", duration(0), None, "time between such changes; `0`: one for each row"
@@ -69,7 +72,7 @@ ALLOW_LATENESS = Option(
     "table.exec.emit.allow-lateness",
     duration(0),
     0,
-    "how long after its end a window takes rows with `late-fire`; by default as long as `table.exec.state.ttl`",
+    "how long after its end a window accepts rows with `late-fire`; by default as long as `table.exec.state.ttl`",
 )
 PARALLELISM = Option(
     "table.exec.resource.default-parallelism",
@@ -116,7 +119,7 @@ LENGTHS = Option(
 )
 SYNC = Option("table.dml-sync", FLAG, False, "whether `execute_sql` of an INSERT waits for the end of its job")
 COLUMN_WIDTH = Option(
-    "table.display.max-column-width", count(1), 30, "width in which `print()` shows a text; in STREAMING mode"
+    "table.display.max-column-width", count(1), 30, "maximum width of a string in `print()`, in STREAMING mode"
 )
 COMPILED_OBJECTS = Option(
     "table.plan.compile.catalog-objects",
@@ -140,13 +143,13 @@ EXPANSION = Option(
     "table.column-expansion-strategy",
     several(("EXCLUDE_ALIASED_VIRTUAL_METADATA_COLUMNS", "EXCLUDE_DEFAULT_VIRTUAL_METADATA_COLUMNS")),
     None,
-    "which metadata columns that are `VIRTUAL` a `*` leaves out: those with a `FROM`, or those without",
+    "which `VIRTUAL` metadata columns `*` omits: those with a `FROM`, or those without",
 )
 DIALECT = Option(
     "table.sql-dialect",
     names("default", "hive"),
     "default",
-    "Flink's dialect of SQL; statements in that of Hive are errors",
+    "only Flink's SQL dialect is supported; Hive's is an error",
 )
 LEGACY_CAST = Option(
     "table.exec.legacy-cast-behaviour",
@@ -167,16 +170,16 @@ CATALOG_STORE = Option(
     "table.catalog-store.kind", names("generic_in_memory"), "generic_in_memory", "catalogs end with the program"
 )
 BATCH_SIZE = Option(
-    "python.fn-execution.arrow.batch.size", count(1), 1000, "the most rows in a batch for a pandas function"
+    "python.fn-execution.arrow.batch.size", count(1), 1000, "maximum number of rows in a batch for a pandas function"
 )
 BUNDLE_SIZE = Option(
     "python.fn-execution.bundle.size",
     count(1),
     1000,
-    "the most rows in a bundle, at the end of which a batch for a pandas function ends, too",
+    "maximum number of rows in a bundle, at whose end a batch for a pandas function also ends",
 )
 BUNDLE_TIME = Option(
-    "python.fn-execution.bundle.time", count(1), 1000, "the longest time that rows wait for a bundle to fill (ms)"
+    "python.fn-execution.bundle.time", count(1), 1000, "how long rows wait at most for a bundle to fill (ms)"
 )
 
 OPTIONS = options_in(globals())

@@ -62,7 +62,7 @@ class Guard:
         query = scope["query_string"].decode("latin-1")  # parse_qs takes only ASCII as bytes
         given = parse_qs(query, encoding="latin-1").get("token") if scope["path"] == "/" else None
         if self._hosts and split_host(host)[0] not in self._hosts:
-            await _send_error(send, 403, "the server does not answer to this host name")
+            await _send_error(send, 403, "the server does not accept requests for this host name")
         elif (
             given is not None
             and scope["method"] == "GET"

@@ -113,7 +113,7 @@ def _check_origin(request: Any) -> None:
 def _check_query(query: bytes) -> None:
     """Refuse bytes that servers and libraries read in different encodings. Some HTTP servers pass them on."""
     if not query.isascii():
-        raise RefusedError(400, "the query of the address must be ASCII: percent-encode other characters")
+        raise RefusedError(400, "the query string must be ASCII: percent-encode other characters")
 
 
 def _place(origin: str) -> str | None:

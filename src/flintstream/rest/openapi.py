@@ -95,7 +95,7 @@ def document(routes: Iterable[Route]) -> dict[str, object]:
         "info": {
             "title": "flintstream",
             "version": __version__,
-            "description": "Flink's REST interface for the jobs of one user. The prefix of the version is optional.",
+            "description": "Flink's REST interface for the jobs of one user. The version prefix is optional.",
         },
         "components": {
             "securitySchemes": {

@@ -149,7 +149,7 @@ def _about_the_server() -> list[Route]:
         Route(
             "GET",
             "/applications/overview",
-            "All jobs, in the form of applications",
+            "All jobs, as applications",
             lambda _: jobs.applications(records("status")),
         ),
     ]
@@ -214,7 +214,7 @@ def _about_jobs() -> list[Route]:
         Route(
             "GET",
             "/applications/:applicationid",
-            "A job, in the form of an application",
+            "A job, as an application",
             application(jobs.application, "status", "plan"),
         ),
         Route(
@@ -337,7 +337,7 @@ def _actions(triggers: Triggers) -> list[Route]:
         Route("POST", "/jobs/:jobid/stop", "Stop the job with a savepoint below 'targetDirectory'", stop, 202),
         Route("PUT", "/jobs/:jobid/resource-requirements", "Change the parallelism of its chains", require_job),
         Route("PATCH", "/jobs/:jobid", "Cancel the job; the reply is sent when the job has ended", cancel_job, 202),
-        Route("PATCH", "/jobs/:jobid/clientHeartbeat", "Nothing: no job ends without its client", heartbeat, 202),
+        Route("PATCH", "/jobs/:jobid/clientHeartbeat", "Has no effect: jobs do not need heartbeats", heartbeat, 202),
         Route("POST", "/applications/:applicationid/cancel", "Cancel the job", application_cancelled, 202),
     ]
 
@@ -364,8 +364,8 @@ def _diagnostics() -> list[Route]:
         Route("GET", "/jobmanager/thread-dump", "Threads of the server", lambda _: diagnostics.thread_dump()),
         Route("GET", "/taskmanagers/:taskmanagerid/thread-dump", "Threads of the server", dump_of_manager),
         Route("GET", f"{job}/execution-result", "Whether it has ended, and how", result),
-        Route("GET", f"{job}/jobmanager/log-url", "Where its log is", log),
-        Route("GET", f"{job}/taskmanagers/:taskmanagerid/log-url", "Where its log is", log),
+        Route("GET", f"{job}/jobmanager/log-url", "The URL of its log", log),
+        Route("GET", f"{job}/taskmanagers/:taskmanagerid/log-url", "The URL of its log", log),
         Route("GET", f"{job}/vertices/:vertexid/flamegraph", "A flame graph (always disabled)", flame_graph),
     ]
 

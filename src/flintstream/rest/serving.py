@@ -54,7 +54,7 @@ class Place:
             FlintstreamError: It contains blanks or other characters than those of ASCII.
         """
         if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
-            raise FlintstreamError(f"the token in {TOKEN} must consist of printable ASCII characters without blanks")
+            raise FlintstreamError(f"the token in {TOKEN} must consist of printable ASCII characters without spaces")
 
     @property
     def local(self) -> bool:

@@ -94,10 +94,10 @@ def _about_sessions(gateway: Gateway) -> list[Route]:
         route("POST", "/sessions", "Open a session with 'properties'", begin),
         route("GET", _SESSION, "The settings of a session", settings),
         route("DELETE", _SESSION, "End a session, and the jobs of its queries", end),
-        route("POST", f"{_SESSION}/heartbeat", "Say that the session is still used", heartbeat),
+        route("POST", f"{_SESSION}/heartbeat", "Keep the session alive", heartbeat),
         route("POST", f"{_SESSION}/configure-session", "Run a 'statement' that changes the session", configure),
         route("POST", f"{_SESSION}/statements", "Run a 'statement' in the background", run),
-        route("GET", f"{_SESSION}/complete-statement", "What may follow at 'position'", complete, takes_body=True),
+        route("GET", f"{_SESSION}/complete-statement", "Completions at 'position'", complete, takes_body=True),
     ]
 
 
@@ -129,8 +129,8 @@ def _about_operations(gateway: Gateway) -> list[Route]:
     return [
         route("GET", f"{_OPERATION}/status", "The state of a statement", status),
         route("POST", f"{_OPERATION}/cancel", "Cancel a statement, or the job of its query", cancel),
-        route("DELETE", f"{_OPERATION}/close", "Forget a statement, and cancel the job of its query", close),
-        route("GET", f"{_OPERATION}/result/:token", "A page of the result, in the form 'rowFormat'", result),
+        route("DELETE", f"{_OPERATION}/close", "Close a statement, and cancel the job of its query", close),
+        route("GET", f"{_OPERATION}/result/:token", "A page of the result, in the format 'rowFormat'", result),
     ]
 
 
@@ -214,7 +214,7 @@ def _unreadable(what: str, name: str, given: str) -> RefusedError:
 def _statement(request: Request) -> str:
     given = request.body.get("statement")
     if not isinstance(given, str):
-        raise RefusedError(400, "'statement' must be a text")
+        raise RefusedError(400, "'statement' must be a string")
     return given
 
 
@@ -232,5 +232,5 @@ def _texts(request: Request, name: str) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
-        raise RefusedError(400, f"'{name}' must be an object of texts")
+        raise RefusedError(400, f"'{name}' must be an object of strings")
     return dict(given)

@@ -93,7 +93,7 @@ class Operation:
         if self._error is not None:
             raise self._error
         if self.result is None or self._status is not OperationStatus.FINISHED:
-            raise GatewayError(f"the operation {self.handle} is {self._status.value}, so that it has no result")
+            raise GatewayError(f"the operation {self.handle} is {self._status.value}, so it has no result")
         return self.result
 
     def page(self, token: int) -> Page | None:
@@ -113,7 +113,7 @@ class Operation:
         """
         running = self.result is not None and self.result.is_query and self._status is OperationStatus.FINISHED
         if not running and not self._active:
-            raise GatewayError(f"the operation {self.handle} is {self._status.value}, so that it cannot be cancelled")
+            raise GatewayError(f"the operation {self.handle} is {self._status.value}, so it cannot be cancelled")
         self._end(OperationStatus.CANCELED)
 
     def close(self) -> None:

@@ -146,7 +146,7 @@ class Session:
             if operation.ended or operation.status in {OperationStatus.ERROR, OperationStatus.CANCELED}:
                 self._operations.pop(handle, None)
                 return
-        raise GatewayError(f"the session has {MOST_OPERATIONS} operations that run or have rows: close some")
+        raise GatewayError(f"the session has {MOST_OPERATIONS} open operations: close some")
 
 
 class Gateway:

@@ -410,7 +410,7 @@ def _check_time(timestamp: int, what: str) -> None:
     if isinstance(timestamp, bool) or not isinstance(timestamp, int):
         raise TypeError(f"{what} must be a whole number of milliseconds, but got {timestamp!r}")
     if not MIN_TIMESTAMP < timestamp <= MAX_TIMESTAMP:
-        raise ValueError(f"{what} must be a number of 64 bits, but got {timestamp}")
+        raise ValueError(f"{what} must be a 64-bit number, but got {timestamp}")
 
 
 def _content(state: Any, descriptor: StateDescriptor) -> Any:

@@ -111,11 +111,11 @@ def test_files_are_read_as_pyflink_reads_them(builder, text, expected, tmp_path)
 @pytest.mark.parametrize(
     ("builder", "text", "line", "reason"),
     [
-        (INT, "1,a\nx,b\n2,c\n", 2, "field 'n': 'x' is not an integer of 32 bits"),
-        (INT, "1,a\n,b\n", 2, "field 'n': '' is not an integer"),
-        (schema(n=DataTypes.INT()), "99999999999\n", 1, "is not an integer of 32 bits"),
-        (schema(n=DataTypes.TINYINT()), "1\n300\n", 2, "is not an integer of 8 bits"),
-        (schema(n=DataTypes.BIGINT()), "1\n1_0\n", 2, "is not an integer"),
+        (INT, "1,a\nx,b\n2,c\n", 2, "field 'n': 'x' is not a 32-bit integer"),
+        (INT, "1,a\n,b\n", 2, "field 'n': '' is not a 32-bit integer"),
+        (schema(n=DataTypes.INT()), "99999999999\n", 1, "is not a 32-bit integer"),
+        (schema(n=DataTypes.TINYINT()), "1\n300\n", 2, "is not an 8-bit integer"),
+        (schema(n=DataTypes.BIGINT()), "1\n1_0\n", 2, "is not a 64-bit integer"),
         (TEXTS, '"a\nb",c\n1\n', 3, "found 1 fields, but the schema has 2 columns"),
         (TEXTS, "1,2\n1,2,3\n", 2, "found 3 fields"),
         (TEXTS, "1,2\n\n", 2, "found 1 fields"),

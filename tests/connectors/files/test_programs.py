@@ -148,7 +148,7 @@ def test_lines_of_json_are_rows_and_bad_ones_go_to_a_side_output(engine, tmp_pat
 def test_a_bad_line_fails_the_job_and_is_named(engine, tmp_path):
     (tmp_path / "a.csv").write_text("1,a\n2,b\nx,c\n")
     source = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(CSV), str(tmp_path)).build()
-    with pytest.raises(Exception, match=r"a\.csv, line 3: .*'x' is not an integer"):
+    with pytest.raises(Exception, match=r"a\.csv, line 3: .*'x' is not a 32-bit integer"):
         read(engine, source)
 
 

@@ -72,7 +72,7 @@ def _arguments(node: ast.Call, called: Known, names: Names, classes: dict[str, a
     if title in NAMESPACES:
         yield f"{title}() is not a type: its methods return types, as {title}.INT()"
     elif title in TEXTS and any(isinstance(text := _constant(one), str) and "," in text for one in node.args):
-        yield f"{title}() takes one column per argument, not all in one text"
+        yield f"{title}() takes one column per argument, not all in one string"
     elif title.endswith(".from_data_stream") and any(isinstance(one, (ast.List, ast.Tuple)) for one in node.args):
         yield f"{title}() takes a Schema, or columns as arguments, not in a list"
     elif title.endswith(".read_text_file") and _constant(first) == "":

@@ -126,7 +126,7 @@ class _Checked:
         text = self._texts.of(call.args[0])
         if text is None:
             self._kind = NOTE
-            yield call, Finding(call.lineno, UNREAD, f"{name}() of SQL text that the program builds while it runs")
+            yield call, Finding(call.lineno, UNREAD, f"{name}() with SQL text that the program builds at run time")
             return
         try:
             self._t_env.set_strict(strict=True)
@@ -150,7 +150,7 @@ class _Checked:
                 yield call, Finding(call.lineno, ERROR, str(error))
             return
         if UNKNOWN in str(error):
-            yield call, Finding(call.lineno, UNREAD, "SQL text with values that the program makes while it runs")
+            yield call, Finding(call.lineno, UNREAD, "SQL text with values that are known only at run time")
             return
         unknown = self._kind == NOTE and not isinstance(error, NotImplementedError)
         unknown = unknown or (call.lineno < self._last_creation and isinstance(error, NOT_FOUND))

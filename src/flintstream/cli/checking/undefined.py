@@ -62,7 +62,7 @@ def _early(tree: ast.Module) -> Iterator[Found]:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 first = later.get(node.id, 0)
                 if first > (statement.end_lineno or 0) and not hasattr(builtins, node.id):
-                    yield node, Finding(node.lineno, ERROR, f"the name '{node.id}' is set in line {first} only")
+                    yield node, Finding(node.lineno, ERROR, f"the name '{node.id}' is not set before line {first}")
 
 
 def _line(node: ast.AST) -> int:

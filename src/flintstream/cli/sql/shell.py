@@ -59,7 +59,7 @@ def run_shell(session: Session) -> None:
         bottom_toolbar=lambda: _status(session),
         style=_STYLE,
     )
-    click.echo("HELP shows what there is; Ctrl-D ends the client.")
+    click.echo("HELP shows help; Ctrl-D ends the client.")
     while True:
         try:
             runner.run_script(prompt.prompt(PROMPT))
@@ -108,7 +108,7 @@ def _history() -> History:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600))
         path.chmod(0o600)
     except OSError as error:
-        click.echo(printable(f"statements are not kept for the next time: {error}"), err=True)
+        click.echo(printable(f"the history cannot be saved: {error}"), err=True)
         return InMemoryHistory()
     return PrivateHistory(str(path))
 

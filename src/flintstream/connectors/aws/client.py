@@ -47,7 +47,7 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: boto3 is not installed.
     """
-    return optional_module("boto3", extra="aws", purpose="the connectors of AWS")
+    return optional_module("boto3", extra="aws", purpose="the AWS connector")
 
 
 def core(module: str) -> ModuleType:
@@ -119,7 +119,7 @@ class AwsAccess:
                 .client(service, endpoint_url=given.get("aws.endpoint") or None, config=settings, verify=verify)
             )
         except (core("exceptions").BotoCoreError, ValueError) as error:
-            raise AwsError(f"cannot make a client of AWS: {error}") from None
+            raise AwsError(f"cannot create an AWS client: {error}") from None
         return found
 
     def _session(self, prefix: str) -> object:

@@ -90,7 +90,7 @@ def warn_of_fan_out(properties: Mapping[str, str]) -> None:
     """Warn that a consumer of enhanced fan-out reads by requests."""
     for key in ("source.reader.type", "flink.stream.recordpublisher"):
         if properties.get(key, "").upper() == "EFO":
-            warnings.warn(f"'{key}' has no effect: shards are read by requests, without enhanced fan-out", stacklevel=3)
+            warnings.warn(f"'{key}' has no effect: the source polls shards, without enhanced fan-out", stacklevel=3)
 
 
 def seconds_of(properties: Mapping[str, str], older: str, newer: str, default: float) -> float:

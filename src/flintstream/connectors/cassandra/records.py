@@ -52,7 +52,7 @@ def insert_of(kind: type, mapping: Mapping) -> str:
     table = getattr(kind, TABLE, None)
     if not dataclasses.is_dataclass(kind) or not isinstance(table, str):
         raise CassandraError(
-            f"a record of type {kind.__name__} needs a query: set_query('INSERT INTO ...'), or a data class whose "
+            f"a record of type {kind.__name__} needs a query: set_query('INSERT INTO ...'), or a dataclass whose "
             f"attribute {TABLE} names the table"
         )
     names = [item.name for item in dataclasses.fields(kind)]
@@ -90,7 +90,7 @@ def values_of(record: object, names: tuple[str, ...] | None) -> list[object]:
         values = [getattr(record, item.name) for item in dataclasses.fields(record)]
     else:
         raise CassandraError(
-            f"a record must be a tuple, a Row or an object of a data class, got {shorten(record)}, which is a "
+            f"a record must be a tuple, a Row or an instance of a dataclass, got {shorten(record)}, which is a "
             f"{type(record).__name__}"
         )
     return [instant_in_utc(value) if isinstance(value, Instant) else value for value in values]

@@ -145,7 +145,7 @@ class _AvroFile:
         size = _read_long(head)
         at = start + head.tell()
         if not 0 <= size <= self._size - at - SYNC_SIZE:
-            raise ValueError(f"it promises {size} bytes, but the file has {self._size} bytes in all")
+            raise ValueError(f"it claims to have {size} bytes, but the file has only {self._size}")
         kind = _COMPRESSIONS.get(self._blocks.codec)
         if kind is not None:
             self._stream.seek(at)
@@ -188,7 +188,7 @@ class _Bounded:
 
     def read(self, size: int) -> bytes:
         if not 0 <= size <= self._size:
-            raise ValueError(f"it promises {size} bytes, but the file has {self._size} bytes in all")
+            raise ValueError(f"it claims to have {size} bytes, but the file has only {self._size}")
         return self._stream.read(size)
 
 

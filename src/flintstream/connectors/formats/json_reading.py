@@ -113,7 +113,7 @@ def _integer(bits: int | None, *, cuts: bool) -> Reader:
             return parse(node)
         elif cuts and isinstance(node, (float, Decimal)) and low <= node <= high:
             return int(node)
-        raise fails(node, f"an integer of {bits} bits" if bits else "an integer")
+        raise fails(node, f"{'an' if bits == 8 else 'a'} {bits}-bit integer" if bits else "an integer")
 
     return read
 

@@ -48,7 +48,7 @@ def fails(value: object, wanted: str) -> Misfit:
 def integer(bits: int | None) -> Callable[[str], int]:
     """Return a function that reads integers of ``bits`` bits; of any size if None."""
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if bits else (0, 0)
-    wanted = f"an integer of {bits} bits" if bits else "an integer"
+    wanted = f"{'an' if bits == 8 else 'a'} {bits}-bit integer" if bits else "an integer"
 
     def read(text: str) -> int:
         try:
@@ -192,7 +192,7 @@ def iso_instant(text: str) -> Instant | None:
 def seconds_instant(seconds: Decimal | int) -> Instant:
     """Return the point in time ``seconds`` after the epoch, if Java has it."""
     if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
-        raise fails(seconds, "a point in time within a thousand million years")
+        raise fails(seconds, "a point in time within a billion years")
     whole = math.floor(seconds)
     return Instant(whole, min(int((seconds - whole) * 1_000_000_000), 999_999_999))
 

@@ -43,7 +43,7 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: deltalake is not installed.
     """
-    return optional_module("deltalake", extra="delta", purpose="the sink of Delta Lake")
+    return optional_module("deltalake", extra="delta", purpose="the Delta Lake sink")
 
 
 @dataclass(frozen=True)

@@ -72,12 +72,12 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: pyiceberg is not installed.
     """
-    return optional_module("pyiceberg.catalog", extra="iceberg", purpose="the sink of Iceberg", package="pyiceberg")
+    return optional_module("pyiceberg.catalog", extra="iceberg", purpose="the Iceberg sink", package="pyiceberg")
 
 
 def part(name: str) -> ModuleType:
     """Return a module of pyiceberg."""
-    return optional_module(f"pyiceberg.{name}", extra="iceberg", purpose="the sink of Iceberg", package="pyiceberg")
+    return optional_module(f"pyiceberg.{name}", extra="iceberg", purpose="the Iceberg sink", package="pyiceberg")
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ class PulsarAccess:
         try:
             found = pulsar.Client(self.service_url, logger=quiet, **more)
         except (pulsar.PulsarException, ValueError, TypeError) as error:
-            raise PulsarError(f"cannot make a client of {self.service_url}: {error}") from None
+            raise PulsarError(f"cannot create a Pulsar client for {self.service_url}: {error}") from None
         return cast("Client", found)
 
     def check(self) -> None:
@@ -283,7 +283,7 @@ def full_name(topic: str) -> str:
     """
     match = _TOPIC.fullmatch(topic)
     if match is None:
-        raise PlanError(f"a topic is named as 'orders' or 'persistent://public/default/orders', got '{topic}'")
+        raise PlanError(f"a topic must be named like 'orders' or 'persistent://public/default/orders', got '{topic}'")
     kind, tenant, namespace, name = match.groups()
     return f"{kind or 'persistent'}://{tenant or 'public'}/{namespace or 'default'}/{name}"
 

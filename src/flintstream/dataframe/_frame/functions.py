@@ -100,7 +100,7 @@ class Functions(Frame):
         found = require_choice(batch_format, "batch_format", ("pandas", "pyarrow"))
         check_limits(concurrency, batch_size, found)
         if source.is_async:
-            raise ValueError("map_batches takes no async functions; map() awaits them")
+            raise ValueError("map_batches does not accept async functions; use map()")
         kind = result._to_table_data_type()
         adapter = ColumnsFunction(source, kind, concurrency=concurrency, batch_size=batch_size)
         adapter.names, adapter.batch_format = tuple(self.columns), found

@@ -94,7 +94,7 @@ class Client:
             ValueError: It is not a URL of HTTP.
         """
         if not self.endpoint.startswith(("http://", "https://")):
-            raise ValueError(f"endpoint must be a URL of http or https, got {self.endpoint!r}")
+            raise ValueError(f"endpoint must be an http or https URL, got {self.endpoint!r}")
         self._rate = Rate(self.limits.rate, self.sleep)
         self._opener = urllib.request.build_opener(_KeepTarget)
 
@@ -141,7 +141,7 @@ class Client:
         with self._opener.open(request, timeout=self.limits.timeout) as answer:
             found = json.load(answer)
         if not isinstance(found, dict):
-            raise ValueError("the answer is not an object of JSON")
+            raise ValueError("the response is not a JSON object")
         return found
 
     def _pause(self, attempt: int, wanted: str) -> float:

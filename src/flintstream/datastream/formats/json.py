@@ -31,7 +31,7 @@ class JsonRowDeserializationSchema(RowDeserializationSchema):
     >>> schema.deserialize(b'{"id": "one"}')
     Traceback (most recent call last):
     flintstream.connectors.formats.errors.FormatError: JsonRowDeserializationSchema cannot read b'{"id": "one"}':
-    field 'id': 'one' is not an integer of 32 bits
+    field 'id': 'one' is not a 32-bit integer
     """
 
     def __init__(

@@ -20,10 +20,16 @@ function ticks(most, unit = 1, wanted = 4) {
   if (!(most > 0)) return [0, unit];
   const raw = most / wanted;
   const size = unit * 10 ** Math.floor(Math.log10(raw / unit));
-  const step = [1, 2, 2.5, 5, 10].find((each) => each * size >= raw) * size;
+  const step = [1, 2, 5, 10].find((each) => each * size >= raw) * size;
   const found = [];
   for (let value = 0; value < most + step * 0.999; value += step) found.push(value);
   return found;
+}
+
+// Return fewer levels where several would have the same text, such as 0 ms, 0 ms, 1 ms.
+function levelsOf(most, unit, format) {
+  const tries = [4, 3, 2, 1].map((wanted) => ticks(most, unit, wanted));
+  return tries.find((levels) => new Set(levels.map(format)).size === levels.length) || tries[3];
 }
 
 function timeTicks(from, until) {
@@ -62,7 +68,7 @@ export function chart({ title, series, format, marks = [], range = null }) {
   const from = range ? range[0] : Math.min(...points.map((each) => each[0]));
   const until = range ? range[1] : Math.max(...points.map((each) => each[0]));
   const most = Math.max(...points.map((each) => each[1]));
-  const levels = ticks(most, format === bytes ? 1024 ** Math.floor(Math.log2(Math.max(1, most)) / 10) : 1);
+  const levels = levelsOf(most, format === bytes ? 1024 ** Math.floor(Math.log2(Math.max(1, most)) / 10) : 1, format);
   const top = levels[levels.length - 1];
   const x = (ms) => CHART.left + ((CHART.width - CHART.left - CHART.right) * (ms - from)) / Math.max(1, until - from);
   const y = (value) =>

@@ -177,7 +177,7 @@ function subtasks(job, vertex, loads) {
       { class: "hint" },
       skew === null
         ? loads.length > 1
-          ? "No records are known yet."
+          ? "No records yet."
           : "One subtask."
         : skew > 50
           ? h("strong", { class: "warn" }, `Skew: the busiest subtask has ${skew} % more records than the average.`)

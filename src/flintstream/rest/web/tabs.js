@@ -342,7 +342,7 @@ export function configuration(job) {
     ),
     rows.length
       ? table("Configuration", [{ name: "Key" }, { name: "Value" }], rows)
-      : h("p", { class: "empty" }, "Nothing is set here."),
+      : h("p", { class: "empty" }, "Nothing is set."),
   );
 }
 
@@ -373,7 +373,7 @@ export function log(job) {
       { class: "tools" },
       input,
       choice,
-      h("span", { class: "hint" }, "The last lines of the driver. Lines of workers are on their standard error."),
+      h("span", { class: "hint" }, "The last log lines of the driver. Workers log to their standard error."),
     ),
     chosen.length
       ? h(

@@ -8,7 +8,11 @@ export const brief = (n) => {
   if (n === null || n === undefined || Number.isNaN(n)) return "–";
   return n > 0 && n < 10 ? String(Math.round(n * 10) / 10) : short.format(n);
 };
-export const percent = (share) => (share === null ? "–" : `${Math.round(share * 100)} %`);
+export function percent(share) {
+  if (share === null) return "–";
+  const value = share * 100;
+  return `${value > 0 && value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
+}
 
 export function bytes(n) {
   if (n === null || n === undefined) return "–";

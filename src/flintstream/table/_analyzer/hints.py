@@ -91,7 +91,7 @@ def _lookup(hint: q.Hint, tables: list[str]) -> tuple[str, tuple[int, int] | Non
         _value(hint, key, text, _LOOKUP[key])
     absent = [key for key in _RETRIES if key not in options]
     if 0 < len(absent) < len(_RETRIES):
-        raise SqlError(f"LOOKUP{at(hint.place)} needs {', '.join(map(repr, absent))} as well to try lookups again")
+        raise SqlError(f"LOOKUP{at(hint.place)} needs {', '.join(map(repr, absent))} to retry lookups")
     return _table(hint, name, tables), None if absent else (
         _DELAY.read(options["fixed-delay"]),
         _ATTEMPTS.read(options["max-attempts"]),

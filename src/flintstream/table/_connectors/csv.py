@@ -72,7 +72,9 @@ def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options
         builder.set_array_element_separator(within)
     if options.flag(f"{prefix}allow-comments"):
         builder.set_allow_comments()
-    options.known(f"{prefix}{_PLAIN_DECIMALS}", "a decimal has its digits, and an exponent if it is tiny")
+    options.known(
+        f"{prefix}{_PLAIN_DECIMALS}", "decimals are written with all digits, and with an exponent only if they are tiny"
+    )
     return builder.build()
 
 

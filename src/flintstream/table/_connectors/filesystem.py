@@ -159,7 +159,7 @@ def _stream_format(
 _SINK_OPTIONS = {
     "compaction.parallelism": "each subtask merges the files that it has written",
     "compaction.small-files.avg-size": "small files are merged up to compaction.file-size, whatever their average",
-    "sink.shuffle-by-partition.enable": "rows are written where they are",
+    "sink.shuffle-by-partition.enable": "each subtask writes the rows that it has",
 }
 """Options of sinks without effect, with the reasons."""
 
@@ -205,7 +205,7 @@ class FileSystem(SourceConnector, SinkConnector):
         kind, path = _format(options), options.required("path")
         for key, because in _SINK_OPTIONS.items():
             options.known(key, because)
-        options.known("sink.rolling-policy.check-interval", "files are looked at when a block has been written")
+        options.known("sink.rolling-policy.check-interval", "files are checked after each block of records")
         options.of_sources("source.monitor-interval", "source.report-statistics", "source.path.regex-pattern")
         options.of_sources("partition.default-name", *(f"csv.{key}" for key in OF_READERS if kind == "csv"))
         assigner: BucketAssigner = BucketAssigner.base_path_bucket_assigner()
@@ -228,13 +228,13 @@ class FileSystem(SourceConnector, SinkConnector):
             compactor = FileCompactor.concat_file_compactor()
         else:
             for key in _ROLLING:
-                options.known(key, "files of lines only: others end with each checkpoint")
+                options.known(key, "for line-based formats only: other files end with each checkpoint")
             writers = _writers(kind, *stored, options)
             made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
             compactor = _compactor(kind, *stored, options, writers)
         if options.flag(_MERGING[0]):
             made.enable_compact(_merging(options), compactor)
-        options.known(_MERGING[1], "of auto-compaction only")
+        options.known(_MERGING[1], "for auto-compaction only")
         sink = commit_partitions(made.with_bucket_assigner(assigner).build(), table)
         overwriting = partial(replace_files, sink, by_directory=bool(keys))
         parallelism = options.integer("sink.parallelism")

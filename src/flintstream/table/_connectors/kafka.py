@@ -191,7 +191,7 @@ class Kafka(SourceConnector, SinkConnector):
         interval = options.millis("scan.topic-partition-discovery.interval")
         if interval is not None:
             builder.set_property("partition.discovery.interval.ms", str(interval))
-        options.known("scan.watermark.emit.strategy", "watermarks follow rows, and come periodically")
+        options.known("scan.watermark.emit.strategy", "watermarks are emitted after blocks of rows, and periodically")
         options.of_sources("scan.watermark.idle-timeout", *ALIGNMENT)
         options.of_sinks(*(f"sink.{key}" for key in _OF_SINKS))
         fields = self.fields(table, [column for column in table.columns if column.name not in table.metadata])

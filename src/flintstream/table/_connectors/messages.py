@@ -66,7 +66,9 @@ def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, pre
     from flintstream.table._connectors.avro import AvroMessages
 
     options.not_yet(f"{prefix}avro.encoding", "binary")
-    options.known(f"{prefix}avro.timestamp_mapping.legacy", "the logical type of a file or message says what a time is")
+    options.known(
+        f"{prefix}avro.timestamp_mapping.legacy", "the logical type in the schema determines how times are read"
+    )
     return AvroMessages(names, types)
 
 

@@ -41,7 +41,7 @@ class UpsertKafka(Kafka):
             raise SqlError(f"table '{table.name}': the connector 'upsert-kafka' needs a PRIMARY KEY (...) NOT ENFORCED")
         included = options.text("value.fields-include", "ALL")
         for key in ("max-rows", "interval"):
-            options.known(f"sink.buffer-flush.{key}", "a block of rows is written together, and each change of a key")
+            options.known(f"sink.buffer-flush.{key}", "rows are written in blocks, with every change of a key")
         values = [column.name for column in stored if included == "ALL" or column.name not in keys]
         return Fields(stored, keys, options.required("key.format"), values, options.required("value.format"))
 

@@ -163,7 +163,7 @@ _FACTOR, _MASK = 0x5DEECE66D, (1 << 48) - 1
 
 
 def hex_text(value: Any) -> str:
-    """Return the hexadecimal digits of the bytes of a text, or of an integer of 64 bits."""
+    """Return the hexadecimal digits of the bytes of a text, or of a 64-bit integer."""
     return f"{value & (1 << 64) - 1:X}" if isinstance(value, int) else value.encode("utf-8", "replace").hex().upper()
 
 
@@ -188,7 +188,7 @@ def hash_text(value: str) -> int:
 
 
 def hash_long(value: int) -> int:
-    """Return the hash code of an integer of 64 bits."""
+    """Return the hash code of a 64-bit integer."""
     return _word(value ^ (value & (1 << 64) - 1) >> 32)
 
 

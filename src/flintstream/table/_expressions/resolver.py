@@ -139,12 +139,12 @@ _COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
 def _refuse_what_flink_refuses(name: str, arguments: Sequence[Expr], place: Place | None) -> None:
     kinds = [argument.type for argument in arguments]
     if name in {*_COMPARISONS, "+", "-", "*", "/", "%", "IF"} and any(isinstance(kind, t.NullType) for kind in kinds):
-        raise StrictError(f"{name}{at(place)}: Flink wants a type for NULL: write CAST(NULL AS INT), or another type")
+        raise StrictError(f"{name}{at(place)}: Flink requires a type for NULL, such as CAST(NULL AS INT)")
     if name in _COMPARISONS and any(isinstance(kind, TEXTS) for kind in kinds):
         number = next((kind for kind in kinds if isinstance(kind, _NUMBERS)), None)
         if number is not None:
             raise StrictError(
-                f"{name}{at(place)}: Flink compares no number with a text: write CAST to {sql_name(number)}"
+                f"{name}{at(place)}: Flink does not compare numbers with strings: write CAST to {sql_name(number)}"
             )
 
 

@@ -48,10 +48,10 @@ def _read(cursor: Any, place: Place) -> Iterator[Hint]:
                 elif cursor.take("="):
                     options[first] = cursor.text()
                 else:
-                    raise SqlError(f"the hint {name}{at(place)} takes pairs of texts such as 'key' = 'value'")
+                    raise SqlError(f"the hint {name}{at(place)} takes pairs of strings such as 'key' = 'value'")
                 cursor.take(",")
         if not options and not names:
-            wanted = "a table" if name in _OF_JOINS else "a pair of texts such as 'key' = 'value'"
+            wanted = "a table" if name in _OF_JOINS else "a pair of strings such as 'key' = 'value'"
             raise SqlError(f"the hint {name}{at(place)} needs {wanted}")
         cursor.take(",")
         yield Hint(place, name, options, tuple(names))

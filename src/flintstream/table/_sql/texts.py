@@ -56,8 +56,8 @@ def _end_of_text(sql: str, tokens: Sequence[Token], position: int) -> int:
     while position < len(tokens) and tokens[position].token_type.name == "STRING":
         between = sql[tokens[position - 1].end + 1 : tokens[position].start]
         if "\n" not in between:
-            remedy = ": begin a new line before it, or write || between the texts"
-            raise _error(sql, tokens[position], "a text continues in the same line", remedy)
+            remedy = ": begin a new line before it, or write || between the strings"
+            raise _error(sql, tokens[position], "a string continues on the same line", remedy)
         position += 1
     return position
 
@@ -87,7 +87,7 @@ def _escape_after(sql: str, tokens: Sequence[Token], position: int) -> str:
     """Return the character that UESCAPE names."""
     escape = tokens[position + 1] if position + 1 < len(tokens) else tokens[position]
     if escape.token_type.name != "STRING" or len(escape.text) != 1 or _NO_ESCAPE.match(escape.text):
-        remedy = ": write one character in quotes, but no hexadecimal digit, space, plus sign or quote"
+        remedy = ": write one character in quotes that is not a hexadecimal digit, space, plus sign or quote"
         raise _error(sql, escape, f"UESCAPE is not one character but '{escape.text}'", remedy)
     return str(escape.text)
 

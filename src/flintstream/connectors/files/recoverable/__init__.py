@@ -176,7 +176,7 @@ def bucket_path(bucket: str, base: str) -> str:
     try:
         longest = max(len(part.encode()) for part in path.split("/"))
     except UnicodeEncodeError:
-        raise ValueError(f"the bucket {shorten(bucket)} is not valid text: it has half of a surrogate pair") from None
+        raise ValueError(f"the bucket {shorten(bucket)} is not valid text: it contains an unpaired surrogate") from None
     if longest > LONGEST_NAME:
         raise ValueError(
             f"the bucket {shorten(bucket)} has a name of {longest} bytes: file systems allow {LONGEST_NAME} at most"

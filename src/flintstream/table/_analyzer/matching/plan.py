@@ -82,7 +82,7 @@ def _column(key: s.Syntax, scope: Scope, clause: str) -> int:
     index, fields = scope.find(key) if isinstance(key, s.Name) else (0, ("",))
     if fields:
         raise SqlError(
-            f"{clause}{at(key.place)} of MATCH_RECOGNIZE takes columns: compute other values in a query before"
+            f"{clause}{at(key.place)} of MATCH_RECOGNIZE takes columns: compute other values in a preceding query"
         )
     return index
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _AROUND = "compute it in the query around MATCH_RECOGNIZE, or before it"
 _NOT_THERE = {"PREV": "write LAST(A.x, 1)", "NEXT": "write a variable for that row", "CLASSIFIER": _AROUND}
-_NOT_THERE |= {"MATCH_NUMBER": _AROUND, "RUNNING": "leave the word out"}
+_NOT_THERE |= {"MATCH_NUMBER": _AROUND, "RUNNING": "omit it"}
 _NAVIGATION = frozenset({"FIRST", "LAST"})
 _OTHERS = frozenset({"PERCENTILE", "JSON_ARRAYAGG", "JSON_OBJECTAGG"})
 
@@ -187,7 +187,7 @@ class MatchValues:
         if syntax.distinct or syntax.condition is not None:
             clause = "DISTINCT" if syntax.distinct else "FILTER"
             raise unsupported(
-                f"{label} with {clause} in MATCH_RECOGNIZE", place, "filter the rows in a query before it"
+                f"{label} with {clause} in MATCH_RECOGNIZE", place, "filter the rows in a preceding query"
             )
         names = [part for part in _all_parts(syntax) if isinstance(part, s.Name)]
         variables = {self.rows.column(name)[0] for name in names}
@@ -209,7 +209,7 @@ class MatchValues:
                 raise SqlError(f"{syntax.function}{at(syntax.place)} cannot be within an aggregate")
             return self._without_variable(value)
         if isinstance(syntax, (s.Aggregate, s.Over, s.Subquery)):
-            raise SqlError(f"an aggregate{at(syntax.place)} within another one: aggregate in a query before")
+            raise SqlError(f"an aggregate{at(syntax.place)} within another one: aggregate in a preceding query")
         return s.map_syntax(syntax, self._without_variable)
 
     def _call(self, syntax: s.Aggregate, label: str) -> AggregateCall:

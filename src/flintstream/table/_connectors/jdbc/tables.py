@@ -57,10 +57,10 @@ _SOURCE_ONLY = (
 )
 _WITHOUT_EFFECT = {
     "connection.max-retry-timeout": "an attempt to connect ends after 60 seconds",
-    "compatible-mode": "the URL says which database it is",
+    "compatible-mode": "the URL determines the database",
     "scan.auto-commit": "the driver decides",
     "scan.fetch-size": "the driver decides",
-    "filter.handling.policy": "the database gets no conditions but those of partitions and lookups",
+    "filter.handling.policy": "only conditions of partitions and lookups are pushed down to the database",
 }
 _CACHES = ("NONE", "PARTIAL")
 _PARTITIONS = ("column", "num", "lower-bound", "upper-bound")

@@ -111,7 +111,7 @@ class FilterReader:
             self.at = regex.end()
             pattern = compiled_regex(f"(?i){regex[1]}" if "i" in regex[2] else regex[1])
             if pattern is None:
-                raise self.error("has a wrong regular expression")
+                raise self.error("has an invalid regular expression")
             return _always(pattern)
         return _always(self.literal())
 

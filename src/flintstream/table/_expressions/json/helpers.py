@@ -339,7 +339,7 @@ def scalar_boolean(value: object) -> bool:
 
 
 def scalar_integer(value: Any) -> int:
-    """Return an integer of 32 bits.
+    """Return a 32-bit integer.
 
     Raises:
         TypeError: It is none.

@@ -28,7 +28,7 @@ def read_pattern(sql: str, tokens: Sequence[Token]) -> tuple[PatternVariable, ..
     reader = _Reader(sql, tokens)
     found = reader.sequence()
     if reader.position < len(tokens):
-        raise reader.error("the pattern has a ')' too many")
+        raise reader.error("the pattern has an extra ')'")
     return tuple(found)
 
 

@@ -138,7 +138,7 @@ class _Collected:
         written = view.node.written if isinstance(view.node, PlannedQuery) else None
         if written is None:
             raise PlanFileError(
-                f"the view '{'.'.join(path)}' is a Table without a text, and a plan stores statements: declare it "
+                f"the view '{'.'.join(path)}' is a Table without SQL text, and a plan stores statements: declare it "
                 "with CREATE VIEW"
             )
         self.add(written, partial(plan_query, self.session))

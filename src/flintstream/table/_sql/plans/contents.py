@@ -99,7 +99,7 @@ def read_plan(text: str) -> StoredPlan:
         raise PlanFileError(f"the compiled plan is not JSON: {error}") from None
     if isinstance(found, dict) and "nodes" in found and "edges" in found:
         raise PlanFileError(
-            "the compiled plan is one of Flink, whose operators are classes of Java: compile it again here, with "
+            "the compiled plan was made by Flink, whose operators are Java classes: compile it again here, with "
             "COMPILE PLAN or compile_plan_sql()"
         )
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
@@ -145,12 +145,12 @@ def _part(item: object, key: str, kind: type[T]) -> T:
 def _texts(item: object, key: str) -> tuple[str, ...]:
     found = _part(item, key, list)
     if not all(isinstance(part, str) for part in found):
-        raise PlanFileError(f"the compiled plan is damaged: '{key}' has something else than texts")
+        raise PlanFileError(f"the compiled plan is damaged: '{key}' contains something other than strings")
     return tuple(found)
 
 
 def _map(item: object, key: str) -> dict[str, str]:
     found = _part(item, key, dict)
     if not all(isinstance(part, str) for part in found.values()):
-        raise PlanFileError(f"the compiled plan is damaged: '{key}' has something else than texts")
+        raise PlanFileError(f"the compiled plan is damaged: '{key}' contains something other than strings")
     return found
