@@ -172,7 +172,7 @@ def avro_format(read):
 @pytest.mark.parametrize("size", [1 << 33, 1 << 62, -1])
 def test_an_avro_block_that_promises_gigabytes_is_refused(tmp_path, size):
     path = avro_file(tmp_path / "a.avro", RECORD, 1, b"\2x", size=size)
-    with pytest.raises(FlintstreamError, match=rf"a.avro: in the block at byte \d+: .*it claims to have {size} bytes, but"):
+.*claims to have {size} bytes"):
         list(reading(avro_format(RECORD), path))
 
 
@@ -185,7 +185,7 @@ def test_an_avro_value_that_promises_gigabytes_is_refused(tmp_path):
 def test_an_avro_header_that_promises_gigabytes_is_refused(tmp_path):
     path = tmp_path / "a.avro"
     path.write_bytes(b"Obj\1" + number(1) + number(1 << 40) + b"avro.schema")
-    with pytest.raises(FlintstreamError, match=r"cannot read .*a.avro as an Avro file: .*claims to have 1099511627776 bytes"):
+    with pytest.raises(FlintstreamError, match=r"cannot read .*a.avro as an Avro file: .*have 1099511627776 bytes"):
         list(reading(avro_format(RECORD), path))
 
 

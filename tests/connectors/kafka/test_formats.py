@@ -75,7 +75,7 @@ def test_older_sources_and_sinks_take_them_too(mock, tmp_path):
 
 def test_a_bad_message_fails_the_job_with_topic_offset_and_field(mock):
     send(mock, "bad-fails", [MESSAGES[2]])
-    with pytest.raises(Exception, match="field 'id': 'x' is not a (32|64)-bit integer") as raised:
+    with pytest.raises(Exception, match=r"field 'id': 'x' is not a (32|64)-bit integer") as raised:
         read(make_env(), source(mock, "bad-fails", schema=json_reader().build()).build())
     told = [raised.value, raised.value.__cause__]
     notes = [note for error in told if error is not None for note in getattr(error, "__notes__", ())]
