@@ -66,14 +66,11 @@ def _find_running(job: str) -> Entry:
     except FlintstreamError as missing:
         reason = missing
         with suppress(FlintstreamError):
-            reason = FlintstreamError(_describe_end(history.find(job)))
+            record = history.find(job)
+            state = record["status"]["state"]
+            how = "was lost: its process ended without a result" if state == history.LOST else f"has ended: {state}"
+            reason = FlintstreamError(f"the job '{record['name']}' ({record['job_id']}) {how}")
         raise reason from None
-
-
-def _describe_end(record: dict[str, Any]) -> str:
-    state = record["status"]["state"]
-    how = "was lost: its process ended without a result" if state == history.LOST else f"has ended: {state}"
-    return f"the job '{record['name']}' ({record['job_id']}) {how}"
 
 
 def _when(millis: int) -> str:
