@@ -153,13 +153,13 @@ def test_generated_uids_do_not_change_when_something_is_added_to_the_program():
 @pytest.mark.parametrize("setting", ["uid", "name"])
 def test_a_uid_or_name_with_half_a_surrogate_pair_is_refused(env, setting):
     getattr(numbers(env).map(lambda x: x).name("doubled"), setting)("\ud800").print()
-    with pytest.raises(PlanError, match=r"'\\ud800', has half a surrogate pair"):
+    with pytest.raises(PlanError, match=r"'\\ud800', contains an unpaired surrogate"):
         env.execute("job")
 
 
 def test_a_job_name_with_half_a_surrogate_pair_is_refused(env):
     numbers(env).print()
-    with pytest.raises(PlanError, match=r"the name of the job, 'job \\udfff', has half a surrogate pair"):
+    with pytest.raises(PlanError, match=r"the name of the job, 'job \\udfff', contains an unpaired surrogate"):
         env.execute("job \udfff")
 
 
