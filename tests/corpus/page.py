@@ -27,36 +27,35 @@ APART = {
     ),
     "connector": (
         "Programs whose connector was missing",
-        "No connector was here when they were listed. They have not run with those of Kinesis and Elasticsearch.",
+        "flintstream had no such connector when they were listed. They were not run again since it has some of them.",
     ),
 }
 
 HEAD = """# Public programs
 
-flintstream promises to run PyFlink programs that use streams, or streams and tables, without changes. This page has
-the results for {programs} public programs by {authors} authors. None of them was changed.
+flintstream runs PyFlink programs without changes. This page has the results for {programs} public programs by
+{authors} authors. None of them was changed.
 
-| | programs | ran unmodified before | run unmodified now |
+| | programs | ran at commit 3c3faaa | run now |
 |---|---|---|---|
 | streams, for PyFlink 2.3.0 | {counted} | {before} | {after} |
 | tables (the Table API or SQL), for PyFlink 2.3.0 | {tables} | not run | {tables_after} |
 | of these, both: streams become tables, or tables become streams | {mixed} | not run | {mixed_after} |
 | for earlier releases, with features that PyFlink 2 no longer has | {older} | {older_before} | {older_after} |
 
-{rest} more are listed separately, each with its reason: {apart}.
+{rest} more could not be tried, and are listed separately with the reason: {apart}.
 
-Real PyFlink 2.3.0 was also given {oracle} programs of the first row, and ran {oracle_ran} of them. The
-outputs of {comparable} can be compared: {same} are the same.
-It was given {table_oracle} programs with tables, and ran {table_oracle_ran} of them, of which {table_both} run here.
-The outputs of {table_comparable} can be compared: {table_same} are the same.
+For comparison, {oracle} programs of the first row ran on real PyFlink 2.3.0, {oracle_ran} of them without an error. The
+outputs of {comparable} can be compared: {same} are the same. Of {table_oracle} programs with tables, {table_oracle_ran}
+ran on PyFlink, of which {table_both} run here. The outputs of {table_comparable} can be compared: {table_same} are the
+same.
 
 Each program runs with `flintstream run` on Spark, within a time limit. A program that ends must end without an
 error, and must print the same as real PyFlink 2.3.0 if that output was recorded ("the same"). A program that runs
-forever must write records to its topics, files, tables or standard output, and continue without an error. Programs with
-tables that end and need no server run one after another in one process, with one Spark, or one JVM of PyFlink.
+forever must write records to its topics, files, tables or standard output, and continue without an error.
 
-The runner provides the input of programs: messages in a real Kafka broker, files, tables of a real database, arguments.
-Programs name the servers of their authors; the runner redirects them to its own while they run, and changes no file.
+The runner provides the input: messages in a real Kafka broker, files, tables in a real database, arguments. It
+redirects the addresses of the authors' servers to its own while a program runs, and changes no file.
 
 `tests/corpus` has the list and the runner. No program is part of this repository:
 
@@ -64,44 +63,42 @@ Programs name the servers of their authors; the runner redirects them to its own
     python -m tests.corpus FOLDER --only kafka    # programs with this in their name
     python -m tests.corpus                        # writes this page from the list
 
-"Before" is commit 3c3faaa.
+{new} of these programs, by {new_authors} authors, were added after all others ran. Of the {new_right} that PyFlink
+runs and that need no private resources, {new_failed} ({new_share}) failed at first: they group the rows of `SESSION`
+by columns other than those of its `PARTITION BY`. They run now.
 
-{new} of these programs, by {new_authors} authors, were added when all others ran. Of {new_right} that PyFlink runs,
-and that need no private resources, {new_failed} ({new_share}) failed when they first ran here, before anything was
-changed for them: they group the rows of `SESSION` by other columns than those of its `PARTITION BY`.
+## What `flintstream check` predicts
 
-## What `flintstream check` foresees
-
-[`flintstream check`](../reference/command-line.md#checking-a-program) reads programs without running them. Of {failed}
-programs above that fail here for reasons of their own, it reports an error in {foreseen} ({foreseen_share} %). Of {ran}
-programs that run, it reports an error in {false}. `python -m tests.corpus FOLDER --check` compares. It does not
-foresee what only the data or another file of a program shows: {unforeseen}.
+[`flintstream check`](../reference/command-line.md#checking-a-program) reads programs without running them. Of
+{failed} programs above that fail here because of errors in the program, it reports an error in {foreseen}
+({foreseen_share} %). Of {ran} programs that run, it reports an error in {false}. `python -m tests.corpus FOLDER
+--check` compares. It cannot predict errors that depend on data or on another file: {unforeseen}.
 
 ## Libraries
 
-Libraries that people install beside PyFlink, each with its own tests, unchanged and on the inline engine. Their call
-`import pyflink` finds flintstream. A test passes that fails as its authors expect on Flink. Clients of the REST
-interface, whose tests need no server, call `flintstream rest`. `tests/corpus/libraries.json` has the list.
+These libraries use PyFlink. Their own tests run unchanged on the inline engine, where `import pyflink` finds
+flintstream. A test that its authors expect to fail on Flink counts as passed if it fails. Clients of the REST
+interface call `flintstream rest`. `tests/corpus/libraries.json` has the list.
 
 {libraries}
 
 ## PyFlink's own tests
 
-{upstream} of PyFlink's own Table tests run unmodified on the inline engine, of {upstream_counted} that use no Java.
-{upstream_java} more call Java, name classes of Flink's test jars or read its plans. The tests are those of Flink's
+Of PyFlink's own {upstream_counted} Table tests that use no Java, {upstream} run unmodified on the inline engine.
+{upstream_java} more call Java, name classes of Flink's test jars, or read its plans. The tests are those of Flink's
 main branch of December 2025, which led to 2.3; their base classes, which start a cluster in Java, are replaced.
 `python -m tests.corpus.upstream CHECKOUT` runs them; `tests/corpus/upstream/results.json` has the error of each other
 test.
 
-With `--part dataframe`, it runs those of `pyflink.dataframe`, which main has had since July 2026. No results are noted
-yet: they need a checkout of that time.
+With `--part dataframe`, it runs the tests of `pyflink.dataframe`, which is in Flink's main branch since July 2026.
+There are results for the Table tests only.
 
 ## Public reports
 
-{reports} public reports of wrong results, from Flink, its connectors, libraries for it and other engines, became
-{report_cases} cases, whose results are recorded from PyFlink 2.3.0. {reports_wrong} of these reports
-({reports_share} %) showed a difference when they first ran here. `tests/corpus/reports.json` lists them; what still
-differs is in `tests/table/conformance/open.txt`, with the reason.
+{reports} public reports of wrong results, in Flink, its connectors, its libraries and other engines, became
+{report_cases} test cases, with results recorded from PyFlink 2.3.0. {reports_wrong} of these reports ({reports_share}
+%) showed a difference when they first ran here. `tests/corpus/reports.json` lists them;
+`tests/table/conformance/open.txt` has the remaining differences, with the reasons.
 """
 LIBRARIES = Path(__file__).parent / "libraries.json"
 REPORTS = Path(__file__).with_name("reports.json")
@@ -118,8 +115,8 @@ TABLES = (
 )
 SAME = "runs, the same"
 
-TITLES = ("author", "program", "needs", "before", "now", "PyFlink 2.3.0", "remark")
-TABLE_TITLES = ("author", "program", "streams", "needs", "now", "PyFlink 2.3.0", "remark")
+TITLES = ("author", "program", "services", "before", "now", "PyFlink 2.3.0", "remark")
+TABLE_TITLES = ("author", "program", "streams", "services", "now", "PyFlink 2.3.0", "remark")
 
 
 def write(programs: list[Program], path: Path = PAGE) -> None:

@@ -197,7 +197,8 @@ def page() -> str:
     lines = [
         "# Parity with PyFlink",
         "",
-        "`python -m tests.parity` makes this page from the code and the names of PyFlink; a test keeps it up to date.",
+        "This page lists what differs from PyFlink's API. `python -m tests.parity` generates it, and a test keeps it",
+        "current.",
         f"The connectors and formats that it includes are {', '.join(f'`{name}`' for name in CONNECTORS)}.",
         "",
         f"* Names in the documentation of PyFlink 1.15 and later: {docs[0]} of {docs[1]} exist.",
