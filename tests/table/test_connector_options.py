@@ -187,7 +187,11 @@ ELSEWHERE = {
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
     ),
     "test_faker.py": "fields.k.length",
-    "test_lakes.py": "table-path catalog-type catalog-name catalog-database catalog-table uri warehouse",
+    "lakes/test_inserts.py": "table-path catalog-type catalog-name catalog-database catalog-table uri warehouse",
+    "lakes/test_iceberg_catalogs.py": (
+        "streaming monitor-interval starting-strategy start-snapshot-id start-snapshot-timestamp end-snapshot-id "
+        "snapshot-id as-of-timestamp branch tag"
+    ),
     "test_watermarks.py": "scan.watermark.idle-timeout group max-drift",
 }
 """Options that another test of this folder shows: its text has the last part."""

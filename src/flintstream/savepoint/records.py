@@ -10,6 +10,7 @@ from flintstream.connectors.files import reader as file_reader
 from flintstream.connectors.jdbc import scan as jdbc_scan
 from flintstream.connectors.kafka import dynamic, staging
 from flintstream.connectors.kafka import reader as kafka_reader
+from flintstream.connectors.lakes import splits as lakes_splits
 from flintstream.connectors.lakes import writer as lakes_writer
 from flintstream.connectors.pulsar import source as pulsar_source
 from flintstream.connectors.rabbitmq import source as rabbitmq_source
@@ -28,6 +29,7 @@ MODULES = (
     jdbc_scan,
     kafka_reader,
     kinesis_shards,
+    lakes_splits,
     lakes_writer,
     number_sequence,
     pulsar_source,

@@ -74,3 +74,31 @@ def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataTyp
     if isinstance(data_type, t.RowType):
         return pa.struct([_field(field, f"{owner}.{field.name}", refused) for field in data_type])
     raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
+
+
+def with_required_fields(schema: object, row_type: t.RowType) -> object:
+    """Return a schema whose fields cannot be null where a type says NOT NULL.
+
+    >>> from flintstream.table import DataTypes
+    >>> row_type = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.INT().not_null())])
+    >>> with_required_fields(arrow_schema(row_type, "a test"), row_type).field("id").nullable
+    False
+    """
+    return arrow().schema(
+        [_required(field, own.data_type) for field, own in zip(_fields(schema), row_type, strict=True)]
+    )
+
+
+def _fields(schema: object) -> Iterable[object]:
+    return schema  # type: ignore[return-value]  # Arrow has no types
+
+
+def _required(field: object, data_type: t.DataType) -> object:
+    pa, kind = arrow(), field.type  # type: ignore[attr-defined]
+    if isinstance(data_type, t.ArrayType):
+        kind = pa.list_(_required(kind.value_field, data_type.element_type))
+    elif isinstance(data_type, t.MapType):
+        kind = pa.map_(kind.key_type, _required(kind.item_field, data_type.value_type))
+    elif isinstance(data_type, t.RowType):
+        kind = pa.struct([_required(kind.field(k), own.data_type) for k, own in enumerate(data_type)])
+    return pa.field(field.name, kind, nullable=data_type._nullable)  # type: ignore[attr-defined]

@@ -72,12 +72,12 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: pyiceberg is not installed.
     """
-    return optional_module("pyiceberg.catalog", extra="iceberg", purpose="the Iceberg sink", package="pyiceberg")
+    return optional_module("pyiceberg.catalog", extra="iceberg", purpose="Iceberg tables", package="pyiceberg")
 
 
 def part(name: str) -> ModuleType:
     """Return a module of pyiceberg."""
-    return optional_module(f"pyiceberg.{name}", extra="iceberg", purpose="the Iceberg sink", package="pyiceberg")
+    return optional_module(f"pyiceberg.{name}", extra="iceberg", purpose="Iceberg tables", package="pyiceberg")
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,17 @@ class IcebergOutput:
             columns = ", ".join(f"{name} {kind}" for name, kind in _columns(arrow))
             by = ", ".join(names) or "nothing"
             raise LakeError(f"the Iceberg table {self.table} has the columns {columns}, and is partitioned by {by}")
+        optional = {item.name for item in self.schema if item.nullable}  # type: ignore[attr-defined]
+        required = [item.name for item in table.schema().fields if item.required and item.name in optional]
+        if required:
+            raise LakeError(
+                f"column '{required[0]}' of the Iceberg table {self.table} takes no NULL: declare it NOT NULL"
+            )
+        if table.properties.get("write.upsert.enabled") == "true":
+            raise LakeError(
+                f"the Iceberg table {self.table} has 'write.upsert.enabled' = 'true', but only appends are supported: "
+                "deduplicate in the program, and set the property to 'false'"
+            )
         return cast("Table", table)
 
     def _create(self, catalog: object) -> None:

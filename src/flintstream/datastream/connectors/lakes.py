@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._generic import T_contra
-from flintstream.connectors.files.arrow_schema import arrow_schema
+from flintstream.connectors.files.arrow_schema import arrow_schema, with_required_fields
 from flintstream.connectors.lakes import delta, iceberg
 from flintstream.connectors.lakes.delta import DeltaCommitter, DeltaOutput, DeltaPlace
 from flintstream.connectors.lakes.iceberg import IcebergCommitter, IcebergOutput, IcebergPlace
@@ -138,7 +138,7 @@ class IcebergSink(Sink[T_contra]):
         iceberg.library()
         if not table.rpartition(".")[0]:
             raise PlanError(f"the table needs a namespace and a name, as 'shop.orders', got '{table}'")
-        schema = arrow_schema(row_type, "IcebergSink")
+        schema = with_required_fields(arrow_schema(row_type, "IcebergSink"), row_type)
         by = _check_partitions(partition_by, row_type.field_names())
         self._names = tuple(row_type.field_names())
         self._output = IcebergOutput(table, schema, dict(catalog), by, dict(properties or {}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
+from flintstream.errors import MissingDependencyError
 from flintstream.table._catalog.remote import remote_store
 from flintstream.table._errors import SqlError, nearest
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 TYPES = {
     name: EntryPoint(name, f"flintstream.table._connectors.{place}", "flintstream.table.catalogs")
-    for name, place in {"jdbc": "jdbc.catalog:open_jdbc"}.items()
+    for name, place in {"iceberg": "lakes.catalog:open_iceberg", "jdbc": "jdbc.catalog:open_jdbc"}.items()
 }
 
 
@@ -28,7 +29,11 @@ def open_catalog(name: str, options: Mapping[str, str], comment: str | None = No
     Raises:
         SqlError: An option is missing, wrong or unknown, or the system does not answer.
     """
-    connect: Open = TYPES[options["type"]].load()
+    kind = options["type"]
+    try:
+        connect: Open = TYPES[kind].load()
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(error.name or kind, extra=kind, purpose=f"catalog '{name}'") from None
     metastore, database = connect(name, options)
     return remote_store(name, metastore, database, options, comment)
 

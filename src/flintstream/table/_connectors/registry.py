@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
+from flintstream.errors import MissingDependencyError
 from flintstream.table._connectors.contract import SinkConnector, SourceConnector
 from flintstream.table._errors import SqlError, nearest, unsupported
 
@@ -18,11 +19,11 @@ BUILT_IN = {
     for name, place in {
         "blackhole": "blackhole:BlackHole",
         "datagen": "datagen:Datagen",
-        "delta": "lakes:Delta",
+        "delta": "lakes.delta:Delta",
         "faker": "faker:Faker",
         "filesystem": "filesystem:FileSystem",
         "firehose": "aws:Firehose",
-        "iceberg": "lakes:Iceberg",
+        "iceberg": "lakes.iceberg:Iceberg",
         "jdbc": "jdbc.tables:Jdbc",
         "kafka": "kafka:Kafka",
         "kinesis": "aws:Kinesis",
@@ -31,6 +32,8 @@ BUILT_IN = {
         "upsert-kafka": "upsert_kafka:UpsertKafka",
     }.items()
 }
+EXTRAS = {"iceberg": "iceberg"}
+"""The extras of connectors whose modules import other packages."""
 PLANNED = {
     "dynamodb": "write the table in the program with a sink of your own, as in docs/how-to/sources-and-sinks.md, and "
     "bridge it with to_data_stream()",
@@ -77,7 +80,14 @@ def find(table: str, name: str | None) -> TableConnector:
         if found is None:
             known = sorted({*BUILT_IN, *_registered, *installed})
             raise SqlError(f"table '{table}': the connector '{name}' is unknown{nearest(name, known)}")
-    kind: type[TableConnector] = found.load() if isinstance(found, EntryPoint) else found
+    if not isinstance(found, EntryPoint):
+        return found()
+    try:
+        kind: type[TableConnector] = found.load()
+    except ModuleNotFoundError as error:
+        if name not in EXTRAS:
+            raise
+        raise MissingDependencyError(error.name or name, extra=EXTRAS[name], purpose=f"table '{table}'") from None
     return kind()
 
 

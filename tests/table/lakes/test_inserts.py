@@ -61,13 +61,14 @@ def test_changes_are_refused(t_env, table):
     t_env.execute_sql("CREATE TEMPORARY VIEW one AS SELECT CAST(1 AS BIGINT) AS n")
     with pytest.raises(SqlError, match="only takes insertions"):
         t_env.execute_sql("INSERT INTO t SELECT COUNT(*) FROM one")
-    with pytest.raises(SqlError, match="only writes: the table cannot be read"):
-        t_env.execute_sql("SELECT * FROM t")
+    if not hasattr(table, "catalog"):
+        with pytest.raises(SqlError, match="only writes: the table cannot be read"):
+            t_env.execute_sql("SELECT * FROM t")
 
 
 def test_catalogs_that_are_not_there_are_refused(t_env, tmp_path):
     pytest.importorskip("pyiceberg")
-    given = f"'connector' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{tmp_path}'"
+    given = f"'connector' = 'iceberg', 'catalog-type' = 'nessie', 'warehouse' = '{tmp_path}'"
     t_env.execute_sql(f"CREATE TABLE t (n BIGINT) WITH ({given})")
-    with pytest.raises(SqlError, match="'catalog-type' must be one of dynamodb, glue, hive, jdbc, rest, sql"):
+    with pytest.raises(SqlError, match="'catalog-type' must be one of dynamodb, glue, hadoop, hive, jdbc, rest, sql"):
         t_env.execute_sql("INSERT INTO t VALUES (1)")

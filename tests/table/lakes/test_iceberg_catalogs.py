@@ -1,0 +1,277 @@
+"""Catalogs of type ``iceberg``: tables that others made, and those that statements create."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from decimal import Decimal
+
+import pytest
+
+pytest.importorskip("pyiceberg", reason="the extra 'iceberg' is not installed: make setup")
+
+import pyarrow as pa
+from pyiceberg.catalog import load_catalog
+from pyiceberg.exceptions import CommitFailedException
+from tests.connectors.lakes.tables import Iceberg
+
+from flintstream.connectors.lakes.hadoop import HadoopCatalog
+from flintstream.table import EnvironmentSettings, TableEnvironment
+from flintstream.table._errors import SqlError
+
+KINDS = ["hadoop", "jdbc"]
+
+
+def make_env(engine="inline", mode=EnvironmentSettings.in_streaming_mode):
+    found = TableEnvironment.create(mode())
+    found.get_config().set("flintstream.engine", engine)
+    return found
+
+
+@pytest.fixture
+def t_env():
+    return make_env()
+
+
+def properties(kind, directory):
+    if kind == "hadoop":
+        return {"py-catalog-impl": "flintstream.connectors.lakes.hadoop.HadoopCatalog", "warehouse": str(directory)}
+    return {"type": "sql", "uri": f"sqlite:///{directory}/catalog.db", "warehouse": f"file://{directory}"}
+
+
+def declare(t_env, kind, directory, **more):
+    options = {"type": "iceberg", "catalog-type": kind, "warehouse": str(directory), "property-version": "1", **more}
+    if kind == "jdbc":
+        options |= {"uri": f"jdbc:sqlite:{directory}/catalog.db", "warehouse": f"file://{directory}"}
+    given = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+    t_env.execute_sql(f"CREATE CATALOG lake WITH ({given})")
+    t_env.execute_sql("USE CATALOG lake")
+
+
+def rows(t_env, statement):
+    with t_env.execute_sql(statement).collect() as found:
+        return sorted((tuple(row) for row in found), key=str)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_statements_create_fill_change_and_drop_tables(t_env, tmp_path, kind):
+    declare(t_env, kind, tmp_path)
+    t_env.execute_sql("CREATE DATABASE shop")
+    t_env.execute_sql("USE shop")
+    assert rows(t_env, "SHOW DATABASES") == [("default",), ("shop",)]
+    t_env.execute_sql(
+        "CREATE TABLE orders (id BIGINT NOT NULL COMMENT 'a number', item STRING, day STRING, price DECIMAL(10, 2), "
+        "parts ARRAY<INT NOT NULL>, tags MAP<STRING, INT>, box ROW<w INT NOT NULL, h INT>, at TIMESTAMP(3), "
+        "seen TIMESTAMP_LTZ(3), small TINYINT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (day) "
+        "WITH ('format-version' = '2', 'a' = 'b')"
+    )
+    t_env.execute_sql(
+        "INSERT INTO orders VALUES (1, 'tea', 'mon', 2.50, ARRAY[1, 2], MAP['k', 1], ROW(1, 2), "
+        "TIMESTAMP '2024-05-01 12:30:00.123', TO_TIMESTAMP_LTZ(1700000000123, 3), CAST(3 AS TINYINT)), "
+        "(2, CAST(NULL AS STRING), 'tue', NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    ).wait()
+    at, seen = dt.datetime(2024, 5, 1, 12, 30, 0, 123000), dt.datetime(2023, 11, 14, 22, 13, 20, 123000)
+    first, second = rows(t_env, "SELECT * FROM orders")
+    assert first[:6] == (1, "tea", "mon", Decimal("2.50"), [1, 2], {"k": 1})
+    assert (tuple(first[6]), first[7], first[8].replace(tzinfo=None), first[9]) == ((1, 2), at, seen, 3)
+    assert second == (2, None, "tue", *[None] * 7)
+    assert rows(t_env, "SELECT item FROM orders WHERE id = 1") == [("tea",)]
+    columns = [(row[0], row[1], row[2]) for row in t_env.execute_sql("DESCRIBE orders").collect()]
+    assert columns[0] == ("id", "BIGINT", False)
+    assert columns[4] == ("parts", "ARRAY<INT>", True)
+    assert columns[9] == ("small", "INT", True)
+    table = load_catalog("lake", **properties(kind, tmp_path)).load_table("shop.orders")
+    assert table.properties["a"] == "b"
+    assert (table.schema().identifier_field_names(), table.format_version) == ({"id"}, 2)
+    t_env.execute_sql("ALTER TABLE orders SET ('c' = 'd')")
+    t_env.execute_sql("ALTER TABLE orders ADD more INT")
+    t_env.execute_sql("ALTER TABLE orders DROP small")
+    assert table.refresh().properties["c"] == "d"
+    assert rows(t_env, "SELECT id, more FROM orders") == [(1, None), (2, None)]
+    assert rows(t_env, "SHOW TABLES") == [("orders",)]
+    t_env.execute_sql("DROP TABLE orders")
+    assert rows(t_env, "SHOW TABLES") == []
+    t_env.execute_sql("USE `default`")
+    t_env.execute_sql("DROP DATABASE shop")
+    assert rows(t_env, "SHOW DATABASES") == [("default",)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_of_others_are_read_and_appended_to(t_env, tmp_path, kind):
+    catalog = load_catalog("lake", **properties(kind, tmp_path))
+    catalog.create_namespace("shop")
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("name", pa.string())])
+    table = catalog.create_table("shop.t", schema)
+    table.append(pa.table({"id": [1, 2], "name": ["a", None]}, schema))
+    declare(t_env, kind, tmp_path, **{"default-database": "shop"})
+    assert rows(t_env, "SELECT * FROM t") == [(1, "a"), (2, None)]
+    t_env.execute_sql("INSERT INTO t VALUES (CAST(3 AS BIGINT), 'c')").wait()
+    table.refresh().delete("id = 1")
+    assert rows(t_env, "SELECT * FROM lake.shop.t") == [(2, None), (3, "c")]
+    with table.refresh().update_schema() as update:
+        update.rename_column("name", "title")
+    assert rows(t_env, "SELECT title FROM t") == [("c",), (None,)]
+
+
+def test_a_second_implementation_reads_the_tables_of_a_directory(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (n BIGINT, day STRING) PARTITIONED BY (day)")
+    for day in ("mon", "tue"):
+        t_env.execute_sql(f"INSERT INTO t VALUES (CAST(1 AS BIGINT), '{day}')").wait()
+    assert Iceberg(tmp_path, "default.t").rows("n, day") == [(1, "mon"), (1, "tue")]
+    assert (tmp_path / "default" / "t" / "metadata" / "version-hint.text").read_text() == "3"
+
+
+@pytest.mark.spark
+def test_tables_are_read_and_written_on_spark(tmp_path):
+    t_env = make_env("spark")
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (n BIGINT, day STRING) PARTITIONED BY (day)")
+    t_env.execute_sql("INSERT INTO t SELECT n, IF(MOD(n, 2) = 0, 'even', 'odd') FROM (VALUES 1, 2, 3) AS T(n)").wait()
+    assert rows(t_env, "SELECT day, COUNT(*) FROM t /*+ OPTIONS('scan.parallelism' = '2') */ GROUP BY day")[-1] == (
+        "odd", 2,
+    )  # fmt: skip
+
+
+def test_versions_and_ranges_of_commits_are_chosen_by_hints(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (n INT)")
+    for n in (1, 2, 3):
+        t_env.execute_sql(f"INSERT INTO t VALUES ({n})").wait()
+    table = load_catalog("lake", **properties("hadoop", tmp_path)).load_table("default.t")
+    first, second, third = table.snapshots()
+    with table.manage_snapshots() as manage:
+        manage.create_tag(first.snapshot_id, "start")
+
+    def read(hints):
+        given = ", ".join(f"'{key}' = '{value}'" for key, value in hints.items())
+        return rows(t_env, f"SELECT n FROM t /*+ OPTIONS({given}) */")
+
+    with table.manage_snapshots() as manage:
+        manage.create_branch(second.snapshot_id, "other")
+    assert read({"snapshot-id": second.snapshot_id}) == [(1,), (2,)]
+    assert read({"as-of-timestamp": first.timestamp_ms}) == [(1,)]
+    assert read({"tag": "start"}) == [(1,)]
+    assert read({"branch": "other"}) == [(1,), (2,)]
+    assert read({"start-snapshot-id": first.snapshot_id}) == [(2,), (3,)]
+    assert read({"start-snapshot-id": first.snapshot_id, "end-snapshot-id": second.snapshot_id}) == [(2,)]
+    assert third.parent_snapshot_id == second.snapshot_id
+    with pytest.raises(SqlError, match="'snapshot-id' cannot be set in a stream"):
+        read({"streaming": "true", "snapshot-id": 1})
+    with pytest.raises(SqlError, match="did you mean 'INCREMENTAL_FROM_SNAPSHOT_ID'"):
+        read({"streaming": "true", "starting-strategy": "INCREMENTAL_FROM_SNAPSHOTID"})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        ("TABLE_SCAN_THEN_INCREMENTAL", [1, 2, 3, 4]),
+        ("INCREMENTAL_FROM_LATEST_SNAPSHOT", [2, 3, 4]),
+        ("INCREMENTAL_FROM_EARLIEST_SNAPSHOT", [1, 2, 3, 4]),
+        ("INCREMENTAL_FROM_SNAPSHOT_ID", [2, 3, 4]),
+        ("INCREMENTAL_FROM_SNAPSHOT_TIMESTAMP", [2, 3, 4]),
+    ],
+)
+def test_a_stream_gives_what_commits_append(t_env, tmp_path, strategy, expected):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (n INT)")
+    for n in (1, 2):
+        t_env.execute_sql(f"INSERT INTO t VALUES ({n})").wait()
+    table = load_catalog("lake", **properties("hadoop", tmp_path)).load_table("default.t")
+    newest = table.current_snapshot()
+    hints = (
+        f"'streaming' = 'true', 'monitor-interval' = '10ms', 'starting-strategy' = '{strategy}', "
+        f"'start-snapshot-id' = '{newest.snapshot_id}', 'start-snapshot-timestamp' = '{newest.timestamp_ms}'"
+    )
+    found = []
+    with t_env.execute_sql(f"SELECT n FROM t /*+ OPTIONS({hints}) */").collect() as stream:
+        for row in stream:
+            found.append(row[0])
+            if found == expected[:-2]:
+                table.refresh().append(pa.table({"n": pa.array([3], pa.int32())}))
+            if found == expected[:-1]:
+                table.refresh().append(pa.table({"n": pa.array([4], pa.int32())}))
+            if found == expected:
+                break
+    assert found == expected
+
+
+def test_an_empty_table_gives_the_commits_to_come(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (n INT)")
+    table = load_catalog("lake", **properties("hadoop", tmp_path)).load_table("default.t")
+    hints = "'streaming' = 'true', 'monitor-interval' = '10ms'"
+    with t_env.execute_sql(f"SELECT n FROM t /*+ OPTIONS({hints}) */").collect() as stream:
+        timer = threading.Timer(0.3, table.append, [pa.table({"n": pa.array([7], pa.int32())})])
+        timer.start()
+        assert next(iter(stream))[0] == 7
+        timer.join()
+
+
+def test_of_two_writers_of_one_version_the_second_fails(tmp_path):
+    catalog = HadoopCatalog("lake", warehouse=str(tmp_path))
+    catalog.create_namespace("shop")
+    table = catalog.create_table("shop.t", pa.schema([("n", pa.int32())]), properties={"commit.retry.num-retries": "0"})
+    stale = catalog.load_table("shop.t")
+    table.append(pa.table({"n": pa.array([1], pa.int32())}))
+    with pytest.raises(CommitFailedException):
+        stale.append(pa.table({"n": pa.array([2], pa.int32())}))
+    assert catalog.load_table("shop.t").scan().to_arrow().to_pylist() == [{"n": 1}]
+
+
+def test_writers_at_the_same_time_lose_no_commit(tmp_path):
+    catalog = HadoopCatalog("lake", warehouse=str(tmp_path))
+    catalog.create_namespace("shop")
+    catalog.create_table("shop.t", pa.schema([("n", pa.int32())]))
+
+    def write(start):
+        for n in range(start, start + 10):
+            while True:
+                try:
+                    catalog.load_table("shop.t").append(pa.table({"n": pa.array([n], pa.int32())}))
+                    break
+                except CommitFailedException:
+                    continue
+
+    writers = [threading.Thread(target=write, args=(start,)) for start in (0, 10, 20)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    found = catalog.load_table("shop.t").scan().to_arrow().column("n").to_pylist()
+    assert sorted(found) == list(range(30))
+
+
+def test_what_iceberg_cannot_do_is_refused(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    for columns, message in (
+        ("n INT, m AS n + 1", "no computed or metadata columns such as 'm'"),
+        ("at TIMESTAMP(3), WATERMARK FOR at AS at", "keeps no watermark"),
+        ("n MULTISET<INT>", "no type for column 'n'"),
+    ):
+        with pytest.raises(SqlError, match=message):
+            t_env.execute_sql(f"CREATE TABLE t ({columns})")
+    t_env.execute_sql("CREATE TABLE t (n INT)")
+    with pytest.raises(SqlError, match="cannot rename a table"):
+        t_env.execute_sql("ALTER TABLE t RENAME TO u")
+    with pytest.raises(SqlError, match="cannot change the type of column 'n'"):
+        t_env.execute_sql("ALTER TABLE t MODIFY n STRING")
+    t_env.execute_sql(
+        "CREATE TABLE u (n INT NOT NULL, PRIMARY KEY (n) NOT ENFORCED) WITH ('write.upsert.enabled'='true')"
+    )
+    with pytest.raises(Exception, match="only appends are supported"):
+        t_env.execute_sql("INSERT INTO u VALUES (1)").wait()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("'catalog-type' = 'paimon'", "'catalog-type' must be one of dynamodb, glue, hadoop, hive"),
+        ("'catalog-type' = 'hadoop'", "needs the option 'warehouse'"),
+        ("'catalog-impl' = 'org.apache.iceberg.rest.RESTCatalog'", "a catalog of type 'rest' needs the option 'uri'"),
+        ("'catalog-type' = 'rest', 'uri' = 'http://127.0.0.1:1'", "catalog 'lake': "),
+    ],
+)
+def test_options_that_cannot_work_are_refused(t_env, options, message):
+    with pytest.raises(SqlError, match=message):
+        t_env.execute_sql(f"CREATE CATALOG lake WITH ('type' = 'iceberg', {options})")
