@@ -178,7 +178,7 @@ def test_a_stream_gives_what_commits_append(t_env, tmp_path, strategy, expected)
     for n in (1, 2):
         t_env.execute_sql(f"INSERT INTO t VALUES ({n})").wait()
     table = load_catalog("lake", **properties("hadoop", tmp_path)).load_table("default.t")
-    newest = table.current_snapshot()
+    newest = table.snapshots()[-1]
     hints = (
         f"'streaming' = 'true', 'monitor-interval' = '10ms', 'starting-strategy' = '{strategy}', "
         f"'start-snapshot-id' = '{newest.snapshot_id}', 'start-snapshot-timestamp' = '{newest.timestamp_ms}'"
