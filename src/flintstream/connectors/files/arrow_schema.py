@@ -85,7 +85,7 @@ def with_required_fields(schema: object, row_type: t.RowType) -> object:
     False
     """
     return arrow().schema(
-        [_required(field, own.data_type) for field, own in zip(_fields(schema), row_type, strict=True)]
+        [_mark_required(field, own.data_type) for field, own in zip(_fields(schema), row_type, strict=True)]
     )
 
 
@@ -93,12 +93,12 @@ def _fields(schema: object) -> Iterable[object]:
     return schema  # type: ignore[return-value]  # Arrow has no types
 
 
-def _required(field: object, data_type: t.DataType) -> object:
+def _mark_required(field: object, data_type: t.DataType) -> object:
     pa, kind = arrow(), field.type  # type: ignore[attr-defined]
     if isinstance(data_type, t.ArrayType):
-        kind = pa.list_(_required(kind.value_field, data_type.element_type))
+        kind = pa.list_(_mark_required(kind.value_field, data_type.element_type))
     elif isinstance(data_type, t.MapType):
-        kind = pa.map_(kind.key_type, _required(kind.item_field, data_type.value_type))
+        kind = pa.map_(kind.key_type, _mark_required(kind.item_field, data_type.value_type))
     elif isinstance(data_type, t.RowType):
-        kind = pa.struct([_required(kind.field(k), own.data_type) for k, own in enumerate(data_type)])
+        kind = pa.struct([_mark_required(kind.field(k), own.data_type) for k, own in enumerate(data_type)])
     return pa.field(field.name, kind, nullable=data_type._nullable)  # type: ignore[attr-defined]

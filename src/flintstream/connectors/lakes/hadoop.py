@@ -182,7 +182,7 @@ class HadoopCatalog(MetastoreCatalog):
         return self._has(self._path(names)) and not self._is_table(names)
 
     def list_namespaces(self, namespace: Name = ()) -> list[tuple[str, ...]]:
-        """Return the directories that are no tables."""
+        """Return the directories other than tables."""
         above = self.identifier_to_tuple(namespace)
         found = [(*above, name) for name in self._folders(self._path(above))]
         return [names for names in found if not self._is_table(names)]

@@ -132,9 +132,9 @@ class _Commits(SplitEnumerator):
         if self._begun:
             return self._later(table, current)
         self._begun = True
-        return self._first(table, current) if self._extent.streaming else self._bounded(table, current)
+        return self._first(table, current) if self._extent.streaming else self._first_of_version(table, current)
 
-    def _bounded(self, table: Table, current: Snapshot | None) -> list[IcebergSplit]:
+    def _first_of_version(self, table: Table, current: Snapshot | None) -> list[IcebergSplit]:
         extent, chosen = self._extent, current
         if extent.snapshot is not None:
             chosen = _snapshot(table, extent.snapshot)
@@ -143,7 +143,7 @@ class _Commits(SplitEnumerator):
             if chosen is None:
                 raise LakeError(f"the Iceberg table {_name(table)} has no snapshot as old as {extent.time_ms} ms")
         if extent.after is not None:
-            return self._appended(table, _between(table, extent.after, chosen))
+            return self._splits_of(table, _between(table, extent.after, chosen))
         return [] if chosen is None else _version(table, chosen)
 
     def _first(self, table: Table, current: Snapshot | None) -> list[IcebergSplit]:
@@ -163,24 +163,24 @@ class _Commits(SplitEnumerator):
                 raise LakeError(f"snapshot {extent.snapshot} does not lead to the newest one of {_name(table)}")
         elif extent.start is Start.INCREMENTAL_FROM_SNAPSHOT_TIMESTAMP:
             history = [found for found in history if found.timestamp_ms >= (extent.time_ms or 0)]
-        return self._appended(table, history)
+        return self._splits_of(table, history)
 
     def _later(self, table: Table, current: Snapshot | None) -> list[IcebergSplit]:
         if current is None or current.snapshot_id == self._last:
             return []
         history = _between(table, self._last, current)
         self._last = current.snapshot_id
-        return self._appended(table, history)
+        return self._splits_of(table, history)
 
-    def _appended(self, table: Table, history: Sequence[Snapshot]) -> list[IcebergSplit]:
+    def _splits_of(self, table: Table, history: Sequence[Snapshot]) -> list[IcebergSplit]:
         splits = []
         for found in history:
             operation = None if found.summary is None else found.summary.operation
             if operation is Operation.APPEND:
-                splits += [_split(table, found, path, appended=True) for path in _added(table, found)]
+                splits += [_split(table, found, path, appended=True) for path in _find_added(table, found)]
             elif operation is not Operation.REPLACE:  # a compaction changes no row
                 _LOG.warning(
-                    "The stream of the Iceberg table %s leaves out snapshot %d, which is no append but: %s",
+                    "The stream of the Iceberg table %s leaves out snapshot %d, whose operation is not append but: %s",
                     _name(table), found.snapshot_id, None if operation is None else operation.value,
                 )  # fmt: skip
         return splits
@@ -234,7 +234,7 @@ def _version(table: Table, snapshot: Snapshot) -> list[IcebergSplit]:
     return [_split(table, snapshot, path, appended=False) for path in sorted(task.file.file_path for task in tasks)]
 
 
-def _added(table: Table, snapshot: Snapshot) -> dict[str, FileScanTask]:
+def _find_added(table: Table, snapshot: Snapshot) -> dict[str, FileScanTask]:
     """Return the files that a commit has appended."""
     return {
         entry.data_file.file_path: FileScanTask(entry.data_file)
@@ -266,7 +266,7 @@ class _Reader(SourceReader):
         table = StaticTable.from_metadata(split.metadata, self.properties)
         snapshot = _snapshot(table, split.snapshot)
         if split.appended:
-            self._tasks = _added(table, snapshot)
+            self._tasks = _find_added(table, snapshot)
         else:
             tasks = table.scan(snapshot_id=split.snapshot).plan_files()
             self._tasks = {task.file.file_path: task for task in tasks}
