@@ -18,7 +18,7 @@ def test_every_command_has_its_whole_summary():
     output = CliRunner().invoke(main, ["--help"], terminal_width=80).output.partition("Commands:")[2]
     assert "..." not in output
     text = " ".join(output.split())
-    assert "savepoint Take a savepoint of JOB (an id, its beginning, or a name) while it continues." in text
+    assert "savepoint Take a savepoint of a job, which continues." in text
     assert all(f"\n  {name}" in output for name in COMMANDS)
 
 

@@ -112,4 +112,4 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     help="Show the version and exit.",
 )
 def main() -> None:
-    """Run PyFlink DataStream programs on Apache Spark."""
+    """Run PyFlink programs on Apache Spark."""

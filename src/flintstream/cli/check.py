@@ -18,13 +18,13 @@ SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "site-packages", "ven
 
 
 @click.command("check", context_settings=SETTINGS)
-@click.option("--strict", is_flag=True, help="Also list statements of SQL that are not checked; the exit code is 3.")
+@click.option("--strict", is_flag=True, help="List SQL that cannot be checked; the exit code is 3 if there is any.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def check_command(paths: tuple[Path, ...], *, strict: bool) -> None:
-    """Say what of programs works here, what differs and what does not, without running them.
+    """Check which parts of programs work here, without running them.
 
-    Each of PATHS is a Python file or a directory, whose files are read if they import pyflink. The exit code is 1 if
-    a program cannot work as it is. SQL that a program builds while it runs is not checked, only counted; with
+    Each of PATHS is a Python file, or a directory whose files are read if they import pyflink. The exit code is 1 if
+    a program cannot work unchanged. SQL that a program builds while it runs is not checked, only counted; with
     --strict, each such statement is listed, and the exit code is 3 if there is one and no error.
     """
     pyflink.install()

@@ -138,12 +138,12 @@ def _outside(option: Option[Any], given: bool) -> Effective | None:
 @click.command("config", context_settings={"help_option_names": ["-h", "--help"]})
 @config_option
 @settings_option
-@click.option("--set", "only_set", is_flag=True, help="Only keys that are set.")
+@click.option("--set", "only_set", is_flag=True, help="Show only keys that are set.")
 def config_command(config: str | None, settings: dict[str, str], only_set: bool) -> None:
     """Show the value of each key, where it comes from, and its default.
 
-    The values are those that a program starts with; its own settings override them. The output is itself a
-    configuration file, but for passwords, which are hidden.
+    A program starts with these values, and may override them. The output is a valid configuration file, except that
+    passwords are hidden.
     """
     found = effective(settings, config)
     misspelled = unknown_keys(found)

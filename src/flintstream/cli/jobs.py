@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """Errors from an answer that has another form than expected."""
 
-OTHER_RELEASE = "its answer has a different form: does it run a different release of flintstream?"
+OTHER_RELEASE = "its answer has an unexpected format: does it run a different release of flintstream?"
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -78,8 +78,8 @@ def _when(millis: int) -> str:
 
 
 @click.command("list", context_settings=SETTINGS)
-@click.option("-r", "--running", is_flag=True, help="Only jobs that have started.")
-@click.option("-a", "--all", "everything", is_flag=True, help="Also jobs that have ended.")
+@click.option("-r", "--running", is_flag=True, help="Show only jobs that have started.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also show jobs that have ended.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show retained checkpoints, and full errors.")
 def list_command(running: bool, everything: bool, verbose: bool) -> None:
     """Show this user's jobs on this machine: start, id, name, state and progress."""
@@ -177,10 +177,10 @@ def _checkpoint_lines(checkpoints: dict[str, Any]) -> list[str]:
 @click.argument("job", shell_complete=complete_job)
 @click.argument("directory", required=False, callback=_directory)
 def savepoint_command(job: str, directory: str | None) -> None:
-    """Take a savepoint of JOB (an id, its beginning, or a name) while it continues.
+    """Take a savepoint of a job, which continues.
 
-    The savepoint is a new directory below DIRECTORY, by default the configured one. The last line of the output is its
-    path.
+    JOB is an id, the beginning of an id, or a name. The savepoint is a new directory below DIRECTORY, by default below
+    the configured one. The last line of the output is its path.
     """
     click.echo(printable(str(ask_job(job, "savepoint", directory=directory))))
 
@@ -189,9 +189,10 @@ def savepoint_command(job: str, directory: str | None) -> None:
 @click.option("--full", "-full", is_flag=True, help="Share no files with other checkpoints.")
 @click.argument("job", shell_complete=complete_job)
 def checkpoint_command(full: bool, job: str) -> None:
-    """Take a checkpoint of JOB (an id, its beginning, or a name) while it continues.
+    """Take a checkpoint of a job, which continues.
 
-    The job keeps it as long as one that it takes itself. The last line of the output is its path.
+    JOB is an id, the beginning of an id, or a name. The job deletes this checkpoint like its own ones. The last
+    line of the output is its path.
     """
     done = ask_job(job, "checkpoint", full=full)
     click.echo(printable(done["path"] or f"checkpoint {done['number']}, in memory"))
@@ -203,13 +204,14 @@ def checkpoint_command(full: bool, job: str) -> None:
     "--parallelism",
     type=click.IntRange(min=1),
     required=True,
-    help="The parallelism of all operators to which the program gives none.",
+    help="The parallelism of all operators for which the program sets none.",
 )
 @click.argument("job", shell_complete=complete_job)
 def rescale_command(parallelism: int, job: str) -> None:
-    """Change the parallelism of JOB (an id, its beginning, or a name) while it runs.
+    """Change the parallelism of a running job.
 
-    The job continues from a checkpoint, with every record once. Return when it does.
+    JOB is an id, the beginning of an id, or a name. The job takes a checkpoint and continues from it; each record
+    counts once. The command returns when the job runs with the new parallelism.
     """
     for item in ask_job(job, "rescale", parallelism=parallelism):
         change = f"{item['from']} -> {item['to']}" if item["from"] != item["to"] else f"{item['to']}, as before"
@@ -233,9 +235,10 @@ def rescale_command(parallelism: int, job: str) -> None:
 )
 @click.argument("job", shell_complete=complete_job)
 def stop_command(directory: str | None, drain: bool, job: str) -> None:
-    """Stop JOB (an id, its beginning, or a name) with a savepoint.
+    """Stop a job with a savepoint.
 
-    Return when the job has stopped. The last line of the output is the path of the savepoint.
+    JOB is an id, the beginning of an id, or a name. The command returns when the job has stopped. The last line
+    of the output is the path of the savepoint.
     """
     click.echo(printable(str(ask_job(job, "stop", directory=directory, drain=drain))))
 
@@ -252,7 +255,10 @@ def stop_command(directory: str | None, drain: bool, job: str) -> None:
 )
 @click.argument("job", shell_complete=complete_job, required=False)
 def cancel_command(directory: str | None, job: str | None) -> None:
-    """Cancel JOB (an id, its beginning, or a name); return when it has stopped."""
+    """Cancel a job, without a savepoint.
+
+    JOB is an id, the beginning of an id, or a name. The command returns when the job has stopped.
+    """
     if job is None and directory:  # -s JOB
         job, directory = directory, ""
     if job is None:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 )
 @click.argument("job", shell_complete=complete_job)
 def metrics_command(form: str, job: str) -> None:
-    """Show the metrics of JOB (an id, its beginning, or a name), its tasks and its operators, by subtask."""
+    """Show the metrics of a job, its tasks and its operators, by subtask.
+
+    JOB is an id, the beginning of an id, or a name.
+    """
     reply = ask_job(job, "prometheus" if form == "prometheus" else "metrics")
     try:
         text = _text(reply, form)

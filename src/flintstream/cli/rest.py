@@ -48,7 +48,7 @@ def add_places(port: int) -> Callable[[Command], Command]:
     help="Print the path of the file that holds the authorization header for your server at this port, and exit.",
 )
 def rest_command(host: str, port: int, print_header_file: bool) -> None:
-    """Show and control this user's jobs on this machine over HTTP, in the form of Flink's REST interface.
+    """Show and control this user's jobs on this machine through Flink's REST API.
 
     Callers must send the token of the server as 'Authorization: Bearer TOKEN', or as the password of 'Authorization:
     Basic'. It is the value of FLINTSTREAM_REST_TOKEN, or else a new one for each server. A file that only you can read
@@ -68,7 +68,7 @@ def rest_command(host: str, port: int, print_header_file: bool) -> None:
     help="Print the address of your server at this port, including its token, and exit.",
 )
 def ui_command(host: str, port: int, print_address: bool) -> None:
-    """Show this user's jobs on this machine in a web browser, running and ended ones.
+    """Serve a web page that shows and controls this user's jobs on this machine.
 
     The address is printed. It contains a token, the value of FLINTSTREAM_REST_TOKEN or else a new one for each server.
     """

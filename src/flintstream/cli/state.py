@@ -40,7 +40,7 @@ _format_option = click.option(
 
 @click.group("state", context_settings=SETTINGS)
 def state_command() -> None:
-    """Show the contents of a savepoint or checkpoint, read-only and without a job."""
+    """Show the contents of a savepoint or checkpoint."""
 
 
 @state_command.command("list")

@@ -53,10 +53,10 @@ def _record(job: str) -> dict[str, Any]:
 @click.option("-f", "--follow", is_flag=True, help="Keep printing until the job has ended, or until Ctrl-C.")
 @click.argument("job", shell_complete=complete_job)
 def logs_command(follow: bool, job: str) -> None:
-    """Show what the program of JOB (an id, its beginning, or a name) has written and logged.
+    """Show the output and log of a job.
 
-    This is the file that its standard error goes to, as after 'run -d'. Of a program without such a file, these are the
-    last lines that were logged. The job may have ended.
+    JOB is an id, the beginning of an id, or a name. The job may have ended. If the standard error of its program
+    is a file, as after 'run -d', the command shows that file; otherwise, the last lines of the log.
     """
     entry = _running(job)
     try:
@@ -116,10 +116,10 @@ class _End(threading.Thread):
 @click.command("attach", context_settings=SETTINGS)
 @click.argument("job", shell_complete=complete_job)
 def attach_command(job: str) -> None:
-    """Show the progress of JOB (an id, its beginning, or a name) until it ends, and end as it does.
+    """Show the progress of a job until it ends.
 
-    The exit code is 0 if the job has finished, and 1 if it has failed or was cancelled. Ctrl-C ends this command with
-    130; the job keeps running.
+    JOB is an id, the beginning of an id, or a name. The exit code is 0 if the job has finished, and 1 if it has
+    failed or was cancelled. Ctrl-C ends only this command, with the exit code 130.
     """
     entry = _running(job)
     if entry is None:

@@ -46,13 +46,12 @@ HELP: dict[str, dict[str, str]] = {
         "totalNumberOfCheckpoints": "Completed and failed checkpoints",
         "lastCheckpointDuration": "Time that the last completed checkpoint took (ms)",
         "lastCheckpointSize": "Bytes that the last completed checkpoint wrote",
-        "lastCheckpointFullSize": "Bytes of the last completed checkpoint with all that it refers to",
+        "lastCheckpointFullSize": "Bytes of the last completed checkpoint, including everything it refers to",
         "latency": "Time from the start of an epoch until its records have passed all sinks (ms)",
     },
     TASK: {
         "busyTimeMsPerSecond": "Time in which the subtask processed records or state (ms per second)",
-        "backPressuredTimeMsPerSecond": "Time in which a source had more to read while other operators worked "
-        "(ms per second)",
+        "backPressuredTimeMsPerSecond": "Time in which a source with more to read had to wait (ms per second)",
         "idleTimeMsPerSecond": "Time in which the subtask had nothing to do (ms per second)",
     },
     OPERATOR: {
@@ -62,10 +61,9 @@ HELP: dict[str, dict[str, str]] = {
         "numRecordsOutPerSecond": "Records emitted per second, over the last minute",
         "currentInputWatermark": "Event time of the input (ms)",
         "currentOutputWatermark": "Event time of the output (ms)",
-        "watermarkLag": "Delay of the event time that a source or a watermark strategy emits, compared to the "
-        "clock (ms)",
-        "numLateRecordsDropped": "Records of a window operator that were late and dropped",
-        "pendingRecords": "Records that a source could read already: the lag of a Kafka consumer",
+        "watermarkLag": "How far the emitted watermark of a source or watermark strategy is behind the clock (ms)",
+        "numLateRecordsDropped": "Late records that a window operator dropped",
+        "pendingRecords": "Records that a source has yet to read, such as the lag of a Kafka consumer",
     },
 }
 """What the metrics of flintstream itself mean, by scope and name."""

@@ -51,7 +51,7 @@ def records(*parts: str) -> list[Record]:
 def _living(entry: registry.Entry, reply: Any, parts: tuple[str, ...]) -> Record:
     fault = fault_of(reply, kept=False, without=PARTS.keys() - parts)
     if fault is not None:
-        text = f"the job '{entry.name}' (process {entry.pid}) sent a record in a different form: {fault}"
+        text = f"the job '{entry.name}' (process {entry.pid}) sent a record in an unexpected format: {fault}"
         return _silent(entry, FlintstreamError(text))
     return {**reply, "job_id": entry.job_id, "started_ms": entry.started_ms, "ended_ms": None}
 

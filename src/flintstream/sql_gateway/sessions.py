@@ -85,7 +85,7 @@ class Session:
         word = (statement.split(None, 1) or [""])[0].upper()
         if word not in _WORDS_TO_CONFIGURE:
             raise GatewayError(
-                f"a session is not configured by {word or 'an empty statement'}: run it as a statement of its own"
+                f"{word or 'an empty statement'} does not configure a session: run it as a separate statement"
             )
         operation = self.execute(statement, timeout_ms=timeout_ms)
         try:
@@ -181,7 +181,7 @@ class Gateway:
         """
         check_values(properties)
         if len(self._sessions) >= self._most:
-            raise GatewayError(f"there are {self._most} sessions, which is the most: '{MOST_SESSIONS.key}' allows more")
+            raise GatewayError(f"there are already {self._most} sessions: raise '{MOST_SESSIONS.key}' to allow more")
         session = Session({**self._settings, **properties}, name, owner, self._clock)
         self._sessions[session.handle] = session
         return session

@@ -104,7 +104,7 @@ def find(uri: str) -> Iterator[tuple[str, int]]:
         if size is None:  # listings of web servers have no sizes
             size = _discreetly(uri, partial(system.info, name)).get("size")
         if size is None:
-            raise FlintstreamError(f"cannot read {shown_path(uri)}: the server does not tell the size of the file")
+            raise FlintstreamError(f"cannot read {shown_path(uri)}: the server does not report the size of the file")
         yield name.removeprefix(top), int(size)
 
 

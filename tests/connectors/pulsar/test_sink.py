@@ -89,7 +89,7 @@ def test_a_router_chooses_the_partition(server):
     assert server.texts(f"{topic}-partition-1") == ["question"]
     env = inline_env()
     env.from_collection(["to"]).sink_to(sink(server, topic).set_topic_router(f"{__name__}:Nowhere").build())
-    with pytest.raises(PulsarError, match="the router returned 'elsewhere', which is none of persistent://"):
+    with pytest.raises(PulsarError, match="the router returned 'elsewhere', which is not one of persistent://"):
         env.execute()
 
 

@@ -37,12 +37,12 @@ End each statement with a semicolon; it may have several lines.
   SET;  SET 'key' = 'value';  RESET;      show and change settings of this session
   SET 'sql-client.execution.result-mode'  table, changelog or tableau: how queries show their rows
   SOURCE 'script.sql';                    run the statements of a file
-  SHOW TABLES;  SHOW JOBS;  SHOW ...      what there is
-  DESCRIBE table;  EXPLAIN query;         what a table has, and how a query runs
+  SHOW TABLES;  SHOW JOBS;  SHOW ...      list what exists
+  DESCRIBE table;  EXPLAIN query;         show the columns of a table, and the plan of a query
   STOP JOB 'id';                          end a job
-  CLEAR;  HELP;  QUIT;                    this client
+  CLEAR;  HELP;  QUIT;                    clear the screen, show this help, end the client
 
-Ctrl-C ends a query or statement that runs, Ctrl-D the client."""
+Ctrl-C cancels the running statement, Ctrl-D ends the client."""
 
 
 class QuitError(Exception):

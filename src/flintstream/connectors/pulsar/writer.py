@@ -121,7 +121,7 @@ class PulsarWriter(SinkWriter):
         if output.router is not None:
             topic = output.router.route(value, self._partitions)
             if topic not in self._partitions:
-                raise PulsarError(f"the router returned {topic!r}, which is none of {', '.join(self._partitions)}")
+                raise PulsarError(f"the router returned {topic!r}, which is not one of {', '.join(self._partitions)}")
             return topic
         self._sent += 1
         if output.mode == KEY_HASH:  # messages have no keys, and Flink's router then takes any

@@ -31,8 +31,8 @@ class StaysInProgram:
             TypeError: Always.
         """
         raise TypeError(
-            f"a {type(self).__name__} cannot be used inside a function: functions run in the tasks, and it belongs "
-            "to the program that builds the job. Copy the needed values to a variable",
+            f"a {type(self).__name__} cannot be used inside a function: functions run in tasks, but it "
+            "belongs to the program that builds the job. Copy the needed values to a variable",
         )
 
 

@@ -233,7 +233,7 @@ class PulsarSourceBuilder:
             raise PlanError("the source needs a subscription: set_subscription_name('bills')")
         access = options.access()
         if self._pattern and not access.admin_url:
-            raise PlanError("a pattern needs the URL of administration: set_admin_url('http://127.0.0.1:8080')")
+            raise PlanError("a pattern needs the admin URL: set_admin_url('http://127.0.0.1:8080')")
         found = PulsarInput(
             access,
             subscription,

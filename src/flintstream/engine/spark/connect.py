@@ -34,8 +34,8 @@ def refuse_connect(configuration: Mapping[str, str], session: object = None) -> 
     found = find_connect(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
     if found is not None:
         raise FlintstreamError(
-            f"the program is set to use Spark Connect ({found}), where jobs run, but which has neither the RDDs nor "
-            "the driver's JVM that DataFrames as sources, sinks and savepoints need: use a classic Spark session, "
+            f"the program is set to use Spark Connect ({found}), where DataFrames as sources, sinks and savepoints "
+            "do not work, because they need RDDs or the driver's JVM: use a classic Spark session, "
             f"with spark-submit or with '{MASTER.key}' (--master) in a process without Spark Connect"
         )
 

@@ -65,9 +65,7 @@ class Metastore(ABC):
         raise self._refuse(f"DROP TABLE {database}.{name}")
 
     def _refuse(self, statement: str) -> SqlError:
-        return SqlError(
-            f"{statement}: a catalog of type '{self.kind}' only reads what is there: change it in its own system"
-        )
+        return SqlError(f"{statement}: a catalog of type '{self.kind}' is read-only: change it in its own system")
 
 
 class _Databases(MutableMapping[str, CatalogDatabase]):

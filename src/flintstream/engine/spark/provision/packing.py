@@ -123,7 +123,7 @@ def program_archive() -> Path | None:
             total += member.stat().st_size
             if total > LARGEST_PROGRAM:
                 _log.warning(
-                    "the executors do not get the modules of the program: with '%s', they have more than %d MB; "
+                    "the modules of the program are not sent to the executors: with '%s', they have more than %d MB; "
                     "send what the tasks need with --pyFiles", name, LARGEST_PROGRAM >> 20,
                 )  # fmt: skip
                 return None
