@@ -232,7 +232,7 @@ def test_an_error_of_a_job_comes_with_the_page(session):
 def test_a_session_is_configured_only_by_statements_that_change_it(session):
     session.configure("SET 'table.local-time-zone' = 'Europe/Zurich'")
     assert session.properties()["table.local-time-zone"] == "Europe/Zurich"
-    with pytest.raises(GatewayError, match="not configured by SELECT"):
+    with pytest.raises(GatewayError, match="SELECT does not configure a session"):
         session.configure("SELECT 1")
     with pytest.raises(SqlError, match="Table 'nope' not found"):
         session.configure("CREATE VIEW v AS SELECT * FROM nope")
@@ -300,7 +300,7 @@ def test_a_session_stays_if_the_idle_timeout_is_zero():
 def test_there_are_only_so_many_sessions():
     gateway = Gateway({**INLINE, "sql-gateway.session.max-num": "1"})
     gateway.open({})
-    with pytest.raises(GatewayError, match=r"'sql-gateway.session.max-num' allows more"):
+    with pytest.raises(GatewayError, match=r"raise 'sql-gateway.session.max-num' to allow more"):
         gateway.open({})
     gateway.close_all()
 

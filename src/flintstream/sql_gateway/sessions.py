@@ -181,7 +181,9 @@ class Gateway:
         """
         check_values(properties)
         if len(self._sessions) >= self._most:
-            raise GatewayError(f"there are already {self._most} sessions: raise '{MOST_SESSIONS.key}' to allow more")
+            raise GatewayError(
+                f"the number of sessions is limited to {self._most}: raise '{MOST_SESSIONS.key}' to allow more"
+            )
         session = Session({**self._settings, **properties}, name, owner, self._clock)
         self._sessions[session.handle] = session
         return session
