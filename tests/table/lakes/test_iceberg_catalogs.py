@@ -256,11 +256,6 @@ def test_what_iceberg_cannot_do_is_refused(t_env, tmp_path):
         t_env.execute_sql("ALTER TABLE t RENAME TO u")
     with pytest.raises(SqlError, match="cannot change the type of column 'n'"):
         t_env.execute_sql("ALTER TABLE t MODIFY n STRING")
-    t_env.execute_sql(
-        "CREATE TABLE u (n INT NOT NULL, PRIMARY KEY (n) NOT ENFORCED) WITH ('write.upsert.enabled'='true')"
-    )
-    with pytest.raises(Exception, match="only appends are supported"):
-        t_env.execute_sql("INSERT INTO u VALUES (1)").wait()
 
 
 @pytest.mark.parametrize(
@@ -275,3 +270,49 @@ def test_what_iceberg_cannot_do_is_refused(t_env, tmp_path):
 def test_options_that_cannot_work_are_refused(t_env, options, message):
     with pytest.raises(SqlError, match=message):
         t_env.execute_sql(f"CREATE CATALOG lake WITH ('type' = 'iceberg', {options})")
+
+
+def test_rows_of_a_key_replace_each_other_where_the_table_says_so(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql(
+        "CREATE TABLE t (id INT NOT NULL, day STRING NOT NULL, name STRING, PRIMARY KEY (id, day) NOT ENFORCED) "
+        "PARTITIONED BY (day) WITH ('write.upsert.enabled' = 'true')"
+    )
+    t_env.execute_sql("INSERT INTO t VALUES (1, 'mon', 'a'), (1, 'tue', 'b'), (1, 'mon', 'c')").wait()
+    t_env.execute_sql(
+        "INSERT INTO t /*+ OPTIONS('sink.parallelism' = '2') */ VALUES (1, 'tue', 'd'), (2, 'tue', 'e')"
+    ).wait()
+    assert rows(t_env, "SELECT * FROM t") == [(1, "mon", "c"), (1, "tue", "d"), (2, "tue", "e")]
+    assert Iceberg(tmp_path, "default.t").rows("id, name") == [(1, "c"), (1, "d"), (2, "e")]
+    assert not list(tmp_path.rglob("keys-*"))
+
+
+def test_without_upserts_rows_are_appended_and_a_hint_turns_them_on(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (id INT NOT NULL, name STRING, PRIMARY KEY (id) NOT ENFORCED)")
+    for name, hint in (("a", "false"), ("b", "false"), ("c", "true")):
+        t_env.execute_sql(f"INSERT INTO t /*+ OPTIONS('upsert-enabled' = '{hint}') */ VALUES (1, '{name}')").wait()
+        expected = [(1, "a"), (1, "b")] if name == "b" else [(1, name)]
+        assert rows(t_env, "SELECT * FROM t") == expected
+    t_env.execute_sql("CREATE TABLE u (id INT)")
+    with pytest.raises(SqlError, match="upserts need a PRIMARY KEY"):
+        t_env.execute_sql("INSERT INTO u /*+ OPTIONS('upsert-enabled' = 'true') */ VALUES (1)")
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("spark", marks=pytest.mark.spark)])
+def test_a_changelog_leaves_what_it_leads_to(tmp_path, engine):
+    t_env = make_env(engine)
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t (k STRING NOT NULL, n BIGINT NOT NULL, PRIMARY KEY (k) NOT ENFORCED)")
+    for values in ("'a', 'b', 'a', 'c'", "'b', 'b', 'b'"):
+        items = ", ".join(f"({value.strip()})" for value in values.split(","))
+        t_env.execute_sql(
+            f"INSERT INTO t SELECT k, n FROM (SELECT k, COUNT(*) AS n FROM (VALUES {items}) AS T(k) GROUP BY k) WHERE n < 3"
+        ).wait()
+    assert rows(t_env, "SELECT * FROM t") == [("a", 2), ("c", 1)]
+
+
+def test_counting_needs_no_column(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS T(n, name)").wait()
+    assert rows(t_env, "SELECT COUNT(*) FROM t")[-1] == (2,)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -30,8 +32,21 @@ class Output(Protocol):
         """Open it."""
 
 
+class Input(Protocol):
+    """A file that is there."""
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """Open it."""
+
+
 class FileIO(Protocol):
     """The files of a table."""
+
+    def new_input(self, location: str) -> Input:
+        """Return a file."""
+
+    def delete(self, location: str) -> None:
+        """Delete a file."""
 
     def new_output(self, location: str) -> Output:
         """Return a new file."""
@@ -42,6 +57,9 @@ class Changes(Protocol):
 
     def set_properties(self, properties: Mapping[str, str]) -> object:
         """Set properties."""
+
+    def delete(self, delete_filter: object) -> None:
+        """Delete rows."""
 
     def add_files(self, file_paths: list[str], **more: object) -> None:
         """Add files."""
@@ -58,6 +76,9 @@ class Table(Protocol):
 
     def location(self) -> str:
         """Return where it is."""
+
+    def current_snapshot(self) -> object | None:
+        """Return the newest version."""
 
     def refresh(self) -> Table:
         """Read newer versions."""
@@ -91,6 +112,8 @@ class IcebergOutput:
     catalog: Mapping[str, str] = field(default_factory=dict, repr=False)  # may contain secrets
     by: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
+    """The columns by which rows replace others; none if rows are only appended."""
 
     def open(self) -> Table:
         """Return the table; create it, and its namespace, if they are missing.
@@ -121,10 +144,9 @@ class IcebergOutput:
             raise LakeError(
                 f"column '{required[0]}' of the Iceberg table {self.table} takes no NULL: declare it NOT NULL"
             )
-        if table.properties.get("write.upsert.enabled") == "true":
+        if not self.key and table.properties.get("write.upsert.enabled") == "true":
             raise LakeError(
-                f"the Iceberg table {self.table} has 'write.upsert.enabled' = 'true', but only appends are supported: "
-                "deduplicate in the program, and set the property to 'false'"
+                f"the Iceberg table {self.table} has 'write.upsert.enabled' = 'true': name the columns of its key"
             )
         return cast("Table", table)
 
@@ -197,20 +219,53 @@ class IcebergCommitter(Committer):
                 for written in committables
                 if notes[written.sink].get(written.run, {}).get(str(written.subtask), -1) < written.number
             ]
-            if not left:
-                return ()
             for (sink, run, subtask), number in last_numbers(left).items():
                 notes[sink].setdefault(run, {})[str(subtask)] = number
-            paths = [file.path for written in left for file in written.files]
-            with self._table.transaction() as changes:
-                changes.set_properties(
-                    {_key(sink): json.dumps(dict([*runs.items()][-KEPT_RUNS:])) for sink, runs in notes.items()}
-                )
-                changes.add_files(paths, check_duplicate_files=False)
+            for part_of in self._steps(left):
+                self._add(part_of, notes)
         except (failed, OSError) as error:  # another writer was faster, or catalog or storage is away
             self.failure = error
             return committables
         return ()
+
+    def _steps(self, left: Sequence[Written]) -> list[list[Written]]:
+        """Return what is committed together: all, or one epoch after the other if rows replace others."""
+        if not self._output.key:
+            return [[*left]] if left else []
+        found: dict[tuple[str, str, int], list[Written]] = {}
+        for written in left:
+            found.setdefault((written.sink, written.run, written.number), []).append(written)
+        return [*found.values()]
+
+    def _add(self, left: Sequence[Written], notes: Mapping[str, dict[str, dict[str, int]]]) -> None:
+        keys = [path for written in left for path in written.keys]
+        paths = [file.path for written in left for file in written.files]
+        with self._table.transaction() as changes:
+            if keys and self._table.current_snapshot() is not None:
+                self._delete(changes, keys)
+            changes.set_properties(
+                {_key(sink): json.dumps(dict([*runs.items()][-KEPT_RUNS:])) for sink, runs in notes.items()}
+            )
+            if paths:
+                changes.add_files(paths, check_duplicate_files=False)
+        if keys:
+            self._table = self._table.refresh()
+            for path in keys:
+                with suppress(OSError):
+                    self._table.io.delete(path)
+
+    def _delete(self, changes: Changes, paths: Sequence[str]) -> None:
+        """Delete the rows whose keys are in files."""
+        parquet = optional_module("pyarrow.parquet", extra="iceberg", purpose="Iceberg tables", package="pyarrow")
+        arrow = optional_module("pyarrow", extra="iceberg", purpose="Iceberg tables")
+        keys = []
+        for path in paths:
+            with self._table.io.new_input(path).open() as file:
+                keys.append(parquet.read_table(file))
+        matches = part("table.upsert_util").create_match_filter(arrow.concat_tables(keys), [*self._output.key])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that no row has been found
+            changes.delete(matches)
 
     def _notes(self, sink: str) -> dict[str, dict[str, int]]:
         """Return the last number by run and subtask."""

@@ -270,7 +270,8 @@ class _Reader(SourceReader):
         else:
             tasks = table.scan(snapshot_id=split.snapshot).plan_files()
             self._tasks = {task.file.file_path: task for task in tasks}
-        schema = table.schema().select(*(name for name in self.names if name in self.needed))
+        needed = [name for name in self.names if name in self.needed] or self.names[:1]  # some column tells the rows
+        schema = table.schema().select(*needed)
         self._place, self._scan = place, ArrowScan(table.metadata, table.io, schema, AlwaysTrue())
         return self._scan
 

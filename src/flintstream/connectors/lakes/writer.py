@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from flintstream.checkpoint.registry import record
 from flintstream.common.types import Row, RowKind
-from flintstream.connectors.files.arrow_values import batch_of
+from flintstream.connectors.files.arrow_values import arrow, batch_of
 from flintstream.connectors.files.parquet import ColumnarWriter, parquet_writer
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import FlintstreamError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from flintstream.connectors.sink import WriterContext
@@ -51,6 +51,8 @@ class Written(NamedTuple):
     number: int
     """Number of the epoch within the run, ascending."""
     files: list[DataFile]
+    keys: Sequence[str] = ()
+    """The paths of files with the keys of rows that the files replace or delete."""
 
 
 class Place(Protocol):
@@ -73,9 +75,9 @@ class _Open:
         self._writer = ColumnarWriter(parquet_writer(self._stream, schema), partial(batch_of, schema=schema))
         self.rows = 0
 
-    def add(self, values: list[object]) -> None:
+    def add(self, values: Sequence[object]) -> None:
         """Write rows."""
-        self._writer.add_elements(values)
+        self._writer.add_elements([*values])
         self.rows += len(values)
 
     def finish(self) -> int:
@@ -93,6 +95,8 @@ class _Open:
 class LakeWriter(SinkWriter):
     """Writes a file for each partition of the table in each epoch. They are invisible until they are committed."""
 
+    _takes_changes = False
+
     def __init__(
         self, place: Place, schema: object, names: tuple[str, ...], by: tuple[str, ...], context: WriterContext
     ) -> None:
@@ -109,17 +113,19 @@ class LakeWriter(SinkWriter):
         Raises:
             LakeError: A record is a change, or not a row of the table.
         """
+        self._add(map(self._values, values))
+
+    def _add(self, rows: Iterable[tuple[object, ...]]) -> None:
         groups: dict[tuple[object, ...], list[object]] = {}
-        for value in values:
-            row = self._values(value)
+        for row in rows:
             groups.setdefault(tuple(row[index] for index in self._indexes), []).append(row)
-        for partition, rows in groups.items():
-            self._file(partition).add(rows)
+        for partition, members in groups.items():
+            self._file(partition).add(members)
 
     def _values(self, value: object) -> tuple[object, ...]:
         """Return the values of a record in the order of the columns."""
         if isinstance(value, Row):
-            if value.get_row_kind() is not RowKind.INSERT:
+            if not self._takes_changes and value.get_row_kind() is not RowKind.INSERT:
                 raise LakeError(f"the table takes insertions only, but the stream has {value.get_row_kind()} {value!r}")
             own = getattr(value, "_fields", self._names)
             row = tuple(value) if own == self._names else tuple(value[name] for name in self._names)
@@ -162,6 +168,63 @@ class LakeWriter(SinkWriter):
         """Leave files that were not prepared."""
         for file in self._files.values():
             file.discard()
+
+
+class UpsertWriter(LakeWriter):
+    """Keeps the newest row of each key in an epoch, and writes which keys of the table they replace or delete."""
+
+    _takes_changes = True
+
+    def __init__(
+        self,
+        place: Place,
+        schema: object,
+        names: tuple[str, ...],
+        by: tuple[str, ...],
+        context: WriterContext,
+        key: Sequence[str],
+        *,
+        replaces: bool,
+    ) -> None:
+        """Take the columns of the key as well, and whether insertions replace rows, too."""
+        super().__init__(place, schema, names, by, context)
+        self._key, self._replaces = [names.index(name) for name in key], replaces
+        self._key_schema = arrow().schema([schema.field(name) for name in key])  # type: ignore[attr-defined]
+        self._newest: dict[tuple[object, ...], tuple[object, ...] | None] = {}
+        self._changed: dict[tuple[object, ...], None] = {}
+
+    def write(self, values: list[object], timestamps: list[int] | None) -> None:
+        """Keep the newest row of each key; None for a deleted one.
+
+        Raises:
+            LakeError: A record is not a row of the table.
+        """
+        for value in values:
+            kind = value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT
+            row = self._values(value)
+            key = tuple([row[index] for index in self._key])
+            if self._replaces or kind is not RowKind.INSERT:
+                self._changed[key] = None
+            if kind is not RowKind.UPDATE_BEFORE:
+                self._newest[key] = None if kind is RowKind.DELETE else row
+
+    def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
+        """Write the rows and the keys, and return their files."""
+        self._add(row for row in self._newest.values() if row is not None)
+        changed = [*self._changed]
+        self._newest.clear()
+        self._changed.clear()
+        number = self._number
+        found = super().prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
+        if not changed:
+            return found
+        path = self._place.path({}, f"keys-{self._context.subtask:05d}-{uuid.uuid4()}.parquet")
+        file = _Open(self._place, path, self._key_schema)
+        file.add(changed)
+        file.finish()
+        own = self._context
+        files = [file for written in found if isinstance(written, Written) for file in written.files]
+        return (Written(own.identity, own.subtask, own.run, number, files, [path]),)
 
 
 def last_numbers(committables: Sequence[Written]) -> dict[tuple[str, str, int], int]:

@@ -12,7 +12,7 @@ from flintstream.connectors.files.arrow_schema import arrow_schema, with_require
 from flintstream.connectors.lakes import delta, iceberg
 from flintstream.connectors.lakes.delta import DeltaCommitter, DeltaOutput, DeltaPlace
 from flintstream.connectors.lakes.iceberg import IcebergCommitter, IcebergOutput, IcebergPlace
-from flintstream.connectors.lakes.writer import LakeWriter
+from flintstream.connectors.lakes.writer import LakeWriter, UpsertWriter
 from flintstream.connectors.sink import Sink
 from flintstream.errors import PlanError
 from flintstream.storage.location import Location
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["DeltaSink", "IcebergSink"]
 
 
-def _check_partitions(by: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    found = (by,) if isinstance(by, str) else tuple(by)
+def _check_columns(chosen: Sequence[str], names: Sequence[str], verb: str) -> tuple[str, ...]:
+    found = (chosen,) if isinstance(chosen, str) else tuple(chosen)
     for name in found:
         if name not in names:
-            raise PlanError(f"the table cannot be partitioned by '{name}': its columns are {', '.join(names)}")
+            raise PlanError(f"the table cannot {verb} '{name}': its columns are {', '.join(names)}")
     return found
 
 
@@ -78,7 +78,7 @@ class DeltaSink(Sink[T_contra]):
         delta.library()
         schema = arrow_schema(row_type, "DeltaSink")
         place = Location.parse(location, "the location of a DeltaSink").uri
-        by = _check_partitions(partition_by, row_type.field_names())
+        by = _check_columns(partition_by, row_type.field_names(), "be partitioned by")
         self._names = tuple(row_type.field_names())
         self._output = DeltaOutput(place, schema, by, dict(storage_options or {}), dict(configuration or {}))
 
@@ -120,6 +120,9 @@ class IcebergSink(Sink[T_contra]):
         catalog: Mapping[str, str],
         partition_by: Sequence[str] = (),
         properties: Mapping[str, str] | None = None,
+        upsert_by: Sequence[str] = (),
+        *,
+        upsert_insertions: bool = True,
     ) -> None:
         """Take the table.
 
@@ -130,6 +133,9 @@ class IcebergSink(Sink[T_contra]):
                 others; ``name`` is its name, ``default`` if it is missing.
             partition_by: the columns by whose values a new table is partitioned.
             properties: properties of a new table.
+            upsert_by: the columns of a key. A row then replaces the one with its key, and a deletion removes it. All
+                rows of a key must come from one subtask. Each commit rewrites the files in which rows are replaced.
+            upsert_insertions: whether insertions replace rows as well, or only updates.
 
         Raises:
             PlanError: The name has no namespace, a type has no counterpart, or a column of the partitions is missing.
@@ -139,13 +145,20 @@ class IcebergSink(Sink[T_contra]):
         if not table.rpartition(".")[0]:
             raise PlanError(f"the table needs a namespace and a name, as 'shop.orders', got '{table}'")
         schema = with_required_fields(arrow_schema(row_type, "IcebergSink"), row_type)
-        by = _check_partitions(partition_by, row_type.field_names())
+        by = _check_columns(partition_by, row_type.field_names(), "be partitioned by")
         self._names = tuple(row_type.field_names())
-        self._output = IcebergOutput(table, schema, dict(catalog), by, dict(properties or {}))
+        key = _check_columns(upsert_by, row_type.field_names(), "have the key")
+        self._replaces = upsert_insertions
+        self._output = IcebergOutput(table, schema, dict(catalog), by, dict(properties or {}), key)
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
-        return LakeWriter(IcebergPlace(self._output), self._output.schema, self._names, self._output.by, context)
+        own = self._output
+        if not own.key:
+            return LakeWriter(IcebergPlace(own), own.schema, self._names, own.by, context)
+        return UpsertWriter(
+            IcebergPlace(own), own.schema, self._names, own.by, context, own.key, replaces=self._replaces
+        )
 
     def create_committer(self) -> Committer:
         """Return the committer, which opens or creates the table."""

@@ -119,6 +119,8 @@ class TableSink:
     """The number of subtasks; None for that of the query."""
     overwriting: Callable[[], Sink] | None = None
     """Returns the sink of ``INSERT OVERWRITE``."""
+    keyed: bool = False
+    """Whether all rows of a primary key go to one subtask, even if there are insertions only."""
     any_changes: bool = False
     """Whether the sink works without the rows that are replaced, and needs the changes of a primary key in order."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from flintstream.common._types import data_types as t
 from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.runtime.operators.base import Operator
 from flintstream.table._operators.rows import value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 from flintstream.table._types.rules import is_nullable
@@ -17,6 +18,35 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import ValueState
     from flintstream.table._expressions.expr import Column
     from flintstream.table._operators.rows import Change, Row
+
+
+class LastUpdates(Operator):
+    """Turns rows before an update into deletions, unless the row after the update follows.
+
+    A filter behind an aggregation drops the row after an update that no longer passes. A sink that keeps the newest row
+    of each key learns only from the row before it that the key is gone.
+    """
+
+    def __init__(self, key: Sequence[int]) -> None:
+        """Take the positions of the primary key."""
+        self.key = tuple(key)
+
+    def process(self, values: list[Change], timestamps: list[int] | None) -> None:
+        """Convert a block."""
+        results: list[Change] = []
+        stamps: list[int] | None = None if timestamps is None else []
+        for i, row in enumerate(values):
+            if row[-1] == UPDATE_BEFORE:
+                after = values[i + 1] if i + 1 < len(values) else None
+                if after is not None and after[-1] == UPDATE_AFTER and all(after[k] == row[k] for k in self.key):
+                    continue
+                results.append((*row[:-1], DELETE))
+            else:
+                results.append(row)
+            if stamps is not None and timestamps is not None:
+                stamps.append(timestamps[i])
+        if results:
+            self.output.emit(results, stamps)
 
 
 class SinkMaterializer(KeyedProcessFunction):

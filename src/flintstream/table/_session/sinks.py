@@ -14,7 +14,13 @@ from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.lengths import OF_LENGTH, FitRow, LengthCheck
 from flintstream.table._operators.rows import RowFunction
-from flintstream.table._operators.upserts import NestedNullCheck, NullCheck, SinkConflicts, SinkMaterializer
+from flintstream.table._operators.upserts import (
+    LastUpdates,
+    NestedNullCheck,
+    NullCheck,
+    SinkConflicts,
+    SinkMaterializer,
+)
 from flintstream.table._plan import edges
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
@@ -89,11 +95,17 @@ def write(
             stream, changelog = add_operator(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)"))), True
         if changelog:
             stream = _in_order(settings, stream, ready, seen, made.parallelism, conflict)
+            if made.changes == UPSERTS and _filters_changes(ready):
+                key = [seen.names.index(name) for name in seen.primary_key]
+                stream = add_operator(stream, "LastUpdates", LastUpdates(key))
         elif conflict is not None and not _is_distinct(ready):
             raise SqlError(
                 f"table '{name}': ON CONFLICT clause is only allowed for upsert sinks, and this one only gets "
                 "insertions: remove the clause"
             )
+    if made.keyed and not changelog:
+        key = [seen.names.index(name) for name in seen.primary_key]
+        stream = stream.key_by(RowFunction([Ref(seen.columns[i].type, i) for i in key]))
     records = stream
     if made.records is not Records.ANY:
         replaced = "r[-1] != 1" if changelog and made.changes == UPSERTS else ""
@@ -221,6 +233,13 @@ def _in_order(
         function = SinkConflicts(table.name, dict(zip(table.primary_key, key, strict=True)), fails=conflict == "ERROR")
     made = stream.key_by(of_key).process(function).name("SinkMaterializer")
     return made if parallelism is None else made.set_parallelism(parallelism)
+
+
+def _filters_changes(node: Node) -> bool:
+    """Return whether a filter may drop the row after an update, and keep the one before it."""
+    if isinstance(node, Calc) and node.condition is not None and node.input.changelog:
+        return True
+    return any(map(_filters_changes, node.inputs))
 
 
 def _is_in_order(node: Node, table: ConnectorTable) -> bool:

@@ -107,7 +107,9 @@ class IcebergTables(Metastore):
             if isinstance(item.transform, IdentityTransform)
         ]
         own = {"connector": "iceberg", "catalog-name": self._name, "catalog-database": database, "catalog-table": name}
-        key = sorted(schema.identifier_field_names())
+        if "write.upsert.enabled" in found.properties:
+            own["write.upsert.enabled"] = found.properties["write.upsert.enabled"]
+        key = [item.name for item in schema.fields if item.field_id in schema.identifier_field_ids]
         return DeclaredTable(columns, {**self._options, **own}, primary_key=tuple(key), partitions=tuple(by))
 
     def _load(self, database: str, name: str) -> Table | None:

@@ -8,6 +8,8 @@ from flintstream.connectors.lakes.iceberg_scan import Extent, IcebergScan, Icebe
 from flintstream.datastream.connectors.lakes import IcebergSink
 from flintstream.errors import PlanError
 from flintstream.table._connectors.contract import (
+    INSERTIONS,
+    UPSERTS,
     Records,
     SinkConnector,
     SourceConnector,
@@ -34,7 +36,10 @@ _WITHOUT_EFFECT = {
     "split-lookback": "a split is a file",
     "split-size": "a split is a file",
 }
-_OWN = {"connector", "catalog-name", "catalog-type", "catalog-database", "catalog-table", "sink.parallelism", *_READ}
+_OWN = {
+    "connector", "catalog-name", "catalog-type", "catalog-database", "catalog-table", "sink.parallelism",
+    "upsert-enabled", *_READ,
+}  # fmt: skip
 
 
 class Iceberg(SourceConnector, SinkConnector):
@@ -52,13 +57,23 @@ class Iceberg(SourceConnector, SinkConnector):
         for key in _READ:
             options.text(key)
         written = {f"write.{key}": value for key, value in options.starting_with("write.").items()}
+        upserts = options.flag("upsert-enabled", default=written.get("write.upsert.enabled") == "true")
+        if upserts and not table.primary_key:
+            raise SqlError(f"table '{table.name}': upserts need a PRIMARY KEY (...) NOT ENFORCED")
         try:
             made: IcebergSink[object] = IcebergSink(
-                _name(table), row_type_of(table), _catalog(table), table.partitions, written
+                _name(table),
+                row_type_of(table),
+                _catalog(table),
+                table.partitions,
+                written,
+                table.primary_key,
+                upsert_insertions=upserts,
             )
         except PlanError as error:
             raise SqlError(f"table '{table.name}': {error}") from None
-        return TableSink(made, Records.ROWS, parallelism=options.integer("sink.parallelism"))
+        changes = UPSERTS if table.primary_key else INSERTIONS
+        return TableSink(made, Records.ROWS, changes, options.integer("sink.parallelism"), keyed=upserts)
 
 
 def _name(table: ConnectorTable) -> str:

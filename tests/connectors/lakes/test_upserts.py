@@ -1,0 +1,89 @@
+"""Rows of Iceberg tables replace those with their keys, once, whatever fails."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pyiceberg", reason="the extra 'iceberg' is not installed: make setup")
+
+from tests.connectors.kafka.jobs import NO_WATERMARKS, checkpointed
+from tests.connectors.lakes.tables import Iceberg
+from tests.connectors.lakes.test_sinks import Commits
+from tests.engine.faults import Faults, FaultyMap
+
+from flintstream.common import Row
+from flintstream.common.types import RowKind
+from flintstream.connectors.lakes.iceberg import IcebergCommitter
+from flintstream.connectors.lakes.writer import LakeError
+from flintstream.connectors.sink import WriterContext
+from flintstream.datastream.connectors import NumberSequenceSource
+from flintstream.datastream.connectors.lakes import IcebergSink
+from flintstream.errors import PlanError
+from flintstream.table import DataTypes
+
+PAIR = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT()), DataTypes.FIELD("n", DataTypes.BIGINT())])
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "table").mkdir()
+    return Iceberg(tmp_path / "table")
+
+
+class Change(FaultyMap):
+    """Makes a number the newest one of its key; that of key 3 is deleted at the end."""
+
+    def map(self, value):
+        super().map(value)
+        row = Row(value % 20, value)
+        row.set_row_kind(RowKind.DELETE if value == 983 else RowKind.UPDATE_AFTER)
+        return row
+
+
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_the_newest_row_of_each_key_is_there_once_whatever_fails(table, tmp_path, monkeypatch, parallelism):
+    commits = Commits(monkeypatch, IcebergCommitter)
+    faults = Faults(tmp_path / "faults", [("map", number) for number in (100, 499, 501, 900)])
+    env = checkpointed(tmp_path, parallelism)
+    numbers = env.from_source(NumberSequenceSource(0, 999), NO_WATERMARKS, "numbers").set_parallelism(1)
+    changes = numbers.key_by(lambda number: number % 20).map(Change(faults))
+    changes.sink_to(IcebergSink(table.name, PAIR, table.catalog, upsert_by=["id"]))
+    env.execute()
+    assert table.rows("id, n") == [(key, 980 + key) for key in range(20) if key != 3]
+    assert faults.happened() == faults.planned()
+    assert commits.count > 2
+    assert not list(table.directory.rglob("keys-*"))
+
+
+def written(sink, epochs):
+    writer, prepared = sink.create_writer(WriterContext(0, 1, "a", identity="job/sink", run="r")), []
+    for rows in epochs:
+        writer.write(rows, None)
+        prepared += writer.prepare_commit(end_of_input=False)
+    return prepared
+
+
+def test_epochs_of_one_commit_replace_each_other_in_order(table):
+    sink = IcebergSink(table.name, PAIR, table.catalog, upsert_by="id")
+    prepared = written(sink, [[(1, 1), (2, 1), (1, 2)], [(1, 3), (3, 1)], []])
+    committer = sink.create_committer()
+    assert not committer.commit(prepared)
+    assert not committer.commit(prepared)
+    assert table.rows("id, n") == [(1, 3), (2, 1), (3, 1)]
+
+
+def test_insertions_may_be_appended_without_a_look(table):
+    sink = IcebergSink(table.name, PAIR, table.catalog, upsert_by="id", upsert_insertions=False)
+    for epoch in ([(1, 1)], [(1, 2)]):
+        prepared = written(sink, [epoch])
+        assert prepared[0].keys == ()
+        sink.create_committer().commit([prepared[0]._replace(run=str(epoch))])
+    assert table.rows("id, n") == [(1, 1), (1, 2)]
+
+
+def test_a_key_that_is_not_there_is_refused_and_a_table_of_upserts_needs_one(table):
+    with pytest.raises(PlanError, match="the table cannot have the key 'no': its columns are id, n"):
+        IcebergSink(table.name, PAIR, table.catalog, upsert_by=["no"])
+    properties = {"write.upsert.enabled": "true"}
+    with pytest.raises(LakeError, match="name the columns of its key"):
+        IcebergSink(table.name, PAIR, table.catalog, properties=properties).create_committer()
