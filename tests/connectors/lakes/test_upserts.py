@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 pytest.importorskip("pyiceberg", reason="the extra 'iceberg' is not installed: make setup")
@@ -40,13 +42,18 @@ class Change(FaultyMap):
         return row
 
 
+def slow(number):
+    time.sleep(0.0005)
+    return number
+
+
 @pytest.mark.parametrize("parallelism", [1, 2])
 def test_the_newest_row_of_each_key_is_there_once_whatever_fails(table, tmp_path, monkeypatch, parallelism):
     commits = Commits(monkeypatch, IcebergCommitter)
     faults = Faults(tmp_path / "faults", [("map", number) for number in (100, 499, 501, 900)])
     env = checkpointed(tmp_path, parallelism)
     numbers = env.from_source(NumberSequenceSource(0, 999), NO_WATERMARKS, "numbers").set_parallelism(1)
-    changes = numbers.key_by(lambda number: number % 20).map(Change(faults))
+    changes = numbers.map(slow).set_parallelism(1).key_by(lambda number: number % 20).map(Change(faults))
     changes.sink_to(IcebergSink(table.name, PAIR, table.catalog, upsert_by=["id"]))
     env.execute()
     assert table.rows("id, n") == [(key, 980 + key) for key in range(20) if key != 3]
