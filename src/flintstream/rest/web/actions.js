@@ -77,7 +77,7 @@ export async function rescale(job) {
   const widest = Math.max(...record.plan.vertices.map((each) => each.parallelism));
   const given = await confirmed(
     "Rescale the job",
-    `'${record.name}' continues from a checkpoint, with this parallelism for all operators whose parallelism the program does not set.`,
+    `'${record.name}' continues from a checkpoint. Operators whose parallelism the program sets keep theirs.`,
     [{ name: "parallelism", type: "number", label: "Parallelism", value: widest }],
     "Rescale it",
     "primary",
