@@ -127,6 +127,19 @@ FILTERED = {
     "WHERE below a projection": (
         "SELECT k, n + 1 AS n FROM (SELECT k, MAX(v) AS n FROM {rows} GROUP BY k) WHERE MOD(n, 2) = 0"
     ),
+    "a join on what changes": (
+        "SELECT a.k, a.n FROM (SELECT k, COUNT(*) AS n FROM {rows} GROUP BY k) a "
+        "JOIN (VALUES 1, 2) AS few(n) ON a.n = few.n"
+    ),
+    "a table function": (
+        "SELECT k, n FROM (SELECT k, COUNT(*) AS n, IF(COUNT(*) < 3, ARRAY[1], ARRAY_REMOVE(ARRAY[1], 1)) AS ones "
+        "FROM {rows} GROUP BY k) "
+        "CROSS JOIN UNNEST(ones) AS one (x)"
+    ),
+    "the first rows": (
+        "SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY n DESC, k) AS r FROM "
+        "(SELECT k, COUNT(*) AS n FROM {rows} GROUP BY k)) WHERE r <= 2"
+    ),
     "a join of filtered groups": (
         "SELECT a.k, a.n FROM (SELECT k, COUNT(*) AS n FROM {rows} GROUP BY k HAVING COUNT(*) < 3) a "
         "JOIN (SELECT DISTINCT k FROM {rows}) b ON a.k = b.k"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class LastUpdates(Operator):
     """Turns rows before an update into deletions, unless the row after the update follows.
 
-    A filter behind an aggregation drops the row after an update that no longer passes. A sink that keeps the newest row
-    of each key learns only from the row before it that the key is gone.
+    A filter or a join behind an aggregation drops the row after an update that no longer passes or matches. A sink that
+    keeps the newest row of each key learns only from the row before it that the key is gone.
     """
 
     def __init__(self, key: Sequence[int]) -> None:

@@ -95,7 +95,7 @@ def write(
             stream, changelog = add_operator(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)"))), True
         if changelog:
             stream = _in_order(settings, stream, ready, seen, made.parallelism, conflict)
-            if made.changes == UPSERTS and _filters_changes(ready):
+            if made.changes == UPSERTS and not _pairs_updates(ready):
                 key = [seen.names.index(name) for name in seen.primary_key]
                 stream = add_operator(stream, "LastUpdates", LastUpdates(key))
         elif conflict is not None and not _is_distinct(ready):
@@ -235,11 +235,14 @@ def _in_order(
     return made if parallelism is None else made.set_parallelism(parallelism)
 
 
-def _filters_changes(node: Node) -> bool:
-    """Return whether a filter may drop the row after an update, and keep the one before it."""
-    if isinstance(node, Calc) and node.condition is not None and node.input.changelog:
-        return True
-    return any(map(_filters_changes, node.inputs))
+def _pairs_updates(node: Node) -> bool:
+    """Return whether each row before an update is followed by the one after it.
+
+    Filters, joins and table functions may drop the row after an update, and keep the one before it.
+    """
+    if isinstance(node, Calc):
+        return node.condition is None and _pairs_updates(node.input)
+    return isinstance(node, (Grouped, Scan))
 
 
 def _is_in_order(node: Node, table: ConnectorTable) -> bool:

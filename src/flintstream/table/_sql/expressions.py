@@ -288,6 +288,8 @@ class ExpressionReader:
         return s.Apply(place, "ITEM", (self.read(node.this), self.read(node.expressions[0])))
 
     def _array(self, node: exp.Expr, place: Place | None) -> s.Syntax:
+        if not node.expressions:  # as Flink
+            raise SqlError(f"ARRAY[]{at(place)} needs at least 1 element: CAST(NULL AS ARRAY<INT>), or remove one")
         return s.Apply(place, "ARRAY", tuple(map(self.read, node.expressions)))
 
     def _map(self, node: exp.Expr, place: Place | None) -> s.Syntax:
