@@ -210,6 +210,8 @@ def sha2(text: str | None, bits: int | None, *, constant: bool) -> str | None:
     Raises:
         ValueError: There is none of so many bits.
     """
+    if text is None and not constant:
+        return None
     if bits not in {None, 224, 256, 384, 512} and (bits != 1 or constant):
         raise ValueError(f"SHA2 has 224, 256, 384 or 512 bits, not {bits}")
     return None if text is None or bits is None else hashlib.new(f"sha{bits}", utf8(text)).hexdigest()
