@@ -285,6 +285,8 @@ def _distance(end: tuple[s.Syntax | None, str], call: s.Over, *, rows: bool, bat
     if not isinstance(value, s.Value) or not isinstance(value.value, int):
         raise SqlError(f"the frame of OVER{at(call.place)} needs a literal or INTERVAL")
     interval = isinstance(value.type, IntervalType)
+    if isinstance(value.type, IntervalType) and value.type.months:
+        raise SqlError(f"the frame of OVER{at(call.place)}: an INTERVAL of months or years has no fixed length")
     if (interval and rows) or not (interval or rows or batch):  # in a batch, RANGE takes numbers as well
         raise SqlError(f"the frame of OVER{at(call.place)}: ROWS takes a number, RANGE an INTERVAL")
     return value.value * (sign if side == "PRECEDING" else -sign)

@@ -46,9 +46,10 @@ def add_windows(node: Node, call: q.Window, zone: str) -> Node:
     sizes = _sizes(call)
     size = sizes.get("SIZE", sizes.get("GAP", 0))
     slide = sizes.get("SLIDE", sizes.get("STEP", 0))
-    if call.kind == "CUMULATE" and size % slide:
+    if call.kind in {"HOP", "CUMULATE"} and size % slide:
+        step = "slide" if call.kind == "HOP" else "step"
         raise SqlError(
-            f"CUMULATE{at(call.place)}: the size must be a multiple of the step, but got {size} and {slide} ms"
+            f"{call.kind}{at(call.place)}: the size must be a multiple of the {step}, but got {size} and {slide} ms"
         )
     for item in call.partition:
         if item not in names:
@@ -130,6 +131,8 @@ def group_window(
     rows = any(isinstance(item.type, RowsType) for item in given)
     if len(sizes) != len(key.arguments) - 1 or not sizes:
         raise SqlError(f"{kind}{at(key.place)} needs INTERVALs after the time attribute")
+    if any(isinstance(item.type, IntervalType) and item.type.months for item in given):
+        raise SqlError(f"{kind}{at(key.place)}: windows have sizes of days or less, not of months or years")
     if any(size <= 0 for size in sizes[:2]) or (rows and kind == "SESSION"):
         raise SqlError(f"{kind}{at(key.place)} needs sizes greater than 0; a session needs a time")
     slide, size = (sizes[0], sizes[1]) if kind == "HOP" and len(sizes) > 1 else (0, sizes[0])

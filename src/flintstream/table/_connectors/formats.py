@@ -53,13 +53,14 @@ class Encoder(ABC):
 # -- values from texts and JSON --------------------------------------------------------------------------------------
 
 
-def _timestamp(text: str, *, iso: bool) -> datetime:
-    plain = text.replace("T", " ", 1) if iso else text
-    return time_texts.parse_short_timestamp(plain.removesuffix("Z"), 9)
+def reader(kind: DataType, *, iso: bool | None = False, raw: bool = False) -> Reader:
+    """Return the function that reads a value of JSON.
 
-
-def reader(kind: DataType, *, iso: bool = False, raw: bool = False) -> Reader:
-    """Return the function that reads a value of JSON; ``raw``: a number is a text as the message has it."""
+    Args:
+        kind: The type of the value.
+        iso: Whether timestamps have the form of ISO-8601 rather than that of SQL; None for both, and shorter ones.
+        raw: Whether a number is a text as the message has it.
+    """
     if isinstance(kind, TEXTS):
         return _raw_text if raw else _text
     if isinstance(kind, t.BooleanType):
@@ -76,13 +77,14 @@ def reader(kind: DataType, *, iso: bool = False, raw: bool = False) -> Reader:
     if isinstance(kind, t.DecimalType):
         return partial(_decimal, kind.precision, kind.scale)
     if isinstance(kind, t.DateType):
-        return lambda value: time_texts.parse_date(str(value).strip())
+        return lambda value: time_texts.parse_message_date(str(value), short=iso is None)
     if isinstance(kind, t.TimeType):
         return lambda value: time_texts.parse_time(str(value))
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
-        return lambda value: _timestamp(str(value), iso=iso)
+        zoned = isinstance(kind, t.LocalZonedTimestampType)
+        return lambda value: time_texts.parse_message_timestamp(str(value), iso=iso, zoned=zoned)
     if isinstance(kind, BYTES):
-        return base64.b64decode
+        return partial(base64.b64decode, validate=True)
     if isinstance(kind, t.ArrayType):
         element = reader(kind.element_type, iso=iso, raw=raw)
         return lambda value: [None if item is None else element(item) for item in value]

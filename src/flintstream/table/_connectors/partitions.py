@@ -292,7 +292,7 @@ class _Reader(Converted):
         super().__init__(inner, tuple)
         self.form = form
         self.read_value = {
-            name: reader(kind, iso=True) for name, kind in zip(form.names, form.types, strict=True) if name in form.keys
+            name: reader(kind, iso=None) for name, kind in zip(form.names, form.types, strict=True) if name in form.keys
         }
 
     def _values(self, path: str) -> dict[str, object]:

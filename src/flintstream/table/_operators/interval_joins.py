@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.joins import Joining
-from flintstream.table._operators.rows import map_state
+from flintstream.table._operators.rows import map_state, value_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,9 @@ class IntervalJoin(Joining):
     """Joins a left row of time t with right rows between t + lower and t + upper (ms).
 
     A row stays until no row of the other side can come for it, as the watermark (or the clock) tells. Then a row of an
-    outer side that never had a partner is emitted with None.
+    outer side that never had a partner is emitted with None. What a late row still meets follows Flink's
+    ``TimeIntervalJoin``: expired rows leave when a row of the other side comes, or at one timer of their key, and a
+    subtask does not look for rows of times at which all have left.
     """
 
     def __init__(
@@ -49,6 +52,10 @@ class IntervalJoin(Joining):
         """Declare the rows of both sides by time: a list of [row, whether it had a partner]."""
         super().open(runtime_context)
         self.rows = tuple(runtime_context.get_map_state(map_state(name)) for name in ("left", "right"))
+        self.cleanups = tuple(runtime_context.get_state(value_state(f"{name}_cleanup")) for name in ("left", "right"))
+        """The time of the timer for the rows of a side."""
+        self.expired = [MIN_TIMESTAMP, MIN_TIMESTAMP]
+        """The time up to which the rows of a side have left, as far as this subtask knows."""
 
     def process_element1(self, value: Change, ctx: KeyedCoProcessFunction.Context[Row]) -> Iterator[Row]:
         """Join a left row."""
@@ -60,52 +67,80 @@ class IntervalJoin(Joining):
 
     def join_row(self, row: Row, ctx: KeyedCoProcessFunction.Context[Row], side: int) -> Iterator[Row]:
         """Emit the pairs of a row, and keep it as long as others can come."""
-        service = ctx.timer_service()
-        if self.event_time:
-            now = service.current_watermark()
-            moment = row[self.times[side]]
-            time = None if moment is None else millis(moment)
-        else:
-            time = now = service.current_processing_time()
+        now = self.now(ctx.timer_service())
+        moment = row[self.times[side]] if self.event_time else None
+        time = now if not self.event_time else None if moment is None else millis(moment)
         lower, upper = self.reach[side]
         if time is None or not self.joins(ctx):
             if self.outer[side]:
                 yield self.pair(row, self.nulls[1 - side], side)
             return
         found = False
-        others = self.rows[1 - side]
-        for place in [key for key in others.keys() if time + lower <= key <= time + upper]:  # noqa: SIM118 - a state
-            kept = others.get(place)
-            news = False
-            for other in kept:
-                if self.holds(row, other[0], side):
-                    found = True
-                    news = news or not other[1]
-                    other[1] = True
-                    yield self.pair(row, other[0], side)
-            if news and self.outer[1 - side]:
-                others.put(place, kept)
+        other = 1 - side
+        if self.expired[other] < time + upper:
+            self.expired[other] = self.expiration(now, other)
+            others = self.rows[other]
+            for place in list(others.keys()):
+                if time + lower <= place <= time + upper:
+                    kept = others.get(place)
+                    news = False
+                    for partner in kept:
+                        if self.holds(row, partner[0], side):
+                            found = True
+                            news = news or not partner[1]
+                            partner[1] = True
+                            yield self.pair(row, partner[0], side)
+                    if news and self.outer[other]:
+                        others.put(place, kept)
+                if place <= self.expired[other]:
+                    yield from self.removed(place, other)
         if time + upper > now:
             mine = self.rows[side]
             mine.put(time, [*(mine.get(time) or ()), [row, found]])
-            self._timer(service, time + upper)
+            if self.cleanups[side].value() is None:
+                self.register(ctx.timer_service(), time, side)
         elif not found and self.outer[side]:
-            yield self.pair(row, self.nulls[1 - side], side)
+            yield self.pair(row, self.nulls[other], side)
 
-    def _timer(self, service: TimerService, time: int) -> None:
+    def now(self, service: TimerService) -> int:
+        """Return the watermark, or what the clock says."""
+        return service.current_watermark() if self.event_time else service.current_processing_time()
+
+    def expiration(self, now: int, side: int) -> int:
+        """Return the time up to which no row of the other side can come for the rows of a side."""
+        return now if now == MAX_TIMESTAMP else now - self.reach[side][1] - 1
+
+    def removed(self, place: int, side: int) -> Iterator[Row]:
+        """Remove the rows of a time, and yield those of an outer side that had no partner."""
+        for row, found in self.rows[side].get(place) or ():
+            if not found and self.outer[side]:
+                yield self.pair(row, self.nulls[1 - side], side)
+        self.rows[side].remove(place)
+
+    def register(self, service: TimerService, time: int, side: int) -> None:
+        """Set the timer at which rows of a time can leave."""
+        at = time + self.reach[side][1] + 1
         if self.event_time:
-            service.register_event_time_timer(time)
+            service.register_event_time_timer(at)
         else:
-            service.register_processing_time_timer(time + 1)
+            service.register_processing_time_timer(at)
+        self.cleanups[side].update(at)
 
     def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Drop the rows for which no other can come any more."""
-        at = timestamp if self.event_time else timestamp - 1
-        for side in (_LEFT, _RIGHT):
-            mine = self.rows[side]
-            place = at - self.reach[side][1]
-            for row, found in mine.get(place) or ():
-                if not found and self.outer[side]:
-                    yield self.pair(row, self.nulls[1 - side], side)
-            if mine.contains(place):
-                mine.remove(place)
+        service = ctx.timer_service()
+        now = self.now(service)
+        for side in (_RIGHT, _LEFT):
+            if self.cleanups[side].value() == timestamp:
+                expired = self.expiration(now, side)
+                if now != MAX_TIMESTAMP:  # in a batch, other keys follow
+                    self.expired[side] = expired
+                places = list(self.rows[side].keys())
+                for place in places:
+                    if place <= expired:
+                        yield from self.removed(place, side)
+                left = [place for place in places if place > expired]
+                if left:
+                    self.register(service, min(left), side)
+                else:
+                    self.cleanups[side].clear()

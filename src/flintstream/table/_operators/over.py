@@ -104,6 +104,8 @@ class OverStream(Over):
         self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         self.waiting: MapState[int, list[Row]] = runtime_context.get_map_state(map_state("waiting"))
         self.known: ValueState[Known] = runtime_context.get_state(value_state("known", self.ttl_ms))
+        self.cleanup: ValueState[int] = runtime_context.get_state(value_state("cleanup"))
+        """When the rows of a frame by distance are forgotten, and with them what is late."""
         self.ranks: ValueState[int] | None = None
         if any(position.name == "DENSE_RANK" for position in self.positions):
             self.ranks = runtime_context.get_state(value_state("ranks", self.ttl_ms))
@@ -121,12 +123,29 @@ class OverStream(Over):
         if time > last:
             self.waiting.put(time, [*(self.waiting.get(time) or ()), value])
             service.register_event_time_timer(time)
+            before = self.frame.before
+            cleanup = self.cleanup.value() if self.forgets else None
+            if self.forgets and before is not None and (cleanup is None or cleanup < time + before + 1):
+                service.register_event_time_timer(time + int(before * 1.5) + 1)
+                self.cleanup.update(time + int(before * 1.5) + 1)
         else:
             self.late.inc()
         return iter(())
 
+    @property
+    def forgets(self) -> bool:
+        """Whether rows leave as the watermark rises."""
+        return self.event_time and not self.frame.rows and self.frame.before is not None
+
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the rows of a time, and forget those that are out of the frame."""
+        cleanup = self.cleanup.value() if self.forgets else None
+        if cleanup is not None and cleanup <= timestamp:
+            for state in (self.waiting, self.known, self.cleanup):
+                state.clear()
+            if self.ranks is not None:
+                self.ranks.clear()
+            return
         rows = self.waiting.get(timestamp)
         if rows:
             self.waiting.remove(timestamp)
@@ -137,6 +156,9 @@ class OverStream(Over):
         known = self.known.value()
         if known is not None and self.frame.before is not None and not self.frame.rows:
             aggregates, kept, count, last = known
+            if self.event_time:  # an older timer of the clean-up, which moves what is late as in Flink
+                self.known.update((aggregates, kept, count, timestamp))
+                return
             kept = self.forgotten(aggregates, kept, timestamp - self.frame.before)
             self.known.update((aggregates, kept, count, last))
             if not kept and not self.positions:
@@ -184,9 +206,7 @@ class OverStream(Over):
             results = [self.append_results(row, whole, positions) for row, positions in waiting]
             if not bounded and self.lag:
                 kept = kept[-self.lag :]
-            if before is not None and self.event_time:
-                service.register_event_time_timer(time + before + 1)
-            elif before is not None:
+            if before is not None and not self.event_time:
                 service.register_processing_time_timer(time + before + 1)
         self.known.update((aggregates, kept, count, time))
         if self.ranks is not None:

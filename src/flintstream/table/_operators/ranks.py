@@ -136,13 +136,17 @@ class FirstByRowtime(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the first row so far, and whether it has been emitted."""
+        self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         self.first: ValueState[Row] = runtime_context.get_state(value_state("first", self.ttl_ms))
         self.done: ValueState[int] = runtime_context.get_state(value_state("done", self.ttl_ms))
 
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
-        """Keep a row if it is earlier than the first one."""
-        if self.done.value() is None:
-            first, moment = self.first.value(), millis(value[self.time])
+        """Keep a row if it is earlier than the first one, unless it is late."""
+        moment = millis(value[self.time])
+        if moment < ctx.timer_service().current_watermark():
+            self.late.inc()
+        elif self.done.value() is None:
+            first = self.first.value()
             if first is None or moment < millis(first[self.time]):
                 self.first.update(value)
                 ctx.timer_service().register_event_time_timer(moment)

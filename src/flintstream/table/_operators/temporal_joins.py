@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.joins import Joining
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from flintstream.contracts.state import MapState, ValueState
     from flintstream.table._operators.joins import SideSettings
     from flintstream.table._operators.rows import Change, Row
+
+V = TypeVar("V")
 
 
 class TemporalJoin(Joining):
@@ -56,21 +59,27 @@ class TemporalJoin(Joining):
         return iter(())
 
     def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
-        """Join the rows of a time, and drop versions that nothing can ask for any more."""
-        times = sorted(key for key in self.versions.keys() if key <= timestamp)  # noqa: SIM118 - a state
-        found = self.versions.get(times[-1]) if times and self.joins(ctx) else None
-        for row, kind in self.waiting.get(timestamp) or ():
-            if found is not None and found[1] != DELETE and self.holds(row, found[0], 0):
-                pair = self.pair(row, found[0], 0)
-            elif self.outer:
-                pair = self.pair(row, self.nulls[1], 0)
-            else:
-                continue
-            yield (*pair, kind) if self.kinds[0] else pair
-        if self.waiting.contains(timestamp):
-            self.waiting.remove(timestamp)
-        for time_ in times[:-1]:
-            self.versions.remove(time_)
+        """Join all rows up to the watermark, and drop versions that nothing can ask for any more."""
+        now = ctx.timer_service().current_watermark()
+        times = _up_to(now, self.versions)
+        for time in _up_to(now, self.waiting):
+            last = bisect_right(times, time) - 1
+            found = self.versions.get(times[last]) if last >= 0 and self.joins(ctx) else None
+            for row, kind in self.waiting.get(time) or ():
+                if found is not None and found[1] != DELETE and self.holds(row, found[0], 0):
+                    pair = self.pair(row, found[0], 0)
+                elif self.outer:
+                    pair = self.pair(row, self.nulls[1], 0)
+                else:
+                    continue
+                yield (*pair, kind) if self.kinds[0] else pair
+            self.waiting.remove(time)
+        for time in times[:-1]:
+            self.versions.remove(time)
+
+
+def _up_to(now: int, state: MapState[int, V]) -> list[int]:
+    return sorted(filter(now.__ge__, state.keys()))
 
 
 class CurrentVersionJoin(Joining):

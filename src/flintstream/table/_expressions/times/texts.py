@@ -56,6 +56,33 @@ def parse_short_timestamp(text: str, precision: int) -> datetime:
     return cut(datetime.combine(lenient_date(day), parse_time(clock) if clock else time()), precision)
 
 
+_SQL_MESSAGE = re.compile(r"[\d-]{10} \d\d:\d\d:\d\d(\.\d{0,9})?")
+_ISO_MESSAGE = re.compile(r"[\d-]{10}T\d\d:\d\d(:\d\d(\.\d{0,9})?)?")
+
+
+def parse_message_timestamp(text: str, *, iso: bool | None, zoned: bool) -> datetime:
+    """Read the timestamp of a message of JSON, which has one form, with a Z at its end if it is ``zoned``.
+
+    If ``iso`` is None, it has any of the forms, or a shorter one.
+    """
+    if iso is None:
+        return parse_short_timestamp(text.replace("T", " ", 1).removesuffix("Z"), 9)
+    local = text.removesuffix("Z") if zoned else text
+    if (zoned and local == text) or not (_ISO_MESSAGE if iso else _SQL_MESSAGE).fullmatch(local):
+        form = f"{'2020-01-31T12:34:56' if iso else '2020-01-31 12:34:56'}{'Z' if zoned else ''}"
+        raise ValueError(f"For input string: '{text}'. Expected a timestamp such as {form}")
+    return parse_short_timestamp(local.replace("T", " ", 1), 9)
+
+
+def parse_message_date(text: str, *, short: bool) -> date:
+    """Read the date of a message of JSON, whose month and day have two digits unless it may be ``short``."""
+    if short:
+        return parse_date(text.strip())
+    if len(text) != 10:
+        raise ValueError(f"For input string: '{text}'. Expected a date such as 2020-01-31")
+    return date.fromisoformat(text)
+
+
 def parse_lenient_timestamp(text: str, precision: int) -> datetime:
     """Read ``2020-01-31 12:34:56.789`` or ``2020-01-31`` as Java's JDBC does: what is too much is carried over."""
     found = _JDBC.fullmatch(text.strip())
