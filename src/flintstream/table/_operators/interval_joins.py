@@ -93,7 +93,7 @@ class IntervalJoin(Joining):
                     if news and self.outer[other]:
                         others.put(place, kept)
                 if place <= self.expired[other]:
-                    yield from self.removed(place, other)
+                    yield from self.drop(place, other)
         if time + upper > now:
             mine = self.rows[side]
             mine.put(time, [*(mine.get(time) or ()), [row, found]])
@@ -110,7 +110,7 @@ class IntervalJoin(Joining):
         """Return the time up to which no row of the other side can come for the rows of a side."""
         return now if now == MAX_TIMESTAMP else now - self.reach[side][1] - 1
 
-    def removed(self, place: int, side: int) -> Iterator[Row]:
+    def drop(self, place: int, side: int) -> Iterator[Row]:
         """Remove the rows of a time, and yield those of an outer side that had no partner."""
         for row, found in self.rows[side].get(place) or ():
             if not found and self.outer[side]:
@@ -138,7 +138,7 @@ class IntervalJoin(Joining):
                 places = list(self.rows[side].keys())
                 for place in places:
                     if place <= expired:
-                        yield from self.removed(place, side)
+                        yield from self.drop(place, side)
                 left = [place for place in places if place > expired]
                 if left:
                     self.register(service, min(left), side)
