@@ -99,9 +99,13 @@ There are results for the Table tests only.
 {report_cases} test cases, with results recorded from PyFlink 2.3.0. {reports_wrong} of these reports ({reports_share}
 %) showed a difference when they first ran here. `tests/corpus/reports.json` lists them;
 `tests/table/conformance/open.txt` has the remaining differences, with the reasons.
+
+{searched} small programs of {kinds} kinds were written for a search, and ran on PyFlink and here: {differed}
+showed a difference at first. `tests/corpus/searches.json` lists the kinds.
 """
 LIBRARIES = Path(__file__).parent / "libraries.json"
 REPORTS = Path(__file__).with_name("reports.json")
+SEARCHES = Path(__file__).with_name("searches.json")
 UPSTREAM = Path(__file__).parent / "upstream" / "results.json"
 
 OLDER = (
@@ -131,8 +135,12 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
     reports = json.loads(REPORTS.read_text(encoding="utf-8"))
     wrong = {item["report"] for item in reports if item["at_first"] != "right"}
     named = {item["report"] for item in reports}
+    searches = json.loads(SEARCHES.read_text(encoding="utf-8"))
     text = HEAD.format(
         **foreseen._asdict(),
+        searched=sum(item["tried"] for item in searches),
+        differed=sum(item["differed"] for item in searches),
+        kinds=len(searches),
         unforeseen="; ".join(
             f"`{program.file}` of {program.author} {program.reason}"
             for program in programs
