@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types.data_types import DataTypes
 from flintstream.datastream._streams.steps import add_step, transformation_of
 from flintstream.datastream.data_stream import DataStream
-from flintstream.graph.transformation import OperatorTransformation
+from flintstream.graph.transformation import OperatorTransformation, UnionTransformation
 from flintstream.options.tables import BATCH_SIZE, BUNDLE_SIZE, BUNDLE_TIME
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._deep_stack import on_deep_stack
@@ -19,12 +19,14 @@ from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
 from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
+from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.graph.transformation import Transformation
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
 
@@ -80,8 +82,7 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Values):
         return _values(node, False, env)
     if isinstance(node, Union):
-        first, *others = (translate(_with_kinds(part, node), env) for part in node.parts)
-        return first.union(*others)
+        return _union([translate(_with_kinds(part, node), env) for part in node.parts], changelog=node.changelog)
     if isinstance(node, Calc):
         chosen = _columns_of_values(node)
         if chosen is not None:
@@ -129,9 +130,25 @@ def add_operator(stream: DataStream, name: str, operator: Any, output_type: Any 
         operator=operator,
         kind="ENGINE",
     )
-    transformation.parallelism = above.parallelism  # in more subtasks, records could overtake each other
+    transformation.parallelism = _parallelism_of(above)  # in more subtasks, records could overtake each other
     add_step(env, transformation)
     return DataStream(env, transformation)
+
+
+def _parallelism_of(step: Transformation) -> int | None:
+    """Return the parallelism of a step, that of all its inputs if it is a union; None for that of the program."""
+    if not isinstance(step, UnionTransformation):
+        return step.parallelism
+    found = {_parallelism_of(part) for part in step.inputs}
+    return found.pop() if len(found) == 1 else None
+
+
+def _union(parts: Sequence[DataStream], *, changelog: bool) -> DataStream:
+    """Merge streams. Changes of parts with other parallelisms pass one subtask, or they could overtake each other."""
+    made = parts[0].union(*parts[1:])
+    if not changelog or len({_parallelism_of(transformation_of(part)) for part in parts}) == 1:
+        return made
+    return add_operator(made, "Union", GeneratedOperator(*edges.both("r"))).force_non_parallel()
 
 
 def _declarations(functions: Iterable[object], name: str) -> list[int]:

@@ -55,11 +55,12 @@ def as_declared(node: Node, table: DeclaredTable, zone: str, mode: ChangelogMode
 
 def in_mode(rows: DataStream, node: Node, kept: Sequence[int], mode: ChangelogMode | None) -> DataStream:
     """Return a stream of the rows of a plan with some of the columns, and the kinds of changes of a mode."""
-    columns = [node.columns[i] for i in kept]
+    columns, parallelism = [node.columns[i] for i in kept], transformation_of(rows).parallelism
     if len(kept) < len(node.columns):
         rows = rows.map(partial(_pick, tuple(column.name for column in columns), list(kept)))
     if node.changelog and mode is not None and mode._upserts:
         rows = rows.filter(_is_in_upserts)
+    transformation_of(rows).parallelism = parallelism  # in more subtasks, changes could overtake each other
     transformation_of(rows).output_type = t.to_type_info(row_type(columns))
     return rows
 
