@@ -12,11 +12,12 @@ pytest.importorskip("pyiceberg", reason="the extra 'iceberg' is not installed: m
 
 import pyarrow as pa
 from pyiceberg.catalog import load_catalog
-from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.exceptions import CommitFailedException, NotInstalledError
 from tests.connectors.lakes.tables import Iceberg
 
 from flintstream.connectors.lakes.hadoop import HadoopCatalog
 from flintstream.table import EnvironmentSettings, TableEnvironment
+from flintstream.table._connectors.lakes import catalog
 from flintstream.table._errors import SqlError
 
 KINDS = ["hadoop", "jdbc"]
@@ -316,3 +317,12 @@ def test_counting_needs_no_column(t_env, tmp_path):
     declare(t_env, "hadoop", tmp_path)
     t_env.execute_sql("CREATE TABLE t AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS T(n, name)").wait()
     assert rows(t_env, "SELECT COUNT(*) FROM t")[-1] == (2,)
+
+
+def test_a_catalog_that_needs_another_package_says_so(monkeypatch):
+    def load(name, **properties):
+        raise NotInstalledError("Apache Hive support not installed: pip install 'pyiceberg[hive]'")
+
+    monkeypatch.setattr(catalog, "load_catalog", load)
+    with pytest.raises(SqlError, match=r"catalog 'c': .*pip install 'pyiceberg\[hive\]'"):
+        catalog.open_iceberg("c", {"type": "iceberg", "catalog-type": "hive", "uri": "thrift://127.0.0.1:1"})

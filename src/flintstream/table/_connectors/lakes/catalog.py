@@ -11,6 +11,7 @@ from pyiceberg.exceptions import (
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
     NoSuchTableError,
+    NotInstalledError,
     RESTError,
 )
 from pyiceberg.transforms import IdentityTransform
@@ -56,7 +57,7 @@ class IcebergTables(Metastore):
     def _asking(self) -> Iterator[None]:
         try:
             yield
-        except (RESTError, CommitFailedException, NotImplementedError, ValueError, OSError) as error:
+        except (RESTError, CommitFailedException, NotInstalledError, NotImplementedError, ValueError, OSError) as error:
             raise SqlError(f"catalog '{self._name}': {error}") from None
 
     def list_databases(self) -> list[str]:
