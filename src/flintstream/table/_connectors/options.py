@@ -112,7 +112,16 @@ class Options:
             raise SqlError(f"table '{self.table}': the option '{key}' is not supported yet; leave it out")
 
     def ignore_unknown(self, prefix: str) -> None:
-        """Accept the other options that begin with ``prefix``, with a warning, as Flink does for formats of files."""
+        """Accept the other options that begin with ``prefix``, with a warning, as Flink does for formats of files.
+
+        >>> import warnings
+        >>> options = Options("prices", {"connector": "shop", "csv.delimiter": "|"})
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     options.ignore_unknown("csv.")
+        >>> print(caught[0].message)
+        table 'prices': the option 'csv.delimiter' is unknown and has no effect
+        >>> options.check()
+        """
         read = [key for key in self.read if key.startswith(prefix)]
         for key in self._values:
             if key.startswith(prefix) and key not in self._known:
