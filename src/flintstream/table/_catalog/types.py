@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Open = Callable[[str, Mapping[str, str]], tuple[Metastore, str]]
 
 TYPES = {
-    name: EntryPoint(name, f"flintstream.table._connectors.{place}", "flintstream.table.catalogs")
+    name: EntryPoint(name, f"flintstream.table._connectors.{place}", "catalogs")
     for name, place in {"iceberg": "lakes.catalog:open_iceberg", "jdbc": "jdbc.catalog:open_jdbc"}.items()
 }
 
