@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 from flintstream.cli.checking.finding import ERROR, NOTE, UNREAD, Finding
@@ -100,6 +101,14 @@ class _Checked:
 
     def findings(self, call: ast.Call) -> Iterator[Found]:
         """Yield the findings of a call of a method."""
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            found = [*self._findings(call)]
+        texts = dict.fromkeys(str(one.message) for one in heard if one.category is UserWarning)
+        yield from found
+        yield from ((call, Finding(call.lineno, NOTE, text)) for text in texts)
+
+    def _findings(self, call: ast.Call) -> Iterator[Found]:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         before = set(self._t_env.list_tables())
         try:
