@@ -35,7 +35,7 @@ def test_options_that_files_do_not_have_are_errors(check, options, finding, use)
     assert finding in lines[0]
 
 
-@pytest.mark.parametrize("option", ["csv.ignore-first-line", "csv.colour"])
+@pytest.mark.parametrize("option", ["csv.ignore-first-line", "csv.color"])
 @pytest.mark.parametrize(
     "use", ["sql_query('SELECT a FROM f')", "execute_sql('INSERT INTO f SELECT a FROM t')", "from_path('f')"]
 )
