@@ -180,3 +180,28 @@ def test_options_of_descriptors_are_checked(check):
     assert check(KNOWN_TABLES + descriptor.format(option="ignore-parse-errors"))[0] == 0
     code, lines = check(KNOWN_TABLES + descriptor.format(option="field-delimiter"))
     assert (code, "the option 'json.field-delimiter' is unknown" in lines[0]) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{path}/lake'",
+        "'type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = 'http://127.0.0.1:1'",
+        (
+            "'type' = 'jdbc', 'base-url' = 'jdbc:postgresql://127.0.0.1:1', 'default-database' = 'd', 'username' = 'u', "
+            "'password' = 'p'"
+        ),
+    ],
+)
+def test_a_catalog_of_another_system_is_not_asked(check, tmp_path, options):
+    code, lines = check(f"""
+    from pyflink.table import EnvironmentSettings, TableEnvironment
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    t_env.execute_sql("CREATE CATALOG lake WITH ({options.format(path=tmp_path)})")
+    t_env.execute_sql("USE CATALOG lake")
+    t_env.execute_sql("CREATE TABLE IF NOT EXISTS made (n INT)")
+    t_env.from_path("there")
+    """)
+    assert code == 0, lines
+    assert [line for line in lines if "error: " in line] == []
+    assert not (tmp_path / "lake").exists()

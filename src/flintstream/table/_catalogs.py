@@ -31,7 +31,8 @@ class Catalogs:
             SqlError: There is one of this name already, or no type of catalog like this.
         """
         options = catalog_descriptor.configuration.to_dict()
-        self._session.catalog.add_catalog(store_of(catalog_name, options, catalog_descriptor.comment))
+        catalog = self._session.catalog
+        catalog.add_catalog(store_of(catalog_name, options, catalog_descriptor.comment, asks=catalog.asks))
 
     def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
         """Add a catalog under a name.

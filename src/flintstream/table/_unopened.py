@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common.configuration import Configuration
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.options.tables import STRICT
+from flintstream.table._catalog.types import TYPES
 from flintstream.table._executor import Executor, path_of
 from flintstream.table._session.inserts import Insert, InsertSet, PlanFile
 from flintstream.table._session.session import UnopenedSession
@@ -26,6 +27,12 @@ class UnopenedEnvironment(StreamTableEnvironment):
         if batch:
             env.set_runtime_mode(RuntimeExecutionMode.BATCH)
         self._begin(Executor(env, UnopenedSession(env)), EnvironmentSettings())
+        self._session.catalog.asks = False
+
+    @property
+    def has_foreign_catalogs(self) -> bool:
+        """Whether there are catalogs whose tables only another system knows."""
+        return any(store.options.get("type") in TYPES for store in self._session.catalog.catalogs.values())
 
     def plan(self, sql: str) -> None:
         """Plan a statement.

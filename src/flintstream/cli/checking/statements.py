@@ -125,6 +125,8 @@ class _Checked:
                 yield at, Finding(at.lineno, ERROR, str(wrong))
             else:
                 yield from (found for found in self._find(at, wrong) if found[1].kind == ERROR)
+        if self._t_env.has_foreign_catalogs:
+            self._kind = NOTE
         added = set(self._t_env.list_tables()) - before
         if self._reach.certain(call):
             self._created |= added

@@ -55,6 +55,8 @@ class CatalogManager:
     """The number of tables that are only described."""
     inline: int = 0
     """The number of tables that programs put into the text of a statement."""
+    asks: bool = True
+    """Whether catalogs of other systems are asked for their tables; without, they begin empty."""
 
     def __post_init__(self) -> None:
         self.catalogs.setdefault(self.catalog, Store(self.catalog, self.database, {"type": "generic_in_memory"}))

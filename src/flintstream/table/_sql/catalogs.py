@@ -31,7 +31,9 @@ CORE = "core"
 """The module of built-in functions, the only one."""
 
 
-def store_of(name: str, options: Mapping[str, str], comment: str | None, place: Place | None = None) -> Store:
+def store_of(
+    name: str, options: Mapping[str, str], comment: str | None, place: Place | None = None, *, asks: bool = True
+) -> Store:
     """Return a catalog by the options of ``CREATE CATALOG``.
 
     Raises:
@@ -41,7 +43,9 @@ def store_of(name: str, options: Mapping[str, str], comment: str | None, place: 
     if kind is None:
         raise SqlError(f"catalog '{name}' has no option 'type': write WITH ('type' = 'generic_in_memory')")
     if kind in TYPES:
-        return open_catalog(name, options, comment)
+        if asks:
+            return open_catalog(name, options, comment)
+        return Store(name, options.get("default-database", "default"), dict(options), comment)
     if kind != "generic_in_memory":
         others = ", ".join(f"'{other}'" for other in sorted(TYPES))
         raise unsupported(
@@ -63,7 +67,7 @@ def create_catalog(catalog: CatalogManager, tokens: Tokens) -> None:
     options = options_of(tokens) if tokens.take("WITH") else {}
     expect_end(tokens)
     if not (lenient and name in catalog.catalogs):
-        catalog.add_catalog(store_of(name, options, comment, place))
+        catalog.add_catalog(store_of(name, options, comment, place, asks=catalog.asks))
 
 
 def create_database(catalog: CatalogManager, tokens: Tokens) -> None:
