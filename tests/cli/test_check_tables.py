@@ -187,10 +187,7 @@ def test_options_of_descriptors_are_checked(check):
     [
         "'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{path}/lake'",
         "'type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = 'http://127.0.0.1:1'",
-        (
-            "'type' = 'jdbc', 'base-url' = 'jdbc:postgresql://127.0.0.1:1', 'default-database' = 'd', 'username' = 'u', "
-            "'password' = 'p'"
-        ),
+        "'type' = 'jdbc', 'base-url' = 'jdbc:postgresql://127.0.0.1:1', 'default-database' = 'd', 'username' = 'u'",
     ],
 )
 def test_a_catalog_of_another_system_is_not_asked(check, tmp_path, options):
