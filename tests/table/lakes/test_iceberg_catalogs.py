@@ -326,3 +326,10 @@ def test_a_catalog_that_needs_another_package_says_so(monkeypatch):
     monkeypatch.setattr(catalog, "load_catalog", load)
     with pytest.raises(SqlError, match=r"catalog 'c': .*pip install 'pyiceberg\[hive\]'"):
         catalog.open_iceberg("c", {"type": "iceberg", "catalog-type": "hive", "uri": "thrift://127.0.0.1:1"})
+
+
+def test_a_query_replaces_a_table_with_its_columns_and_rows(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    t_env.execute_sql("CREATE TABLE t AS SELECT * FROM (VALUES (1, 'a')) AS T(n, name)").wait()
+    t_env.execute_sql("CREATE OR REPLACE TABLE t AS SELECT * FROM (VALUES ('b', 2.50)) AS T(name, price)").wait()
+    assert rows(t_env, "SELECT * FROM t") == [("b", Decimal("2.50"))]

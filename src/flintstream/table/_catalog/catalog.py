@@ -262,6 +262,8 @@ class CatalogManager:
                 raise ObjectExistsError(what, path[-1])
             full = ".".join(f"`{part}`" for part in path)
             raise ObjectExistsError(f"Could not execute CreateTable in path {full}: {what}", path[-1], f" ({TAKEN})")
+        if taken:
+            del entries[key]  # of another system, this deletes the rows of the old one, too
         entries[key] = entry
         return not taken
 
