@@ -85,9 +85,15 @@ def test_statements_create_fill_change_and_drop_tables(t_env, tmp_path, kind):
     assert table.properties["a"] == "b"
     assert (table.schema().identifier_field_names(), table.format_version) == ({"id"}, 2)
     t_env.execute_sql("ALTER TABLE orders SET ('c' = 'd')")
+    t_env.execute_sql("ALTER TABLE orders RESET ('a')")
+    assert "'c' = 'd'" in rows(t_env, "SHOW CREATE TABLE orders")[0][0]
     t_env.execute_sql("ALTER TABLE orders ADD more INT")
     t_env.execute_sql("ALTER TABLE orders DROP small")
     assert table.refresh().properties["c"] == "d"
+    assert "a" not in table.properties
+    t_env.execute_sql("CREATE TABLE same LIKE orders")
+    assert rows(t_env, "SELECT * FROM same") == []
+    t_env.execute_sql("DROP TABLE same")
     assert rows(t_env, "SELECT id, more FROM orders") == [(1, None), (2, None)]
     assert rows(t_env, "SHOW TABLES") == [("orders",)]
     t_env.execute_sql("DROP TABLE orders")

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from pyiceberg.types import NestedField
 
 
+_OWN = ("connector", "catalog-name", "catalog-database", "catalog-table")
+"""Options by which a table is found, which are not properties of it."""
+
+
 def open_iceberg(name: str, options: Mapping[str, str]) -> tuple[Metastore, str]:
     """Return the tables of a catalog of Iceberg, and the database that names without one mean.
 
@@ -108,10 +112,9 @@ class IcebergTables(Metastore):
             if isinstance(item.transform, IdentityTransform)
         ]
         own = {"connector": "iceberg", "catalog-name": self._name, "catalog-database": database, "catalog-table": name}
-        if "write.upsert.enabled" in found.properties:
-            own["write.upsert.enabled"] = found.properties["write.upsert.enabled"]
+        given = {key: text for key, text in found.properties.items() if not key.startswith("flintstream.")}
         key = [item.name for item in schema.fields if item.field_id in schema.identifier_field_ids]
-        return DeclaredTable(columns, {**self._options, **own}, primary_key=tuple(key), partitions=tuple(by))
+        return DeclaredTable(columns, {**given, **self._options, **own}, primary_key=tuple(key), partitions=tuple(by))
 
     def _load(self, database: str, name: str) -> Table | None:
         try:
@@ -139,7 +142,7 @@ class IcebergTables(Metastore):
         if table.watermark is not None:
             raise SqlError(f"{where}: Iceberg keeps no watermark: declare it in a temporary table LIKE this one")
         schema = schema_of(where, table.columns, table.primary_key)
-        properties = {key: value for key, value in table.options.items() if key not in {"connector", *self._options}}
+        properties = {key: value for key, value in table.options.items() if key not in {*_OWN, *self._options}}
         with (
             self._asking(),
             self._catalog.create_table_transaction((*database.split("."), name), schema, properties=properties) as new,
