@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
+from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.table import StreamTableEnvironment
 from flintstream.table import expressions as ex
 from flintstream.table._errors import SqlError
 from flintstream.table.expression import TimeIntervalUnit, TimePointUnit
@@ -96,6 +98,29 @@ def test_what_is_not_supported_is_refused_at_planning(t_env):
     table = t_env.from_elements([(1,)], ["a"])
     with pytest.raises(SqlError, match="CURRENT_WATERMARK"):
         table.select(ex.current_watermark(col("a")))
+
+
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_the_current_watermark_is_that_before_the_row(tmp_path, parallelism):
+    env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline"})
+    t_env = StreamTableEnvironment.create(env.set_parallelism(parallelism))
+    for name, kind, zone in (("s", "TIMESTAMP(3)", ""), ("z", "TIMESTAMP_LTZ(3)", "Z")):
+        texts = (f"2024-05-01 12:00:{second:02}{zone}\n" for second in (1, 5, 3, 9, 2))
+        (tmp_path / name).write_text("".join(texts))
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (at {kind}, WATERMARK FOR at AS at - INTERVAL '1' SECOND) "
+            f"WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/{name}', 'format' = 'csv')"
+        )
+        table = t_env.from_path(name)
+        table = table.select(col("at"), ex.current_watermark(col("at")).alias("w"))
+        with table.execute().collect() as rows:
+            seen = {row[0].second: row[1] and row[1].second for row in rows}
+        assert seen == {1: None, 5: 0, 3: 4, 9: 4, 2: 8}
+        query = (
+            "SELECT EXTRACT(SECOND FROM at) FROM s WHERE CURRENT_WATERMARK(at) IS NULL OR at > CURRENT_WATERMARK(at)"
+        )
+        with t_env.execute_sql(query).collect() as rows:
+            assert sorted(row[0] for row in rows) == [1, 5, 9]
 
 
 def test_a_row_is_flattened_into_columns(t_env):

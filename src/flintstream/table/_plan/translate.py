@@ -12,10 +12,12 @@ from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation, UnionTransformation
 from flintstream.options.tables import BATCH_SIZE, BUNDLE_SIZE, BUNDLE_TIME
 from flintstream.runtime.operators.functions import FunctionOperator
+from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
 from flintstream.table._expressions.expr import Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
+from flintstream.table._expressions.times.helpers import CurrentWatermark
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
 from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
@@ -43,6 +45,20 @@ class GeneratedOperator(FunctionOperator):
         super().__init__(Functions(plain.functions))
         self._sources = (plain, stamped)
         self._compiled: dict[bool, Any] = {}
+        names = (name for one in self._sources for name in one.names.values())
+        self._watermarks = [name for name in names if isinstance(name, CurrentWatermark)]
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Show the watermark to CURRENT_WATERMARK, and forward it."""
+        for one in self._watermarks:
+            one.ms = timestamp
+        super().process_watermark(timestamp)
+
+    def restore_watermark(self, timestamp: int) -> None:
+        """Show the restored watermark to CURRENT_WATERMARK."""
+        for one in self._watermarks:
+            one.ms = timestamp if timestamp > MIN_TIMESTAMP else None
+        super().restore_watermark(timestamp)
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the compiled code."""

@@ -10,7 +10,7 @@ from flintstream.table._errors import SqlError
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
 from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
-from flintstream.table._expressions.times.helpers import FIRST_MS, LAST_MS
+from flintstream.table._expressions.times.helpers import FIRST_MS, LAST_MS, CurrentWatermark
 from flintstream.table._expressions.times.patterns import date_writers, unix_writers
 from flintstream.table._types.rules import (
     INTEGERS,
@@ -231,6 +231,19 @@ def _is_of_millis(call: Call) -> bool:
     )
 
 
+def _watermark(_name: str, arguments: Sequence[Expr], _zone: str) -> Expr | None:
+    """Return CURRENT_WATERMARK, which does not depend on the value of its argument."""
+    if len(arguments) != 1 or not isinstance(arguments[0].type, TIMESTAMPS):
+        return None
+    kind = t.LocalZonedTimestampType if isinstance(arguments[0].type, t.LocalZonedTimestampType) else t.TimestampType
+    found = CurrentWatermark()
+
+    def emit(generator: Generator, _call: Call, _names: Sequence[str]) -> str:
+        return f"{generator.known('watermark', found)}()"
+
+    return Call(kind(3), "CURRENT_WATERMARK", (), emit)
+
+
 for _name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
     add(f"- {_name}", ("DD",), _difference)
 for _name in _PARTS:
@@ -256,6 +269,7 @@ define("UNIX_TIMESTAMP", " S SS", BIGINT, "unix_timestamp({zone}, {all})")
 add("FROM_UNIXTIME", ("I", "IS"), _from_unix)
 define("CONVERT_TZ", "SSS", STRING, "convert_zone({all})", may_be_null=True)
 define("CURRENT_TIMESTAMP | NOW | CURRENT_ROW_TIMESTAMP | PROCTIME", "", _LTZ3, "now()")
+add("CURRENT_WATERMARK", ("T",), _watermark)
 define("LOCALTIMESTAMP", "", t.TimestampType(3, False), "zoned(now(), {zone})")
 define("CURRENT_DATE", "", t.DateType(False), "zoned(now(), {zone}).date()")
 define("CURRENT_TIME | LOCALTIME", "", t.TimeType(0, False), "zoned(now(), {zone}).time().replace(microsecond=0)")

@@ -44,6 +44,23 @@ def from_millis(value: int) -> datetime:
         return edge(EPOCH, later=value > 0)
 
 
+class CurrentWatermark:
+    """What CURRENT_WATERMARK returns: the time of the watermark that the operator has got last.
+
+    >>> watermark = CurrentWatermark()
+    >>> watermark()
+    >>> watermark.ms = 1000
+    >>> watermark()
+    datetime.datetime(1970, 1, 1, 0, 0, 1)
+    """
+
+    ms: int | None = None
+
+    def __call__(self) -> datetime | None:
+        """Return the time in UTC; None before the first watermark."""
+        return None if self.ms is None else from_millis(self.ms)
+
+
 def plus(value: Any, ms: int) -> Any:
     """Add ms to a timestamp, a time or a date."""
     try:
