@@ -187,9 +187,9 @@ def test_a_session_ends(server, session):
         ("POST", "SESSION/statements", {}, 400, "'statement' must be a string"),
         ("POST", "SESSION/statements", {"statement": 5}, 400, "'statement' must be a string"),
         ("POST", "SESSION/statements", {"statement": "SELECT 1", "executionTimeout": "1"}, 400, "milliseconds"),
-        ("POST", "SESSION/statements", {"statement": "SELECT 1", "executionConfig": {"a": 1}}, 400, "texts"),
+        ("POST", "SESSION/statements", {"statement": "SELECT 1", "executionConfig": {"a": 1}}, 400, "strings"),
         ("POST", "/v4/sessions", {"properties": []}, 400, "'properties' must be an object of strings"),
-        ("POST", "SESSION/configure-session", {"statement": "SELECT 1"}, 500, "not configured by SELECT"),
+        ("POST", "SESSION/configure-session", {"statement": "SELECT 1"}, 500, "SELECT does not configure a session"),
     ],
 )
 def test_a_wrong_request_is_refused(server, session, method, path, body, status, text):

@@ -231,7 +231,7 @@ def test_mistakes_are_found_before_the_job_starts():
     with pytest.raises(PlanError, match="set the address of Pulsar"):
         builder.build()
     builder.set_service_url("pulsar://127.0.0.1:6650")
-    with pytest.raises(PlanError, match="a pattern needs the URL of administration"):
+    with pytest.raises(PlanError, match="a pattern needs the admin URL"):
         builder.build()
     builder.set_admin_url("http://127.0.0.1:8080").set_config("pulsar.consumer.deadLetterPolicy", "x")
     with pytest.warns(UserWarning, match="'pulsar.consumer.deadLetterPolicy' has no effect"):

@@ -117,6 +117,7 @@ class Options:
         >>> import warnings
         >>> options = Options("prices", {"connector": "shop", "csv.delimiter": "|"})
         >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
         ...     options.ignore_unknown("csv.")
         >>> print(caught[0].message)
         table 'prices': the option 'csv.delimiter' is unknown and has no effect

@@ -46,7 +46,7 @@ def from_iceberg(column: i.NestedField) -> t.DataType | None:
     """Return the type of a column; None if tables lack it.
 
     >>> from_iceberg(i.NestedField(1, "prices", i.ListType(2, i.DecimalType(10, 2)), required=True))
-    ArrayType(DecimalType(10, 2, true), false)
+    ArrayType(DecimalType(10, 2, false), false)
     """
     found = _without_null(column.field_type)
     return found.not_null() if found is not None and column.required else found
