@@ -43,11 +43,12 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(own.delay)
         own.requests.append((self.path, self.headers.get("Authorization"), self.headers["Content-Type"]))
         status = own.answers.pop(0) if own.answers else 200
-        items = []
-        for action, document in zip(lines[::2], lines[1::2], strict=True):
-            target, content = json.loads(action)["index"], json.loads(document)
+        items, rest = [], iter(lines)
+        for action in rest:
+            ((kind, target),) = json.loads(action).items()
+            content = None if kind == "delete" else json.loads(next(rest))
             code = own.codes.pop(str(target.get("_id")), 201) if status == 200 else status
-            items.append({"index": {"status": code, "error": None if code < 300 else {"type": f"made {code}"}}})
+            items.append({kind: {"status": code, "error": None if code < 300 else {"type": f"made {code}"}}})
             if code == 201:
                 own.documents.append((target, content))
         body = json.dumps({"items": items} if status == 200 else {"error": "no"}).encode()

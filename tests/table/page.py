@@ -30,8 +30,11 @@ __all__ = ["filled"]
 
 _PLACE = re.compile(r"(<!-- support -->\n).*?(<!-- end of support -->)", re.DOTALL)
 _INSTEAD = re.compile(r"is not supported yet: (.*?)\. For bounded data")
+_SEARCH = {"hosts": "http://x:1", "index": "x"}
 _REQUIRED: Mapping[str, Mapping[str, str]] = {
     "delta": {"table-path": "x"},
+    "elasticsearch-6": {"hosts": "http://x:1", "index": "x", "document-type": "x"},
+    **dict.fromkeys(("elasticsearch-7", "elasticsearch-8", "opensearch", "opensearch-2"), _SEARCH),
     "faker": {"fields.k.expression": "x"},
     "filesystem": {"path": str(Path(__file__).parent), "format": "json"},
     "firehose": {"delivery-stream": "x", "format": "json", "aws.region": "eu-central-1"},

@@ -186,6 +186,10 @@ ELSEWHERE = {
     "test_directories_of_files.py": (
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
     ),
+    "test_elasticsearch.py": (
+        "hosts index document-type document-id.key-delimiter username password failure-handler connection.path-prefix "
+        "max-actions max-size strategy max-retries delay connection.timeout socket.timeout"
+    ),
     "test_faker.py": "fields.k.length",
     "lakes/test_inserts.py": "table-path catalog-type catalog-name catalog-database catalog-table uri warehouse",
     "lakes/test_iceberg_catalogs.py": (

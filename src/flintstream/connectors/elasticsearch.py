@@ -14,7 +14,7 @@ from datetime import date, datetime
 from datetime import time as clock_time
 from decimal import Decimal
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from flintstream.common._http import MOST_BYTES, AnswerError, read_answer
@@ -108,10 +108,21 @@ class Emitter:
         if self.doc_type or default_type:
             target["_type"] = self.doc_type or default_type or ""
         try:
-            return (_json({"index": target}), _json(document))
+            return (json_line({"index": target}), json_line(document))
         except (TypeError, ValueError) as error:
             add_note(error, f"while writing {shorten(record)} as an Elasticsearch document")
             raise
+
+
+class Actions(Protocol):
+    """Turns records into the lines of a bulk request."""
+
+    @property
+    def index(self) -> str:
+        """The name of the index, or what it depends on."""
+
+    def action(self, record: Any, default_type: str | None) -> tuple[bytes, ...]:
+        """Return the lines for a record."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +130,7 @@ class ElasticsearchOutput:
     """The settings of the sink, which are pickled to the tasks."""
 
     hosts: tuple[Host, ...]
-    emitter: Emitter
+    emitter: Actions
     default_type: str | None = None
     most_actions: int = 1000
     """Maximum number of documents in a request; -1 for no limit."""
@@ -133,6 +144,8 @@ class ElasticsearchOutput:
     prefix: str = ""
     connect_ms: int | None = None
     socket_ms: int | None = None
+    ignores: bool = False
+    """Whether documents that the server refuses are left out, with a warning."""
 
 
 def _document(record: Any) -> Mapping[str, Any]:
@@ -150,7 +163,8 @@ def _field(document: Mapping[str, Any], name: str, what: str) -> Any:
     return value
 
 
-def _json(value: Any) -> bytes:
+def json_line(value: object) -> bytes:
+    """Return a line of a request."""
     text = json.dumps(value, default=_plain, separators=(",", ":"))
     if "\\ud" in text:
         text = json.dumps(whole(value), default=_plain, separators=(",", ":"))
@@ -238,13 +252,15 @@ class ElasticsearchWriter(SinkWriter):
             raise ElasticsearchError(f"Elasticsearch rejected a request with status {status}: {text}")
         again, first = [], ""
         for action, item in zip(actions, json.loads(data)["items"], strict=True):
-            result = item["index"]
+            ((kind, result),) = item.items()
             if result["status"] in PASSING:
                 again.append(action)
                 first = first or f"{result.get('error')}"
-            elif result["status"] >= 300:
-                document = shorten(action[-1].decode())
-                raise ElasticsearchError(f"Elasticsearch rejected the document {document}: {result.get('error')}")
+            elif result["status"] >= 300 and not (kind == "delete" and result["status"] == 404):
+                text = f"Elasticsearch rejected the document {shorten(action[-1].decode())}: {result.get('error')}"
+                if not self._output.ignores:
+                    raise ElasticsearchError(text)
+                _log.warning("%s", text)
         return again, first
 
     def _post(self, body: bytes) -> tuple[int, bytes]:

@@ -17,9 +17,12 @@ GROUP = "flintstream.table.connectors"
 BUILT_IN = {
     name: EntryPoint(name, f"flintstream.table._connectors.{place}", GROUP)
     for name, place in {
-        "blackhole": "blackhole:BlackHole",
+        "blackhole": "outputs:BlackHole",
         "datagen": "datagen:Datagen",
         "delta": "lakes.delta:Delta",
+        "elasticsearch-6": "elasticsearch:Elasticsearch6",
+        "elasticsearch-7": "elasticsearch:Elasticsearch",
+        "elasticsearch-8": "elasticsearch:Elasticsearch",
         "faker": "faker:Faker",
         "filesystem": "filesystem:FileSystem",
         "firehose": "aws:Firehose",
@@ -28,7 +31,9 @@ BUILT_IN = {
         "kafka": "kafka:Kafka",
         "kinesis": "aws:Kinesis",
         "kinesis-legacy": "aws:Kinesis",
-        "print": "print:Print",
+        "opensearch": "elasticsearch:Elasticsearch",
+        "opensearch-2": "elasticsearch:Elasticsearch",
+        "print": "outputs:Print",
         "upsert-kafka": "upsert_kafka:UpsertKafka",
     }.items()
 }
@@ -79,7 +84,8 @@ def find(table: str, name: str | None) -> TableConnector:
             raise unsupported(f"the connector '{name}' of table '{table}'", None, PLANNED[name])
         if found is None:
             known = sorted({*BUILT_IN, *_registered, *installed})
-            raise SqlError(f"table '{table}': the connector '{name}' is unknown{nearest(name, known)}")
+            hint = nearest(name, known) or f"; available: {', '.join(known)}"
+            raise SqlError(f"table '{table}': the connector '{name}' is unknown{hint}")
     if not isinstance(found, EntryPoint):
         return found()
     try:
