@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Encoder, Row, SimpleStringSchema, Types
-from flintstream.connectors.elasticsearch import _json
+from flintstream.connectors.elasticsearch import json_line
 from flintstream.connectors.files.arrow_values import batch_of
 from flintstream.connectors.files.avro import AvroRecords
 from flintstream.datastream import StreamExecutionEnvironment
@@ -73,7 +73,7 @@ def by_arrow(texts):
 
 
 def by_elasticsearch(texts):
-    return [json.loads(_json({"s": [text]}))["s"][0] for text in texts]
+    return [json.loads(json_line({"s": [text]}))["s"][0] for text in texts]
 
 
 @pytest.mark.parametrize(
