@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
+from flintstream.table import EnvironmentSettings, TableEnvironment
 from flintstream.table._errors import SqlError
 
 
@@ -96,3 +97,49 @@ def test_microseconds_reach_python(t_env):
 )
 def test_functions_of_numbers_at_their_limits(t_env, expression, expected):
     assert value(t_env, expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT x FROM (SELECT COLLECT(k) AS m FROM {rows}) CROSS JOIN UNNEST(m) AS u (x)", [("a",), ("a",), ("b",)]),
+        (
+            "SELECT x, o FROM (SELECT COLLECT(k) AS m FROM {rows}) CROSS JOIN UNNEST(m) WITH ORDINALITY AS u (x, o)",
+            [("a", 1), ("a", 2), ("b", 3)],
+        ),
+        (
+            "SELECT u.* FROM (SELECT COLLECT(ROW(n, k)) AS m FROM {rows}) CROSS JOIN UNNEST(m) AS u",
+            [(1, "a"), (2, "b"), (3, "a")],
+        ),
+        (
+            "SELECT k, GROUP_ID(), GROUPING(k) FROM {rows} GROUP BY GROUPING SETS ((k), (k), ())",
+            [("a", 0, 0), ("a", 1, 0), ("b", 0, 0), ("b", 1, 0), (None, 0, 1)],
+        ),
+        ("SELECT k, GROUP_ID() FROM {rows} GROUP BY k", [("a", 0), ("b", 0)]),
+        (
+            "SELECT TIMESTAMPDIFF(HOUR, c, TIME '12:00:00'), TIMESTAMPDIFF(SECOND, TIME '12:00:00', c) FROM {rows}",
+            [(0, -1800), (0, 0), (2, -7200)],
+        ),
+        ("SELECT TIMESTAMPDIFF(DAY, c, TIME '12:00:00') FROM {rows}", [(0,), (0,), (0,)]),
+    ],
+)
+def test_a_batch_gives_what_pyflink_gives(query, expected):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.get_config().set("flintstream.engine", "inline")
+    rows = "(VALUES (1, 'a', TIME '10:00:00'), (2, 'b', TIME '11:30:00'), (3, 'a', TIME '12:00:00')) AS T(n, k, c)"
+    with t_env.execute_sql(query.format(rows=rows)).collect() as found:
+        assert sorted(map(tuple, found), key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("'1'::INT", r"'::' at line 1, column 8 is not SQL of Flink: CAST\('1' AS ...\)"),
+        ("k::STRING", r"'::' at line 1, column 8 is not SQL of Flink: CAST\(k AS ...\)"),
+        ("k ILIKE 'A'", r"ILIKE at line 1, column 16 is not SQL of Flink: LOWER\(k\) LIKE"),
+        ("GROUP_ID(k)", "GROUP_ID at line 1, column 8 takes no arguments"),
+    ],
+)
+def test_what_other_databases_have_is_named(t_env, expression, message):
+    with pytest.raises(SqlError, match=message):
+        t_env.sql_query(f"SELECT {expression} FROM (VALUES ('a')) AS T(k) GROUP BY k")

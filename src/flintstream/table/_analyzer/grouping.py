@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
     from flintstream.table._plan.settings import PlannerSettings
 
-_OF_SETS = ("GROUPING", "GROUPING_ID")
+_OF_SETS = ("GROUPING", "GROUPING_ID", "GROUP_ID")
 
 
 def aggregates_in(syntax: s.Syntax) -> bool:
@@ -147,13 +147,19 @@ class Grouping:
         return s.map_syntax(syntax, self.above)
 
     def _grouping(self, call: s.Apply) -> s.Syntax:
-        """Return a column with a bit for each argument that is not a key of the row's set."""
+        """Return a column with a bit for each argument that is not a key of the row's set.
+
+        For GROUP_ID, it has the number of equal sets before that one.
+        """
         keys = [self.names.get(self._structure(argument)) for argument in call.arguments]
-        if None in keys or not keys:
-            raise SqlError(f"{call.function}{at(call.place)} takes keys of GROUP BY")
+        equal = call.function.upper() == "GROUP_ID"
+        if None in keys or bool(keys) == equal:
+            raise SqlError(f"{call.function}{at(call.place)} takes {'no arguments' if equal else 'keys of GROUP BY'}")
         if not self.sets:
             return s.Value(call.place, 0, t.BigIntType(False))
         bits = [sum((key not in item) << i for i, key in enumerate(reversed(keys))) for item in self.sets]
+        if equal:
+            bits = [self.sets[:i].count(item) for i, item in enumerate(self.sets)]
         self.constants.append(bits)
         return s.Name(call.place, (f"$g{len(self.constants) - 1}",))
 

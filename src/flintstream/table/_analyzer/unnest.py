@@ -1,7 +1,8 @@
-"""``UNNEST`` of arrays and maps: each row once for each element."""
+"""``UNNEST`` of arrays, maps and multisets: each row once for each element."""
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ class Elements:
     """The table function of a container: its elements, or keys and values, perhaps with a number from 1 on."""
 
     def __init__(self, kind: str, *, numbered: bool) -> None:
-        """Take ARRAY, MAP, or ROW for an array of rows."""
+        """Take ARRAY, MAP, or ROW for an array of rows. A multiset maps elements to their numbers."""
         self.kind, self.numbered = kind, numbered
 
     def open(self, function_context: object) -> None:
@@ -35,7 +36,10 @@ class Elements:
 
     def eval(self, container: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows."""
-        parts = () if container is None else container.items() if self.kind == "MAP" else container
+        parts = container or ()
+        if isinstance(container, dict):
+            counted = (repeat(part, count) for part, count in container.items())
+            parts = container.items() if self.kind == "MAP" else chain.from_iterable(counted)
         for number, part in enumerate(parts, 1):
             row = (part,) if self.kind == "ARRAY" else tuple(part)
             yield (*row, number) if self.numbered else row
@@ -47,18 +51,18 @@ def unnest(
     """Return each row joined with the elements of a container.
 
     Raises:
-        SqlError: It is neither an array nor a map, or has another number of columns.
+        SqlError: It is neither an array, a map nor a multiset, or has another number of columns.
     """
     kind = container.type
     types: list[DataType]
     if isinstance(kind, t.MapType):
         what, types = "MAP", [kind.key_type, kind.value_type]
-    elif isinstance(kind, t.ArrayType) and isinstance(kind.element_type, t.RowType):
+    elif isinstance(kind, (t.ArrayType, t.MultisetType)) and isinstance(kind.element_type, t.RowType):
         what, types = "ROW", list(kind.element_type.field_types())
-    elif isinstance(kind, t.ArrayType):
+    elif isinstance(kind, (t.ArrayType, t.MultisetType)):
         what, types = "ARRAY", [kind.element_type]
     else:
-        raise SqlError(f"UNNEST{at(place)} takes an ARRAY or MAP, but got {sql_name(kind)}")
+        raise SqlError(f"UNNEST{at(place)} takes an ARRAY, MAP or MULTISET, but got {sql_name(kind)}")
     defaults = {"ROW": list(getattr(getattr(kind, "element_type", None), "names", [])), "MAP": ["f0", "f1"]}
     chosen = list(names) or [*defaults.get(what, ["f0"]), *(["ORDINALITY"] if numbered else [])]
     if numbered:

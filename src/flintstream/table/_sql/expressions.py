@@ -84,6 +84,8 @@ class ExpressionReader:
     def _read(self, node: exp.Expr) -> s.Syntax:
         kind, place = type(node), self.parsed.place(node)
         method, read = _readers().get(kind, (None, ()))
+        if isinstance(node, exp.ILike):
+            raise SqlError(f"ILIKE{at(place)} is not SQL of Flink: LOWER({node.this.sql()}) LIKE '...'")
         if method is None:
             raise SqlError(f"{node.sql()}{at(place)} is not an expression that flintstream supports ({kind.__name__})")
         self._refuse_unread(node, place, read)
@@ -152,6 +154,9 @@ class ExpressionReader:
 
     def _cast(self, node: exp.Expr, place: Place | None, *, lenient: bool = False) -> s.Syntax:
         if not node.args["to"].expressions:
+            kind = node.args["to"].sql()
+            if not isinstance(node.this, exp.Literal) or not kind.startswith(("DATE", "TIME")):
+                raise SqlError(f"'::'{at(place)} is not SQL of Flink: CAST({node.this.sql()} AS ...)")
             return literals.typed_literal(node, place)
         index = int(node.args["to"].expressions[0].this.this)
         return s.Convert(place, self.read(node.this), self.parsed.types[index], lenient)

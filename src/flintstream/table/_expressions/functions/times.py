@@ -187,6 +187,10 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
     if len(arguments) != 3:
         return None
     unit, *moments = arguments
+    nullable = any(is_nullable(moment.type) for moment in moments)
+    if all(isinstance(moment.type, t.TimeType) for moment in moments):
+        _check_unit(name, unit, _COUNTED)
+        return Call(with_null(INT, nullable), name, (unit, *moments), template("timestamp_diff({0}, {1}, {2})"))
     if not all(isinstance(moment.type, (*TIMESTAMPS, t.DateType, t.NullType)) for moment in moments):
         return None
     _check_unit(name, unit, _COUNTED)
@@ -263,7 +267,7 @@ define(
     may_be_null=True,
 )
 FUNCTIONS["TIMESTAMPDIFF"] = Function(
-    "TIMESTAMPDIFF", (), _units_between, "(unit, DATE or TIMESTAMP, DATE or TIMESTAMP)"
+    "TIMESTAMPDIFF", (), _units_between, "(unit, DATE or TIMESTAMP, DATE or TIMESTAMP) or (unit, TIME, TIME)"
 )
 define("UNIX_TIMESTAMP", " S SS", BIGINT, "unix_timestamp({zone}, {all})")
 add("FROM_UNIXTIME", ("I", "IS"), _from_unix)

@@ -194,7 +194,9 @@ def _months_between(start: date, end: date) -> int:
 
 
 def as_timestamp(value: Any) -> datetime:
-    """Return midnight of a date; a timestamp as it is."""
+    """Return midnight of a date, a time of the first day; a timestamp as it is."""
+    if isinstance(value, time):
+        return datetime.combine(EPOCH, value)
     return value if isinstance(value, datetime) else datetime.combine(value, time())
 
 
