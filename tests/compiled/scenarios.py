@@ -113,14 +113,6 @@ class Sink:
         pass
 
 
-def in_order_of_time(item):
-    """Return results with their times, or a watermark; results of the same time are in the order of their texts."""
-    if type(item) is not tuple or item[1] is None:
-        return item
-    pairs = sorted(zip(*item, strict=True), key=lambda pair: (pair[1], repr(told(pair[0]))))
-    return [value for value, _ in pairs], item[1]
-
-
 class Driven:
     """An operator, and what it has led to."""
 
@@ -131,7 +123,6 @@ class Driven:
         runtime = StreamingRuntimeContext("an operator", 0, 1, 128, {}, self.state)
         context = OperatorContext("an operator", 0, 1, 128, False, runtime, self.state, self.timers)
         self.sink = Sink()
-        self.entries: dict[str, dict[Any, Any]] = {}
         self.operator = operator
         operator.setup(context, self.sink, {})
         self.state.tracking = True
@@ -145,22 +136,6 @@ class Driven:
             for c in self.state.take_delta()
         ]
         return told(log), changes, told(self.state.key)
-
-    def result(self):
-        """Return the output since the last call, and the state that all changes so far lead to, in any order.
-
-        Results of the same time have no defined order.
-        """
-        log, self.sink.log = [in_order_of_time(item) for item in self.sink.log], []
-        for change in self.state.take_delta():
-            entries = self.entries.setdefault(change.table.name, {})
-            entries.update((told(key), told(value)) for key, value in zip(change.keys, change.values, strict=True))
-            for key in change.deleted:
-                entries.pop(told(key), None)
-            for key, elements in change.appended:
-                entries[told(key)] = (*entries.get(told(key), ("list",)), *told(elements)[1:])
-        kept = {name: dict(entries) for name, entries in self.entries.items() if entries}
-        return told(log), kept
 
 
 @contextmanager
@@ -430,9 +405,9 @@ def _windows(kind, assigner, contents, lateness, steps, feed):
                     operator.process_watermark(step)
                 else:
                     feed(operator, *step)
-                outcomes.append(driven.result())
-        finally:  # the state after a failure is given up
-            outcomes.append(driven.result()[0])
+                outcomes.append(driven.outcome())
+        finally:
+            outcomes.append(driven.outcome())
     return outcomes
 
 

@@ -331,13 +331,17 @@ cdef object _window(PyTypeObject* kind, start, end):
 def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
     """Add the records of runs to the sessions that they start or extend.
 
-    Runs that are late or merge sessions are left to ``path``. Windows are of ``tuple_class``.
+    This does what ``path`` does itself with each run, and leaves those to it that are late or merge sessions. Windows
+    are of ``tuple_class``.
     """
     cdef int64_t low = 0, until = 0, first = 0, gap = 0, now, start, end
     cdef dict all_sessions, sessions
     cdef Adder adder = add if isinstance(add, Adder) else None
     cdef PyTypeObject* kind = <PyTypeObject*>tuple_class
-    gap = path.gap
+    if not (type(path.windows) is dict and _is_near(path.gap, &gap)):
+        for _, key, stamps, values, begins, ends in runs:
+            path.add_run(key, stamps, values, begins, ends, add)
+        return
     all_sessions, dirty, lateness, register = path.windows, path.windows_dirty, path.lateness, path.register
     now = max(watermark, -FAR)
     for _, key, stamps, values, begins, ends in runs:
@@ -358,14 +362,14 @@ def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
             try:
                 register(key, window)
             except BaseException:
-                path.group, path.panes.cursor = values, iter(values[1:])
+                path.begin(values)
                 raise
         elif not window:
-            path.add_each(key, stamps, values)
+            path.add_run(key, stamps, values, begins, ends, add)
             continue
         start, end = (<tuple>window)[0], (<tuple>window)[1]
         if not start - gap <= first <= end:
-            path.add_each(key, stamps, values)
+            path.add_run(key, stamps, values, begins, ends, add)
             continue
         if start <= low and until <= end:
             home = sessions[window]

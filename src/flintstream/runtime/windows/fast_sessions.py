@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.runtime.windows.fast_path import Parts
     from flintstream.runtime.windows.rules import WindowRules
-    from flintstream.state.backend import Cells, DirectAccess
+    from flintstream.state.backend import Add, Cells, DirectAccess
 
 _Run = tuple[int, Any, "Sequence[int]", "Sequence[Any]", int, int]
 """The position of the first record in the block, the key, timestamps, values, and the time from start to end."""
@@ -67,9 +67,7 @@ class Sessions(FastPath):
             return None
         in_flight = state.cells(IN_FLIGHT)
         assigner: Any = parts.rules.assigner
-        if in_flight is None or type(in_flight.values) is not dict:
-            return None
-        return Sessions(parts, assigner._session_gap, in_flight, state)
+        return None if in_flight is None else Sessions(parts, assigner._session_gap, in_flight, state)
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their sessions."""
@@ -86,34 +84,80 @@ class Sessions(FastPath):
                 stamps, contents, positions = (list(part) for part in zip(*records, strict=True))
                 runs += self._runs(key, stamps, contents, positions, late)
         runs.sort(key=_FIRST)
+        add = self.panes.adder()
         if self.compiled is not None:
-            add, now = self.panes.adder(), self.timers.current_watermark
-            self.compiled.add_runs(self, runs, add, TimeWindow, self.state.tracking, now)
+            self.compiled.add_runs(self, runs, add, TimeWindow, self.state.tracking, self.timers.current_watermark)
         else:
-            for _, key, stamps, values, _, _ in runs:
-                self.add_each(key, stamps, values)
+            for _, key, stamps, values, low, until in runs:
+                self.add_run(key, stamps, values, low, until, add)
         self.group = ()
 
     def _runs(
         self, key: Any, stamps: Sequence[int], values: Sequence[Any], positions: Sequence[int], late: int
     ) -> list[_Run]:
         """Return the runs of the records of a key. A record up to the time ``late`` is a run of its own."""
+        gap, low, high = self.gap, min(stamps), max(stamps)
+        if high - low <= gap and low > late:
+            return [(positions[0], key, stamps, values, low, high + gap)]
         runs: list[_Run] = []
-        gap, begin, low, until = self.gap, 0, stamps[0], stamps[0]
-        for end, timestamp in enumerate([*stamps[1:], None], 1):  # None ends the last run
-            if timestamp is not None and until > late < timestamp and low - gap <= timestamp <= until + gap:
+        begin, low, until = 0, stamps[0], stamps[0]
+        for end, timestamp in enumerate(stamps):
+            if end and until > late and timestamp > late and low - gap <= timestamp <= until + gap:
                 low, until = min(low, timestamp), max(until, timestamp)
                 continue
-            runs.append((positions[begin], key, stamps[begin:end], values[begin:end], low, until + gap))
-            if timestamp is not None:
-                begin, low, until = end, timestamp, timestamp
+            if end:
+                runs.append((positions[begin], key, stamps[begin:end], values[begin:end], low, until + gap))
+            begin, low, until = end, timestamp, timestamp
+        runs.append((positions[begin], key, stamps[begin:], values[begin:], low, until + gap))
         return runs
 
-    def add_each(self, key: Any, stamps: Sequence[int], values: Sequence[Any]) -> None:
-        """Add the records of a run on the general path: they may be late, or merge sessions."""
+    def add_run(self, key: Any, stamps: Sequence[int], values: Sequence[Any], low: int, until: int, add: Add) -> None:
+        """Add the records of a run to the session that it starts or extends."""
+        self.begin(values)
+        if stamps[0] + self.gap - 1 <= self.timers.current_watermark:
+            self.general(key, values[0], stamps[0])  # late, unless it extends a session
+            return
+        met = [window for window in self.windows.get(key, ()) if low <= window[1] and window[0] <= until]
+        if not met:
+            window = self._open(key, stamps[0])
+        elif len(met) == 1 and met[0][0] - self.gap <= stamps[0] <= met[0][1]:
+            window = met[0]
+        elif len(values) == 1:
+            self.general(key, values[0], stamps[0])  # merges sessions
+            return
+        else:
+            for timestamp, value in zip(stamps, values, strict=True):
+                self.add_run(key, (timestamp,), (value,), timestamp, timestamp + self.gap, add)
+            return
+        add(key, (self._grow(key, window, low, until),), values)
+
+    def begin(self, values: Sequence[Any]) -> None:
+        """Until records are added, an error is that of the first one."""
         self.group, self.panes.cursor = values, iter(values)
-        for value, timestamp in zip(self.panes.cursor, stamps, strict=False):
-            self.general(key, value, timestamp)
+        next(self.panes.cursor)
+
+    def _grow(self, key: Any, window: TimeWindow, low: int, until: int) -> TimeWindow:
+        """Extend a session by the time from ``low`` to ``until``, and return its state window."""
+        windows = self.windows[key]
+        start, end = window
+        if start <= low and until <= end:
+            return windows[window]
+        grown = TimeWindow(min(start, low), max(end, until))
+        home = windows[grown] = windows.pop(window)
+        if self.state.tracking:
+            self.windows_dirty[key, window] = self.windows_dirty[key, grown] = 0
+        if self.lateness:
+            self._move_timers(key, window, grown)
+        return home
+
+    def _open(self, key: Any, first: int) -> TimeWindow:
+        """Open the session of a record, whose timestamp is ``first``, and return it."""
+        window = TimeWindow(first, first + self.gap)
+        self.windows.setdefault(key, {})[window] = window
+        if self.state.tracking:
+            self.windows_dirty[key, window] = 0
+        self.register(key, window)
+        return window
 
     def register(self, key: Any, window: TimeWindow) -> None:
         """Register the timers of a session: the trigger's, and the one that drops it."""
@@ -123,7 +167,10 @@ class Sessions(FastPath):
 
     def move_timers(self, key: Any, values: Sequence[Any], window: TimeWindow, grown: TimeWindow) -> None:
         """Move the timers of a session that grows by ``values``, none of which has been added yet."""
-        self.group, self.panes.cursor = values, iter(values[1:])  # an error is that of the first one
+        self.begin(values)
+        self._move_timers(key, window, grown)
+
+    def _move_timers(self, key: Any, window: TimeWindow, grown: TimeWindow) -> None:
         self.register(key, grown)
         self.timers.delete_event_time(window[1] - 1, key, window)
         self.timers.delete_event_time(self.rules.cleanup_time(window), key, window)
