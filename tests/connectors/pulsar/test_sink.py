@@ -15,6 +15,7 @@ from tests.engine.conftest import make_env as both_engines
 from tests.engine.faults import Faults, FaultyMap
 
 from flintstream.common import Duration, SimpleStringSchema, Types
+from flintstream.connectors.patience import AGAIN_SECONDS
 from flintstream.connectors.pulsar.client import PulsarError
 from flintstream.datastream.connectors import NumberSequenceSource
 from flintstream.datastream.connectors.base import DeliveryGuarantee
@@ -145,6 +146,8 @@ def test_a_broker_that_is_away_for_some_seconds_has_nothing_lost_with_one_warnin
         env = checkpointed(tmp_path)
         numbers(env, 3000).map(slowly).map(str, Types.STRING()).sink_to(sink(own, topic).build())
 
+        began = time.monotonic()
+
         def restart():
             time.sleep(1.5)
             own.kill()
@@ -157,7 +160,8 @@ def test_a_broker_that_is_away_for_some_seconds_has_nothing_lost_with_one_warnin
             env.execute()
         thread.join()
         assert set(map(int, own.texts(topic))) == set(range(3000))
-        assert len([r for r in caplog.records if "could not write" in r.getMessage()]) == 1
+        warned = len([r for r in caplog.records if "could not write" in r.getMessage()])
+        assert 1 <= warned <= 1 + (time.monotonic() - began) // AGAIN_SECONDS  # a busy machine starts it in minutes
     finally:
         own.close()
 
