@@ -93,3 +93,30 @@ def test_a_key_that_is_not_there_is_refused_and_a_table_of_upserts_needs_one(tab
     properties = {"write.upsert.enabled": "true"}
     with pytest.raises(LakeError, match="name the columns of its key"):
         IcebergSink(table.name, PAIR, table.catalog, properties=properties).create_committer()
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_a_failure_between_the_epochs_of_a_commit_loses_none(table, monkeypatch, fails_at):
+    sink = IcebergSink(table.name, PAIR, table.catalog, upsert_by="id")
+    prepared = written(sink, [[(1, 1), (2, 1)], [(1, 2), (3, 1)], [(3, 2)]])
+    real, calls = IcebergCommitter._add, []
+
+    def add(own, left, notes):
+        calls.append(left)
+        if len(calls) == fails_at + 1:
+            raise OSError("away")
+        real(own, left, notes)
+
+    monkeypatch.setattr(IcebergCommitter, "_add", add)
+    committer = sink.create_committer()
+    assert committer.commit(prepared) == prepared
+    assert not sink.create_committer().commit(prepared)
+    assert table.rows("id, n") == [(1, 2), (2, 1), (3, 2)]
+
+
+def test_a_row_before_an_update_that_stands_alone_deletes_its_key(table):
+    before = Row(1, 1)
+    before.set_row_kind(RowKind.UPDATE_BEFORE)
+    sink = IcebergSink(table.name, PAIR, table.catalog, upsert_by="id")
+    sink.create_committer().commit(written(sink, [[(1, 1), before, (2, 1)]]))
+    assert table.rows("id, n") == [(2, 1)]

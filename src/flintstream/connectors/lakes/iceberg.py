@@ -219,10 +219,10 @@ class IcebergCommitter(Committer):
                 for written in committables
                 if notes[written.sink].get(written.run, {}).get(str(written.subtask), -1) < written.number
             ]
-            for (sink, run, subtask), number in last_numbers(left).items():
-                notes[sink].setdefault(run, {})[str(subtask)] = number
-            for part_of in self._steps(left):
-                self._add(part_of, notes)
+            for step in self._steps(left):  # the table names an epoch in the same commit that has its rows, not before
+                for (sink, run, subtask), number in last_numbers(step).items():
+                    notes[sink].setdefault(run, {})[str(subtask)] = number
+                self._add(step, notes)
         except (failed, OSError) as error:  # another writer was faster, or catalog or storage is away
             self.failure = error
             return committables
@@ -235,7 +235,8 @@ class IcebergCommitter(Committer):
         found: dict[tuple[str, str, int], list[Written]] = {}
         for written in left:
             found.setdefault((written.sink, written.run, written.number), []).append(written)
-        return [*found.values()]
+        runs = [*dict.fromkeys(run for _, run, _ in found)]
+        return [found[step] for step in sorted(found, key=lambda step: (runs.index(step[1]), step[2]))]
 
     def _add(self, left: Sequence[Written], notes: Mapping[str, dict[str, dict[str, int]]]) -> None:
         keys = [path for written in left for path in written.keys]

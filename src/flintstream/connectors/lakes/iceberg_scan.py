@@ -132,9 +132,9 @@ class _Commits(SplitEnumerator):
         if self._begun:
             return self._later(table, current)
         self._begun = True
-        return self._first(table, current) if self._extent.streaming else self._first_of_version(table, current)
+        return self._first(table, current) if self._extent.streaming else self._splits_of_version(table, current)
 
-    def _first_of_version(self, table: Table, current: Snapshot | None) -> list[IcebergSplit]:
+    def _splits_of_version(self, table: Table, current: Snapshot | None) -> list[IcebergSplit]:
         extent, chosen = self._extent, current
         if extent.snapshot is not None:
             chosen = _snapshot(table, extent.snapshot)

@@ -205,8 +205,7 @@ class UpsertWriter(LakeWriter):
             key = tuple([row[index] for index in self._key])
             if self._replaces or kind is not RowKind.INSERT:
                 self._changed[key] = None
-            if kind is not RowKind.UPDATE_BEFORE:
-                self._newest[key] = None if kind is RowKind.DELETE else row
+            self._newest[key] = None if kind in {RowKind.UPDATE_BEFORE, RowKind.DELETE} else row
 
     def prepare_commit(self, *, end_of_input: bool, checkpoint: bool = True) -> Sequence[object]:
         """Write the rows and the keys, and return their files."""
