@@ -8,9 +8,7 @@ from libc.string cimport memcpy
 from flintstream.compiled._base cimport HEAD, LISTS, MOST_FIELDS, SCALARS, TUPLES
 
 cdef extern from "Python.h":
-    PyObject* PyLong_FromLongLong(long long)
-    PyObject* PyFloat_FromDouble(double)
-    PyObject* PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
 cdef struct Head:
     int shape

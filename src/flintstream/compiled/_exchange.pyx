@@ -21,6 +21,8 @@ cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     void PyErr_Clear()
+    Py_ssize_t Py_SIZE(PyObject*)
+    PyObject** PySequence_Fast_ITEMS(object)
 
 include "_hashes.pxi"
 
@@ -29,21 +31,13 @@ include "_hashes.pxi"
 
 cdef bint _fits(object value, char kind) except -1:
     """Tell whether a value needs no conversion to a basic type."""
-    cdef int overflow = 0
-    cdef long long number
+    cdef int overflow = 0, bits = 64 if kind == c"q" else 32 if kind == c"i" else 16 if kind == c"h" else 8
+    cdef int64_t number
     if kind == c"q" or kind == c"i" or kind == c"h" or kind == c"b":
         if not PyLong_CheckExact(value):
             return False
         number = PyLong_AsLongLongAndOverflow(value, &overflow)
-        if overflow:
-            return False
-        if kind == c"q":
-            return True
-        if kind == c"i":
-            return -2147483648 <= number <= 2147483647
-        if kind == c"h":
-            return -32768 <= number <= 32767
-        return -128 <= number <= 127
+        return not overflow and number >> (bits - 1) == number >> 63
     if kind == c"s":
         return PyUnicode_CheckExact(value) or value is None
     if kind == c"d":
@@ -64,14 +58,10 @@ def fits(str kinds, object cursor, bint tuples):
     cdef const char* kind = PyBytes_AS_STRING(letters)
     cdef Py_ssize_t size = PyBytes_GET_SIZE(letters), i
     for value in cursor:
-        if not tuples:
-            if not _fits(value, kind[0]):
-                return False
-            continue
-        if not PyTuple_CheckExact(value) or PyTuple_GET_SIZE(value) != size:
+        if tuples and (not PyTuple_CheckExact(value) or PyTuple_GET_SIZE(value) != size):
             return False
-        for i in range(size):
-            if not _fits(<object>PyTuple_GET_ITEM(value, i), kind[i]):
+        for i in range(size if tuples else 1):
+            if not _fits(<object>PyTuple_GET_ITEM(value, i) if tuples else value, kind[i]):
                 return False
     return True
 
@@ -159,15 +149,9 @@ cdef struct Column:
 
 cdef inline int _width(int64_t lowest, int64_t highest) noexcept nogil:
     cdef uint64_t spread = <uint64_t>highest - <uint64_t>lowest
-    if spread == 0:
-        return 0
-    if spread <= 0xFF:
-        return 1
     if spread <= 0xFFFF:
-        return 2
-    if spread <= <uint64_t>0xFFFFFFFF:
-        return 4
-    return 8
+        return 0 if spread == 0 else 1 if spread <= 0xFF else 2
+    return 4 if spread <= <uint64_t>0xFFFFFFFF else 8
 
 
 cdef bint _take(Column* column, Py_ssize_t row, object value) except -1:
@@ -207,25 +191,19 @@ cdef char _kind(object value):
 
 cdef bint _fill(Column* columns, int fields, int shape, list values) except -1:
     """Put the fields of all records into columns, if they have the kinds of the first record."""
-    cdef Py_ssize_t row, rows = PyList_GET_SIZE(values)
+    cdef Py_ssize_t row
+    cdef PyObject* value
+    cdef PyObject** items = &value
     cdef int i
-    cdef object value
-    for row in range(rows):
-        value = <object>PyList_GET_ITEM(values, row)
-        if shape == TUPLES:
-            if not PyTuple_CheckExact(value) or PyTuple_GET_SIZE(value) != fields:
+    for row in range(PyList_GET_SIZE(values)):
+        value = PyList_GET_ITEM(values, row)
+        if shape != SCALARS:
+            if type(<object>value) is not (tuple if shape == TUPLES else list) or Py_SIZE(value) != fields:
                 return False
-            for i in range(fields):
-                if not _take(&columns[i], row, <object>PyTuple_GET_ITEM(value, i)):
-                    return False
-        elif shape == LISTS:
-            if not PyList_CheckExact(value) or PyList_GET_SIZE(value) != fields:
+            items = PySequence_Fast_ITEMS(<object>value)
+        for i in range(fields):
+            if not _take(&columns[i], row, <object>items[i]):
                 return False
-            for i in range(fields):
-                if not _take(&columns[i], row, <object>PyList_GET_ITEM(value, i)):
-                    return False
-        elif not _take(columns, row, value):
-            return False
     return True
 
 
@@ -297,12 +275,8 @@ def pack(list values, list timestamps, bytes rest):
     if not rows or rows > 0x7FFFFFFF:
         return None
     first = <object>PyList_GET_ITEM(values, 0)
-    if PyTuple_CheckExact(first):
-        shape, fields = TUPLES, <int>min(PyTuple_GET_SIZE(first), MOST_FIELDS + 1)
-    elif PyList_CheckExact(first):
-        shape, fields = LISTS, <int>min(PyList_GET_SIZE(first), MOST_FIELDS + 1)
-    else:
-        shape, fields = SCALARS, 1
+    shape = TUPLES if PyTuple_CheckExact(first) else LISTS if PyList_CheckExact(first) else SCALARS
+    fields = 1 if shape == SCALARS else <int>min(len(first), MOST_FIELDS + 1)
     if not fields or fields > MOST_FIELDS:
         return None
     for i in range(fields):

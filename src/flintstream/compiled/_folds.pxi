@@ -78,7 +78,6 @@ cdef class Fold:
 
     cdef object of(self, accumulator, Records records):
         """Return the accumulator with all records; None if only the function itself can tell."""
-        cdef PyObject* result
         cdef int i
         if not self.size or records.count >= 1 << 31:
             return None
@@ -86,17 +85,12 @@ cdef class Fold:
             return self._term(&self.terms[0], accumulator, records)
         if not PyTuple_CheckExact(accumulator) or PyTuple_GET_SIZE(accumulator) != self.size:
             return None
-        result = PyTuple_New(self.size)
-        if result == NULL:
-            raise MemoryError
-        folded = <object>result
-        Py_DECREF(result)
+        folded = PyTuple_New(self.size)
         for i in range(self.size):
             item = self._term(&self.terms[i], <object>PyTuple_GET_ITEM(accumulator, i), records)
             if item is None:
                 return None
-            Py_INCREF(item)
-            PyTuple_SET_ITEM(result, i, <PyObject*>item)
+            set_in_tuple(folded, i, item)
         return folded
 
     cdef object _term(self, FoldTerm* term, known, Records records):
@@ -124,10 +118,7 @@ cdef class Fold:
                 if head.shape != TUPLES or not 0 <= field < head.fields:
                     return None
             if term.kind == REPLACES:
-                made = records.columns.value(<int>field, records.row(records.count - 1))
-                value = <object>made
-                Py_DECREF(made)
-                return value
+                return records.columns.value(<int>field, records.row(records.count - 1))
         column = &records.columns.columns[field]
         if PyLong_CheckExact(known):
             total = PyLong_AsLongLongAndOverflow(known, &overflow)

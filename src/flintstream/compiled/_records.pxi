@@ -8,29 +8,20 @@ from cpython.slice cimport PySlice_AdjustIndices, PySlice_Check, PySlice_Unpack
 include "_columns.pxi"
 
 cdef extern from "Python.h":
-    PyObject* PyTuple_New(Py_ssize_t)
-    PyObject* PyList_New(Py_ssize_t)
-    void PyTuple_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
-    void PyList_SET_ITEM(PyObject*, Py_ssize_t, PyObject*)
+    tuple PyTuple_New(Py_ssize_t)  # items of a new tuple or list have to be set
+    list PyList_New(Py_ssize_t)
 
 cdef extern from *:
     """
+    static void set_in_tuple(PyObject *tuple, Py_ssize_t i, PyObject *item) {
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(item));
+    }
     static void set_in_list(PyObject *list, Py_ssize_t i, PyObject *item) {
-        Py_INCREF(item);
-        PyList_SET_ITEM(list, i, item);
+        PyList_SET_ITEM(list, i, Py_NewRef(item));
     }
     """
+    void set_in_tuple(tuple, Py_ssize_t, object)
     void set_in_list(list, Py_ssize_t, object)
-
-
-cdef list _new_list(Py_ssize_t size):
-    """Return a list whose items have to be set."""
-    cdef PyObject* made = PyList_New(size)
-    if made == NULL:
-        raise MemoryError
-    items = <list>made
-    Py_DECREF(made)  # the cast has added a reference
-    return items
 
 
 @cython.final
@@ -83,13 +74,12 @@ cdef class _Columns:
             self.ends[column][row] = end
         return 0
 
-    cdef PyObject* value(self, int column, Py_ssize_t row) except NULL:
-        """Return a new reference to one value."""
+    cdef object value(self, int column, Py_ssize_t row):
         cdef int64_t start
         if self.columns[column].kind == c"q":
-            return PyLong_FromLongLong(_number(&self.columns[column], row))
+            return _number(&self.columns[column], row)
         if self.columns[column].kind == c"d":
-            return PyFloat_FromDouble(_real(&self.columns[column], row))
+            return _real(&self.columns[column], row)
         start = self.ends[column][row - 1] if row else 0
         return PyUnicode_DecodeUTF8(self.columns[column].texts + start, self.ends[column][row] - start, NULL)
 
@@ -117,28 +107,17 @@ cdef class Records:
 
     cdef object at(self, Py_ssize_t position):
         cdef Py_ssize_t row = self.row(position)
-        cdef PyObject* made
-        cdef bint lists
-        cdef int i
-        if self.are_stamps:
-            made = self.columns.value(self.columns.head.fields, row)
-        elif self.columns.head.shape == SCALARS:
-            made = self.columns.value(0, row)
-        else:
-            lists = self.columns.head.shape == LISTS
-            made = PyList_New(self.columns.head.fields) if lists else PyTuple_New(self.columns.head.fields)
-            if made == NULL:
-                raise MemoryError
-            record = <object>made
-            Py_DECREF(made)  # the cast has added a reference
-            for i in range(self.columns.head.fields):
-                if lists:
-                    PyList_SET_ITEM(made, i, self.columns.value(i, row))
-                else:
-                    PyTuple_SET_ITEM(made, i, self.columns.value(i, row))
-            return record
-        record = <object>made
-        Py_DECREF(made)
+        cdef int fields = self.columns.head.fields, shape = self.columns.head.shape, i
+        if self.are_stamps or shape == SCALARS:
+            return self.columns.value(fields if self.are_stamps else 0, row)
+        if shape == LISTS:
+            items = PyList_New(fields)
+            for i in range(fields):
+                set_in_list(items, i, self.columns.value(i, row))
+            return items
+        record = PyTuple_New(fields)
+        for i in range(fields):
+            set_in_tuple(record, i, self.columns.value(i, row))
         return record
 
     cdef Records part(self, Py_ssize_t first, Py_ssize_t count):
@@ -156,7 +135,7 @@ cdef class Records:
 
     cdef list made(self):
         """Return all records."""
-        cdef list records = _new_list(self.count)
+        cdef list records = PyList_New(self.count)
         cdef Py_ssize_t i
         for i in range(self.count):
             set_in_list(records, i, self.at(i))
@@ -296,9 +275,7 @@ cdef _Groups _grouped(Records records, int field, const uint32_t* chosen, const 
                 length = column.texts + ends[row] - at
                 number = <int64_t>_hash_of(at, length)
             else:
-                made = records.columns.value(field, row)
-                key = <object>made
-                Py_DECREF(made)
+                key = records.columns.value(field, row)
                 known = PyDict_GetItemWithError(seen, key)
                 if known == NULL:
                     number = PyList_GET_SIZE(found)
@@ -318,12 +295,7 @@ cdef _Groups _grouped(Records records, int field, const uint32_t* chosen, const 
                     numbers[group], groups.seconds[group] = number, second
                     firsts[group] = <uint32_t>row
                     groups.count += 1
-                    if text:
-                        made = records.columns.value(field, row)
-                        groups.keys.append(<object>made)
-                        Py_DECREF(made)
-                    else:
-                        groups.keys.append(number if whole else found[number])
+                    groups.keys.append(number if whole else records.columns.value(field, row) if text else found[number])
                     break
                 group -= 1
                 if numbers[group] == number and groups.seconds[group] == second:

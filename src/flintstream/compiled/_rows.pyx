@@ -29,17 +29,13 @@ cdef inline char* _big_endian(char* at, uint64_t number, int size) noexcept nogi
 
 cdef inline char* _with_size(char* at, uint64_t size, uint8_t first) noexcept nogil:
     """Write the code of 8, 16 or 32 bits, which follow each other from ``first`` on, and a size."""
-    if size <= 0xFF:
-        at[0] = <char>first
-        return _big_endian(at + 1, size, 1)
-    if size <= 0xFFFF:
-        at[0] = <char>(first + 1)
-        return _big_endian(at + 1, size, 2)
-    at[0] = <char>(first + 2)
-    return _big_endian(at + 1, size, 4)
+    cdef int code = 0 if size <= 0xFF else 1 if size <= 0xFFFF else 2
+    at[0] = <char>(first + code)
+    return _big_endian(at + 1, size, 1 << code)
 
 
 cdef inline char* _number(char* at, int64_t number) noexcept nogil:
+    cdef int code
     if -32 <= number <= 127:
         at[0] = <char>number
         return at + 1
@@ -48,17 +44,9 @@ cdef inline char* _number(char* at, int64_t number) noexcept nogil:
             return _with_size(at, number, 0xCC)
         at[0] = <char>0xCF
         return _big_endian(at + 1, number, 8)
-    if number >= -0x80:
-        at[0] = <char>0xD0
-        return _big_endian(at + 1, number, 1)
-    if number >= -0x8000:
-        at[0] = <char>0xD1
-        return _big_endian(at + 1, number, 2)
-    if number >= -0x80000000LL:
-        at[0] = <char>0xD2
-        return _big_endian(at + 1, number, 4)
-    at[0] = <char>0xD3
-    return _big_endian(at + 1, number, 8)
+    code = 0 if number >= -0x80 else 1 if number >= -0x8000 else 2 if number >= -0x80000000LL else 3
+    at[0] = <char>(0xD0 + code)
+    return _big_endian(at + 1, number, 1 << code)
 
 
 def row(object key, int number, uint64_t groups):

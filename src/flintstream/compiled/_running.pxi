@@ -16,7 +16,7 @@ def reduce_columns(cursor, Fold fold, state, Py_ssize_t field, running, dirty, b
         return None
     groups = _grouped(records, <int>field, NULL, NULL, records.count)
     one = records.part(0, 1)
-    results = _new_list(records.count)
+    results = PyList_New(records.count)
     for number in range(groups.count):
         value = lookup(running, groups.keys[number])
         if value is not None and not (PyTuple_CheckExact(value) and has_atoms(value)):

@@ -9,7 +9,6 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport INT64_MIN
@@ -18,9 +17,8 @@ from flintstream.compiled._base cimport MOST_TERMS, Formula, apply_binary, has_a
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
-    void Py_DECREF(PyObject*)
     ctypedef struct PyTypeObject:
-        PyObject* (*tp_alloc)(PyTypeObject*, Py_ssize_t) except NULL
+        object (*tp_alloc)(PyTypeObject*, Py_ssize_t)
 
 include "_records.pxi"
 include "_folds.pxi"
@@ -100,6 +98,14 @@ cdef class Adder:
         return self.fold.of(contents, records)
 
 
+cdef inline int64_t _newest(int64_t timestamp, int64_t slide, int64_t offset) except? -1:
+    """Return the start of the newest window at a time, whose oldest windows C's numbers may not hold."""
+    if -FAR < timestamp < FAR:
+        return timestamp - (timestamp - offset) % slide
+    begin = <object>timestamp - (<object>timestamp - offset) % slide
+    return max(begin, INT64_MIN)
+
+
 def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int64_t offset, int64_t first_open,
                   int64_t last, bint overlapping, groups, add_groups, general):
     """Group records by key and the start of their newest window, and pass others to ``general``.
@@ -121,15 +127,10 @@ def group_aligned(selector, Py_ssize_t field, cursor, times, int64_t slide, int6
     for value in cursor:
         if stamps is not None and position >= PyList_GET_SIZE(stamps):
             break
-        stamp = times if stamps is None else <object>PyList_GET_ITEM(stamps, position)
+        stamp = timestamp = times if stamps is None else <object>PyList_GET_ITEM(stamps, position)
         position += 1
-        timestamp = stamp
         key = select(selector, field, value)
-        if not -FAR < timestamp < FAR:  # the same for times whose windows C's numbers may not hold
-            begin = stamp - (stamp - offset) % slide
-            newest = INT64_MIN if begin < INT64_MIN else begin
-        else:
-            newest = timestamp - (timestamp - offset) % slide
+        newest = _newest(timestamp, slide, offset)
         if newest < latest and overlapping:
             add_groups()
         latest = newest
@@ -260,11 +261,7 @@ cdef _group_columns(
             raise MemoryError
         for i in range(records.count):
             timestamp = _number(stamps, records.first + i) if stamped else now
-            if not -FAR < timestamp < FAR:  # the same for times whose windows C's numbers may not hold
-                begin = <object>timestamp - (<object>timestamp - offset) % slide
-                newest = INT64_MIN if begin < INT64_MIN else begin
-            else:
-                newest = timestamp - (timestamp - offset) % slide
+            newest = _newest(timestamp, slide, offset)
             if newest < latest and overlapping:
                 _put_groups(records, field, rows, starts, chosen, groups)
                 chosen = 0
@@ -316,16 +313,10 @@ cdef object _only_one(dict sessions, int64_t low, int64_t until):
 
 cdef object _window(PyTypeObject* kind, start, end):
     """Return a window of a class of tuples, which has no fields of its own."""
-    cdef PyObject* made = kind.tp_alloc(kind, 2)
-    if made == NULL:
-        raise MemoryError
-    window = <object>made
-    Py_DECREF(made)  # the cast has added a reference
-    Py_INCREF(start)
-    PyTuple_SET_ITEM(made, 0, <PyObject*>start)
-    Py_INCREF(end)
-    PyTuple_SET_ITEM(made, 1, <PyObject*>end)
-    return window
+    made = kind.tp_alloc(kind, 2)
+    set_in_tuple(<tuple>made, 0, start)
+    set_in_tuple(<tuple>made, 1, end)
+    return made
 
 
 def add_runs(path, list runs, add, tuple_class, bint tracking, watermark):
