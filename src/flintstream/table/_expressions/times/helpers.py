@@ -19,10 +19,9 @@ from flintstream.table._expressions.helpers import (
     unzoned,
     whole,
     wrap,
-    zoned,
-    zoned_clock,
 )
-from flintstream.table._expressions.times.lenient import lenient_moment, lenient_timestamp
+from flintstream.table._expressions.times.clocks import moment_in, utc_ms
+from flintstream.table._expressions.times.lenient import lenient_moment, lenient_ms
 from flintstream.table._expressions.times.patterns import format_unix
 from flintstream.table._expressions.times.texts import read_timestamp
 
@@ -164,11 +163,10 @@ def plus_units(unit: str, count: int, value: object) -> Any:
 
 def convert_zone(text: str, source: str, target: str) -> str | None:
     """Return the local time of one time zone as that of another."""
-    found = lenient_timestamp(text)
+    found = lenient_ms(text)
     if found is None:
         return None
-    moved = zoned(unzoned(found, known_zone(source)), known_zone(target))
-    return f"{moved.year:04d}-{moved:%m-%d %H:%M:%S}"
+    return format_unix(moment_in(utc_ms(found, known_zone(source)), known_zone(target)), "yyyy-MM-dd HH:mm:ss")
 
 
 _UNITS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
@@ -295,14 +293,13 @@ def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-d
     if found is None:
         return -(1 << 63)
     if offset is not None:
-        return millis(found) // 1000 - offset
-    # Of the two moments with a time that clocks show twice, Flink takes the second one.
-    return max(millis(unzoned(found.replace(fold=fold), zone)) for fold in (0, 1)) // 1000
+        return found // 1000 - offset
+    return wrap(utc_ms(found, zone), 64) // 1000
 
 
 def from_unixtime(zone: str, seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
     """Format the local time of seconds since the epoch."""
-    return format_unix(zoned_clock(from_millis(wrap(seconds * 1000, 64)), zone), pattern)
+    return format_unix(moment_in(wrap(seconds * 1000, 64), zone), pattern)
 
 
 def utc_of(value: datetime) -> datetime:

@@ -3,22 +3,25 @@
 A 13th month is January, a text may go on after the time, and where two parts of a date contradict each other, the later
 one counts.
 
->>> lenient_timestamp("2020-02-30 24:00:00 or so")
-datetime.datetime(2020, 3, 2, 0, 0)
->>> lenient_timestamp("5/1/99", "d/M/yy"), lenient_timestamp("no", "yyyy")
-(datetime.datetime(1999, 1, 5, 0, 0), None)
->>> lenient_moment("29/Feb/2020:10:11:12 +0100", "dd/MMM/yyyy:HH:mm:ss Z")
-(datetime.datetime(2020, 2, 29, 10, 11, 12), 3600)
+The result is in ms since 1970 by the clocks of the time zone that the text names, and in Java's calendar, which is
+Julian until 1582.
+
+>>> lenient_ms("1970-02-30 24:00:01 or so")
+5270401000
+>>> lenient_ms("5/1/70", "d/M/yy"), lenient_ms("no", "yyyy")
+(345600000, None)
+>>> lenient_moment("01/Jan/1970:10:11:12 +0100", "dd/MMM/yyyy:HH:mm:ss Z")
+(36672000, 3600)
 """
 
 from __future__ import annotations
 
 import re
-from datetime import MAXYEAR, MINYEAR, datetime, timedelta, timezone
+from datetime import datetime, timezone
 from functools import lru_cache
 from typing import NamedTuple
 
-from flintstream.table._expressions.helpers import EPOCH, edge
+from flintstream.table._expressions.times.java_calendar import DAY_MS, resolve, weekday
 from flintstream.table._expressions.times.patterns import DAYS, MONTHS, PATTERNS, UNIX_PATTERN
 
 _NUMBER = re.compile(r"-?\d+")
@@ -89,7 +92,7 @@ class _Part(NamedTuple):
     """Whether a number follows at once, so that this one has as many digits as letters."""
 
 
-def lenient_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> datetime | None:
+def lenient_ms(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> int | None:
     """Read a time as Java's SimpleDateFormat does, in the zone that it names; None if the text is none.
 
     Raises:
@@ -98,7 +101,7 @@ def lenient_timestamp(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> dateti
     return lenient_moment(text, pattern)[0]
 
 
-def lenient_moment(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> tuple[datetime | None, int | None]:
+def lenient_moment(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> tuple[int | None, int | None]:
     """Read a time and the seconds of its zone east of Greenwich, None if it names no zone.
 
     Raises:
@@ -121,7 +124,7 @@ def lenient_moment(text: str, pattern: str = "yyyy-MM-dd HH:mm:ss") -> tuple[dat
     zone = found.pop("zone", None)
     if not at:
         return None, None
-    return _to_timestamp(found), zone
+    return _to_ms(found), zone
 
 
 @lru_cache(PATTERNS)
@@ -214,8 +217,8 @@ def _of_this_century(year: int) -> int:
     return next(full for full in range(now - 80 + 1, now + 21) if full % 100 == year)
 
 
-def _to_timestamp(found: dict[str, int]) -> datetime:
-    """Return the time of fields, of which any may be out of range; the last one or first one beyond Python's years."""
+def _to_ms(found: dict[str, int]) -> int:
+    """Return the time of fields, of which any may be out of range."""
     order = {field: at for at, field in enumerate(found, 1)}
     year = found.get("year", 1970)
     if order.get("week year", 0) > order.get("year", 0):
@@ -226,29 +229,17 @@ def _to_timestamp(found: dict[str, int]) -> datetime:
     if found.get("era") == 0:
         year = 1 - year
     year, month = divmod(year * 12 + found.get("month", 1) - 1, 12)
-    if not MINYEAR <= year <= MAXYEAR:
-        return edge(EPOCH, later=year > MAXYEAR)
-    first = EPOCH.replace(year=year, month=month + 1)
-    days = _days(found, order, first)
-    try:
-        rest = timedelta(
-            days=days,
-            hours=_hours(found, order),
-            minutes=found.get("minute", 0),
-            seconds=found.get("second", 0),
-            milliseconds=found.get("milli", 0),
-        )
-        return first + rest
-    except OverflowError:
-        return edge(EPOCH, later=days > 0)
+    days = resolve(year, lambda first_of: _days(found, order, first_of(year, month + 1), first_of(year, 1)))
+    seconds = (_hours(found, order) * 60 + found.get("minute", 0)) * 60 + found.get("second", 0)
+    return days * DAY_MS + seconds * 1000 + found.get("milli", 0)
 
 
-def _days(found: dict[str, int], order: dict[str, int], first: datetime) -> int:
-    """Return the days from the first of the month to the date, by the fields that Java's calendar would take."""
-    weekday = order.get("weekday", 0)
+def _days(found: dict[str, int], order: dict[str, int], month: int, year: int) -> int:
+    """Return the days since 1970 of the fields that Java's calendar would take, from the starts of month and year."""
+    last = order.get("weekday", 0)
 
     def both(field: str) -> int:
-        return max(order.get(field, 0), weekday) if field in order and weekday else 0
+        return max(order.get(field, 0), last) if field in order and last else 0
 
     ranks = {
         "day": order.get("day", 0),
@@ -259,19 +250,18 @@ def _days(found: dict[str, int], order: dict[str, int], first: datetime) -> int:
     }
     if not any(ranks.values()):
         ranks["week of month"] = order.get("week of month", 0)
-        ranks["weekday in month"] = max(order.get("weekday in month", 0), weekday)
+        ranks["weekday in month"] = max(order.get("weekday in month", 0), last)
         ranks["week"] = order.get("week", 0)
     kind = max(ranks, key=ranks.__getitem__)
     if kind == "day":
-        return found.get("day", 1) - 1
-    start = first.replace(month=1) if kind in {"day of year", "week"} else first
-    before = (start - first).days
+        return month + found.get("day", 1) - 1
     if kind == "day of year":
-        return before + found["day of year"] - 1
-    of_start, wanted = start.isoweekday() % 7, (found.get("weekday", 1) - 1) % 7
+        return year + found["day of year"] - 1
+    start = year if kind == "week" else month
+    of_start, wanted = weekday(start), (found.get("weekday", 1) - 1) % 7
     if kind == "weekday in month":
-        return (wanted - of_start) % 7 + 7 * (found.get("weekday in month", 1) - 1)
-    return before - of_start + wanted + 7 * (found[kind] - 1)
+        return start + (wanted - of_start) % 7 + 7 * (found.get("weekday in month", 1) - 1)
+    return start - of_start + wanted + 7 * (found[kind] - 1)
 
 
 def _hours(found: dict[str, int], order: dict[str, int]) -> int:

@@ -18,6 +18,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from flintstream.table._expressions.helpers import EPOCH
+from flintstream.table._expressions.times.java_calendar import Moment
 
 PATTERNS = 512
 """The patterns that a process keeps at most; they may come from records."""
@@ -32,6 +33,8 @@ _WIDEST = 19
 
 Write = Callable[[datetime], str]
 """Writes a part of a time."""
+WriteUnix = Callable[[datetime | Moment], str]
+"""Writes a part of a time of SimpleDateFormat: a datetime, or what the years and the calendar of Python lack."""
 
 
 class ZoneNeededError(ValueError):
@@ -47,7 +50,7 @@ def format_date(value: datetime, pattern: str) -> str:
     return "".join([write(value) for write in date_writers(pattern)])
 
 
-def format_unix(value: datetime, pattern: str) -> str:
+def format_unix(value: datetime | Moment, pattern: str) -> str:
     """Format with a pattern of Java's SimpleDateFormat; the value has a time zone.
 
     Raises:
@@ -116,7 +119,7 @@ def _pad(write: Write, width: int) -> Write:
     return pad_text
 
 
-def _literal(found: re.Match[str], pattern: str) -> Write:
+def _literal(found: re.Match[str], pattern: str) -> Callable[[object], str]:
     if found.group() == "'":
         raise ValueError(f"'{pattern}' has an unclosed quote")
     text = (found.group(1) or "'").replace("''", "'") if found.group(1) is not None else found.group()
@@ -124,7 +127,7 @@ def _literal(found: re.Match[str], pattern: str) -> Write:
 
 
 @lru_cache(PATTERNS)
-def unix_writers(pattern: str) -> tuple[Write, ...]:
+def unix_writers(pattern: str) -> tuple[WriteUnix, ...]:
     """Return what writes the parts of a pattern of SimpleDateFormat.
 
     Raises:
@@ -205,12 +208,43 @@ _DATE_TEXTS: dict[str, tuple[int, Callable[[datetime], int], tuple[str, ...]]] =
     "c": (1, _day_of_week, DAYS),
 }
 """Letters that are texts from the third on: short, long, narrow."""
-_UNIX_NUMBERS: dict[str, Callable[[datetime], int]] = {
-    **_NUMBERS,
-    "S": lambda value: value.microsecond // 1000,
-    "u": lambda value: value.isoweekday(),
-    "F": lambda value: (value.day - 1) // 7 + 1,
-    "L": _NUMBERS["M"],
+
+
+def _moment(value: datetime | Moment) -> Moment:
+    """Return a datetime as a moment."""
+    if isinstance(value, Moment):
+        return value
+    name = value.tzname() or "UTC"
+    offset = int((value.utcoffset() or timedelta()).total_seconds() / 60)
+    ms = _second_of_day(value) * 1000 + value.microsecond // 1000
+    return Moment(value.toordinal() - _FIRST_DAY, value.year, value.month, value.day, ms, offset, name)
+
+
+_FIRST_DAY = EPOCH.toordinal()
+
+
+def _unix_week_year(value: datetime | Moment) -> int:
+    return value.year + (value.month == 12 and _moment(value).week == 1)
+
+
+_UNIX_NUMBERS: dict[str, Callable[[datetime | Moment], int]] = {
+    "y": lambda value: value.year if value.year > 0 else 1 - value.year,
+    "Y": _unix_week_year,
+    "M": lambda value: value.month,
+    "L": lambda value: value.month,
+    "d": lambda value: value.day,
+    "D": lambda value: _moment(value).day_of_year,
+    "H": lambda value: value.hour,
+    "k": lambda value: value.hour or 24,
+    "K": lambda value: value.hour % 12,
+    "h": lambda value: value.hour % 12 or 12,
+    "m": lambda value: value.minute,
+    "s": lambda value: value.second,
+    "S": lambda value: _moment(value).ms % 1000,
+    "w": lambda value: _moment(value).week,
+    "W": lambda value: _moment(value).week_of_month,
+    "F": lambda value: _moment(value).weekday_in_month,
+    "u": lambda value: _moment(value).weekday or 7,
 }
 _ZONE_COUNTS = {
     **dict.fromkeys("XxZ", (1, 2, 3, 4, 5)),
@@ -249,18 +283,18 @@ def _date_letter(letter: str, count: int, pattern: str) -> Write | None:
     raise ValueError(f"DATE_FORMAT does not support {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
 
 
-def _unix_letter(letter: str, count: int, pattern: str) -> Write:
+def _unix_letter(letter: str, count: int, pattern: str) -> WriteUnix:
     """Return what writes a letter of SimpleDateFormat."""
     if letter in "yY" and count == 2:
-        return lambda value: f"{_NUMBERS[letter](value) % 100:02d}"
+        return lambda value: f"{_UNIX_NUMBERS[letter](value) % 100:02d}"
     if letter in "ML" and count > 2:
-        return _name(_NUMBERS["M"], MONTHS, None if count > 3 else 3)
+        return lambda value: MONTHS[value.month - 1][: None if count > 3 else 3]
     if letter in _UNIX_NUMBERS:
-        return _number(_UNIX_NUMBERS[letter], count)
+        return lambda value: f"{_UNIX_NUMBERS[letter](value):0{count}d}"
     if letter == "E":
-        return _name(_day_of_week, DAYS, None if count > 3 else 3)
+        return lambda value: DAYS[_moment(value).weekday][: None if count > 3 else 3]
     if letter == "G":
-        return _constant("AD")
+        return lambda value: "AD" if value.year > 0 else "BC"
     if letter == "a":
         return _half
     if letter == "z":
@@ -269,7 +303,7 @@ def _unix_letter(letter: str, count: int, pattern: str) -> Write:
         return lambda value: _offset(value, "")
     if letter == "X" and count <= 3:
         return lambda value: (
-            _offset(value, ":" if count == 3 else "")[: 6 if count > 1 else 3] if value.utcoffset() else "Z"
+            _offset(value, ":" if count == 3 else "")[: 6 if count > 1 else 3] if _moment(value).offset else "Z"
         )
     raise ValueError(f"FROM_UNIXTIME does not support {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
 
@@ -300,7 +334,7 @@ def _quarter_text(count: int) -> Write:
     return lambda value: f"Q{_quarter(value)}" if count == 3 else f"{ends[_quarter(value) - 1]} quarter"
 
 
-def _half(value: datetime) -> str:
+def _half(value: datetime | Moment) -> str:
     return "AM" if value.hour < 12 else "PM"
 
 
@@ -319,16 +353,16 @@ def _narrow_period(value: datetime) -> str:
     return {"noon": "n", "midnight": "mi"}.get(text, text)
 
 
-def _offset(value: datetime, colon: str) -> str:
-    minutes = (value.utcoffset() or timedelta()) // timedelta(minutes=1)
+def _offset(value: datetime | Moment, colon: str) -> str:
+    minutes = _moment(value).offset
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}{colon}{abs(minutes) % 60:02d}"
 
 
-def _zone(value: datetime) -> str:
-    name = value.tzname() or "UTC"
+def _zone(value: datetime | Moment) -> str:
+    name = _moment(value).zone
     return f"GMT{_offset(value, ':')}" if name.startswith(("+", "-", "UTC+", "UTC-")) else name
 
 
-def _long_zone(value: datetime) -> str:
+def _long_zone(value: datetime | Moment) -> str:
     name = _zone(value)
     return {"UTC": "Coordinated Universal Time", "GMT": "Greenwich Mean Time"}.get(name, name)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from contextlib import suppress
-from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta, timezone
+from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
 
-from flintstream.table._expressions.helpers import cut
-from flintstream.table._expressions.times.lenient import lenient_moment, lenient_timestamp
+from flintstream.table._expressions.helpers import EPOCH, cut, edge
+from flintstream.table._expressions.times.java_calendar import DAY_MS, Moment
+from flintstream.table._expressions.times.lenient import lenient_moment, lenient_ms
 from flintstream.table._expressions.times.patterns import ZoneNeededError, date_writers, format_unix
 from flintstream.table._expressions.times.strict import strict_timestamp
 
@@ -124,15 +125,23 @@ def read_timestamp(text: str, pattern: str | None = None) -> datetime | None:
 
 def format_text(text: str, pattern: str) -> str | None:
     """Format a time that is a text such as ``2020-01-31 10:11:12``; None if the text is not a timestamp."""
-    value = lenient_timestamp(text)
-    return None if value is None else format_unix(value.replace(tzinfo=timezone.utc), pattern)
+    value = lenient_ms(text)
+    return None if value is None else format_unix(Moment.of(value), pattern)
+
+
+def day_of(ms: int) -> date:
+    """Return the date of ms since 1970; the first or last one there is, if it is out of range."""
+    try:
+        return EPOCH.date() + timedelta(days=ms // DAY_MS)
+    except OverflowError:
+        return edge(EPOCH.date(), later=ms > 0)
 
 
 def read_date(text: str, pattern: str | None = None) -> date | None:
     """Read a date; None if the text is none. Patterns are those of SimpleDateFormat, which is lenient."""
     if pattern is not None:
         found, zone = lenient_moment(text, pattern)
-        return None if found is None else (found - timedelta(seconds=zone or 0)).date()
+        return None if found is None else day_of(found - (zone or 0) * 1000)
     try:
         return parse_date(text)
     except ValueError:
