@@ -154,6 +154,13 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "LAG": "SELECT LAG(n) OVER (PARTITION BY k ORDER BY ts) FROM orders",
         "LEAD": "SELECT LEAD(n) OVER (PARTITION BY k ORDER BY ts) FROM orders",
     },
+    "types": {
+        "VARIANT": "SELECT JSON_STRING(PARSE_JSON(k)['a'][1]) FROM orders",
+        "BITMAP": "SELECT k, BITMAP_TO_STRING(BITMAP_BUILD_AGG(id)) FROM orders GROUP BY k",
+        "STRUCTURED": "SELECT OBJECT_UPDATE(OBJECT_OF('a.B', 'k', k), 'k', 'x').k FROM orders",
+        "CAST to INTERVAL": "SELECT ts + CAST(1 AS INTERVAL HOUR) FROM orders",
+        "INTERVAL of more digits": "SELECT ts + INTERVAL '100' HOUR(3) FROM orders",
+    },
 }  # fmt: skip
 """Statements by subject and clause."""
 

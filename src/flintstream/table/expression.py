@@ -23,7 +23,7 @@ from flintstream.table._methods.enums import (
     TimePointUnit,
 )
 from flintstream.table._methods.json_methods import JsonMethods, word
-from flintstream.table._methods.methods import AGGREGATES, METHODS, method_of
+from flintstream.table._methods.methods import AGGREGATES, CALLED_AGGREGATES, METHODS, method_of
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.frames import window_of
 from flintstream.table._syntax.literals import number
@@ -204,6 +204,8 @@ class Expression(JsonMethods):
             return Expression(_size(name, self._syntax))
         if name in AGGREGATES:
             return Expression(s.Aggregate(None, AGGREGATES[name], self._syntax))
+        if name in CALLED_AGGREGATES:
+            return lambda: Expression(s.Aggregate(None, CALLED_AGGREGATES[name], self._syntax))
         found = method_of(name, apply, self)
         if found is None:
             raise AttributeError(f"Expression has no supported function '{name}'{nearest(name, METHODS)}")

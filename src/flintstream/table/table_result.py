@@ -11,7 +11,7 @@ from flintstream.datastream._streams.collect import caption
 from flintstream.options.tables import COLUMN_WIDTH
 from flintstream.table._logical.planned import describe_columns
 from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
-from flintstream.table._results.rows import collect_rows
+from flintstream.table._results.rows import collect_rows, refuse_lacking
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
@@ -168,7 +168,11 @@ class TableResult:
 
         Their values can be read by position, as in PyFlink, and by the names of the columns. A ``TIMESTAMP_LTZ`` is a
         ``datetime`` in the time zone of the session.
+
+        Raises:
+            TypeError: A column is a VARIANT, a BITMAP or an object with a class, which PyFlink cannot bring to Python.
         """
+        refuse_lacking(self._columns)
         close = getattr(self._rows, "close", None)
         return CloseableIterator(collect_rows(self._rows, self._columns, self._zone), close or (lambda: None))
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.runtime.copies import copy_mutable
 from flintstream.table._errors import SqlError, at
+from flintstream.table._expressions.aggregation.bitmaps import BITMAP_AGGREGATES, NAMES, ON_INTEGERS
 from flintstream.table._expressions.python_values import converter_of
+from flintstream.table._types.objects import BitmapType, VariantType
 from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 AGGREGATES = (
     "ARRAY_AGG", "AVG", "COLLECT", "COUNT", "FIRST_VALUE", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "LAST_VALUE", "LISTAGG",
     "MAX", "MIN", "PERCENTILE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "SINGLE_VALUE", "SUM0", "VARIANCE",
-    "VAR_POP", "VAR_SAMP",
+    "VAR_POP", "VAR_SAMP", *BITMAP_AGGREGATES,
 )  # fmt: skip
 
 
@@ -75,9 +77,15 @@ def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool
         return t.BigIntType(False)
     nullable = is_nullable(kind) or not grouped
     if name in {"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "SINGLE_VALUE"}:
-        if isinstance(kind, (t.ArrayType, t.MapType, t.RowType)) and name in {"MIN", "MAX"}:
+        if isinstance(kind, (t.ArrayType, t.MapType, t.RowType, VariantType, BitmapType)) and name in {"MIN", "MAX"}:
             raise SqlError(f"{name}({sql_name(kind)}){at(place)}: values of this type have no order")
         return with_null(kind, nullable)
+    if name in BITMAP_AGGREGATES:
+        taken = (t.IntType, t.SmallIntType, t.TinyIntType) if name in ON_INTEGERS else BitmapType
+        if not isinstance(kind, taken):
+            word = "INT" if name in ON_INTEGERS else "BITMAP"
+            raise SqlError(f"{name}({sql_name(kind)}){at(place)} has arguments of the wrong type: it takes ({word})")
+        return t.BigIntType() if "CARDINALITY" in name else BitmapType()
     if name == "LISTAGG":
         if not isinstance(kind, TEXTS):
             raise SqlError(f"LISTAGG({sql_name(kind)}){at(place)} has arguments of the wrong type: it takes (STRING)")
@@ -232,6 +240,20 @@ def _percentile(call: AggregateCall) -> Part:
     )
 
 
+def _bitmap(call: AggregateCall) -> Part:
+    """Return the code of an aggregate of bitmaps: in how many rows each number is, and the number of rows."""
+    values = f"(v & {0xFFFFFFFF},)" if call.name in ON_INTEGERS else "v.values"
+    function = "size_of" if "CARDINALITY" in call.name else "members_of"
+    return Part(
+        ["{}", "0"],
+        [f"count_values({{0}}, {values}, 1)", "{1} += 1"],
+        [f"count_values({{0}}, {values}, -1)", "{1} -= 1"],
+        f"{function}({call.name!r}, {{0}}, {{1}})",
+        ["add_counts({0}, {b0})", "{1} += {b1}"],
+        names=dict(NAMES),
+    )
+
+
 class OwnResult:
     """Converts what a function of the program returns to its declared type; what may still change is copied."""
 
@@ -247,8 +269,8 @@ class OwnResult:
 def part_of(call: AggregateCall, number: int, *, retracts: bool) -> Part:
     """Return the code of one function; ``number`` tells it from others of the program."""
     name = call.name
-    if call.function is not None:
-        return _own(call, f"own{number}")
+    if call.function is not None or name in BITMAP_AGGREGATES:
+        return _own(call, f"own{number}") if call.function is not None else _bitmap(call)
     if name == "COUNT":
         return Part(["0"], ["{0} += 1"], ["{0} -= 1"], "{0}", ["{0} += {b0}"], counts_none=call.argument is None)
     if name in {"SUM", "SUM0"}:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const
+from flintstream.table._types.objects import BitmapType, StructuredType, VariantType
 from flintstream.table._types.rules import (
     BYTES,
     INTEGERS,
@@ -39,6 +40,8 @@ def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) 
         zone: The time zone of the session, for ``TIMESTAMP_LTZ``.
         lenient: Whether a value that cannot be converted becomes None (``TRY_CAST``).
     """
+    if isinstance(target, (t.DayTimeIntervalType, t.YearMonthIntervalType)):
+        return _to_interval(argument, target, zone, lenient=lenient)
     source = argument.type
     nullable = is_nullable(source) or lenient
     result = with_null(target, nullable)
@@ -53,6 +56,23 @@ def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) 
         return Call(with_null(target, nullable=True), "TRY_CAST", (argument,), _guard(code), strict=False)
     may_lose = "fit(" in code and not _always_fits(source, target) and not _known_to_fit(argument, target)
     return Call(with_null(target, nullable or may_lose), "CAST", (argument,), _inline(code))
+
+
+_UNITS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "MONTH": 1, "YEAR": 12}
+
+
+def _to_interval(
+    argument: Expr, target: t.DayTimeIntervalType | t.YearMonthIntervalType, zone: str, *, lenient: bool
+) -> Expr | None:
+    """Return the cast to an interval: Flink counts a literal in the unit, other numbers in ms or months."""
+    kind = IntervalType(isinstance(target, t.YearMonthIntervalType), is_nullable(target))
+    unit = _UNITS.get(target.resolution.name)
+    if not isinstance(argument.type, (IntervalType, t.NullType)) and unit is None:
+        return None
+    if isinstance(argument, Const) and unit is not None and type(argument.type) in INTEGERS:
+        value = argument.value
+        return Const(with_null(kind, is_nullable(argument.type)), None if value is None else value * unit)
+    return cast(argument, kind, zone, lenient=lenient)
 
 
 def _always_fits(source: DataType, target: DataType) -> bool:
@@ -106,6 +126,8 @@ def _code(source: DataType, target: DataType, zone: str) -> str | None:
             return "parse_boolean({0})"
         return "{0} != 0" if isinstance(source, t.NumericType) else None
     if isinstance(target, BYTES):
+        if isinstance(source, BitmapType):
+            return "bitmap_to_bytes({0})" if target.length == t.MAX_LENGTH else None
         text = "{0}" if isinstance(source, BYTES) else "utf8({0})" if isinstance(source, TEXTS) else None
         if text is None or target.length == t.MAX_LENGTH:
             return text
@@ -114,7 +136,8 @@ def _code(source: DataType, target: DataType, zone: str) -> str | None:
     if isinstance(target, (*TIMESTAMPS, t.DateType, t.TimeType)):
         return _to_time(source, target, zone)
     if isinstance(target, IntervalType):
-        return "{0}" if isinstance(source, IntervalType) and source.months == target.months else None
+        same = isinstance(source, IntervalType) and source.months == target.months
+        return "{0}" if same or type(source) in INTEGERS else None
     return _to_structure(source, target, zone)
 
 
@@ -163,6 +186,8 @@ def _to_text(source: DataType, zone: str) -> str | None:
         return f"timestamp_to_text({{0}}, {source.precision})"
     if isinstance(source, t.TimeType):
         return f"time_to_text({{0}}, {source.precision})"
+    if isinstance(source, (VariantType, BitmapType)):
+        return "str({0})"
     if isinstance(source, IntervalType):
         return "months_to_text({0})" if source.months else "interval_to_text({0})"
     return _structure_to_text(source, zone)
@@ -182,6 +207,8 @@ def _structure_to_text(source: DataType, zone: str) -> str | None:
         return f"('{{{{' + ', '.join([{key} + '=' + {value} for k, v in {{0}}.items()]) + '}}}}')"
     if isinstance(source, t.RowType):
         parts = [_part_to_text(kind, zone, f"{{0}}[{i}]") for i, kind in enumerate(source.field_types())]
+        if isinstance(source, StructuredType):
+            parts = [part and f"{name + '='!r} + {part}" for name, part in zip(source.names, parts, strict=True)]
         return None if None in parts else f"('(' + ', '.join([{', '.join(map(str, parts))}]) + ')')"
     return None
 

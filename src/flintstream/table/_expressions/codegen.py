@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable
+from flintstream.table._expressions.objects import bitmaps, variants
 from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def _helpers() -> dict[str, object]:
 
     rooms = (
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_texts),
-        *(collection_helpers, time_patterns),
+        *(collection_helpers, time_patterns, bitmaps, variants),
     )
     return {name: value for room in rooms for name, value in vars(room).items()}
 

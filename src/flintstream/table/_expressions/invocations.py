@@ -10,6 +10,7 @@ from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, Invocation
 from flintstream.table._expressions.python_values import converter_of, zone_converter
+from flintstream.table._types.objects import python_lacks
 from flintstream.table._types.rules import implicit, sql_name
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ def arguments_of(function: Any, arguments: Sequence[Expr], zone: str, place: Pla
     Raises:
         SqlError: Their number or types do not fit.
     """
+    for argument in arguments:
+        lacking = python_lacks(argument.type)
+        if lacking is not None:
+            raise SqlError(
+                f"{function.name}{at(place)}: Python functions take no {sql_name(lacking)}, as in PyFlink: convert it, "
+                "with JSON_STRING or BITMAP_TO_ARRAY, or select its fields"
+            )
     given = _in_declared_types(function, list(map(_keep_digits, arguments)), zone, place)
     if hasattr(function.implementation, "of_types"):
         return given  # of pandas, which has values of its own for points in time

@@ -10,6 +10,7 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.constant_sets import in_sets
 from flintstream.table._expressions.expr import Call, Const, Expr, template
+from flintstream.table._types.objects import BitmapType, VariantType
 from flintstream.table._types.rules import (
     INTEGERS,
     TEXTS,
@@ -142,7 +143,7 @@ def negative(_: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
     return Call(a.type, "-", (a,), template(code if bits is None else f"wrap(-({{0}}), {bits})"))
 
 
-WITHOUT_ORDER = (t.ArrayType, t.MapType, t.MultisetType, t.RowType)
+WITHOUT_ORDER = (t.ArrayType, t.MapType, t.MultisetType, t.RowType, VariantType, BitmapType)
 """Types whose values are equal or not, but none is less than another one."""
 
 

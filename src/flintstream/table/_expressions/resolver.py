@@ -22,6 +22,7 @@ from flintstream.table._expressions.invocations import invocation
 from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.summary import function_named, name_in_flink
+from flintstream.table._types.objects import VariantType
 from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ def _resolve(syntax: s.Syntax, scope: Scope) -> Expr:
         return resolve(syntax.argument, scope)
     if isinstance(syntax, s.Convert):
         argument = resolve(syntax.argument, scope)
+        if isinstance(argument.type, VariantType):
+            raise SqlError(
+                f"Cast function cannot convert value of type VARIANT to type {sql_name(syntax.type.nullable())}"
+                f"{at(syntax.place)}: JSON_STRING gives its text, JSON_VALUE a value in it"
+            )
         made = cast(argument, syntax.type, scope.zone, lenient=syntax.lenient)
         if made is None:
             raise SqlError(

@@ -68,10 +68,10 @@ def map_from_arrays(key: object, value: object) -> Expression:
 
 
 def object_of(class_name: str, *args: object) -> Expression:
-    """Return an object of a structured type; it is not supported, and raises an error when the query is planned.
+    """Return an object: the name of its class, which need not exist, and its attributes, each a name and a value.
 
-    >>> object_of("Point", 1, 2)
-    Expression(OBJECT_OF('Point', 1, 2))
+    >>> object_of("geo.Point", "x", 1, "y", 2)
+    Expression(OBJECT_OF('geo.Point', 'x', 1, 'y', 2))
     """
     return apply("OBJECT_OF", class_name, *args)
 

@@ -34,6 +34,16 @@ ascii ASCII
 asin ASIN
 atan ATAN
 bin BIN
+bitmap_and BITMAP_AND(bitmap2)
+bitmap_andnot BITMAP_ANDNOT(bitmap2)
+bitmap_build BITMAP_BUILD()
+bitmap_cardinality BITMAP_CARDINALITY()
+bitmap_from_bytes BITMAP_FROM_BYTES()
+bitmap_or BITMAP_OR(bitmap2)
+bitmap_to_array BITMAP_TO_ARRAY()
+bitmap_to_bytes BITMAP_TO_BYTES()
+bitmap_to_string BITMAP_TO_STRING()
+bitmap_xor BITMAP_XOR(bitmap2)
 btrim BTRIM(trim_str?)
 cardinality CARDINALITY
 char_length CHAR_LENGTH
@@ -82,6 +92,7 @@ md5 MD5
 overlay OVERLAY(new_string, starting, length?)
 parse_url PARSE_URL(part_to_extract, key?)
 position POSITION(haystack)
+object_update OBJECT_UPDATE(*kv)
 power POWER(exponent)
 printf PRINTF(*obj)
 proctime PROCTIME
@@ -135,6 +146,13 @@ AGGREGATES = {
     "var_pop": "VAR_POP", "var_samp": "VAR_SAMP", "array_agg": "ARRAY_AGG",
 }  # fmt: skip
 """Aggregate functions; all are properties."""
+
+CALLED_AGGREGATES = {
+    f"bitmap_{kind}{size}_agg": f"BITMAP_{kind.upper()}{size.upper()}_AGG"
+    for kind in ("build", "and", "or", "xor")
+    for size in ("", "_cardinality")
+}
+"""Aggregate functions that are methods."""
 
 
 class Method(NamedTuple):

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from flintstream.common._types import data_types as t
+from flintstream.common.types import Row
 from flintstream.table._expressions.helpers import cast_text, float_to_text, timestamp_to_text
 from flintstream.table._expressions.times.helpers import from_instant, interval_to_text, months_to_text
+from flintstream.table._types.objects import StructuredType, python_lacks
 from flintstream.table._types.rules import BYTES, DIGITS, IntervalType
 
 if TYPE_CHECKING:
@@ -118,4 +120,21 @@ def value_text(kind: DataType, value: Any) -> str:
         return months_to_text(value) if kind.months else interval_to_text(value)
     if isinstance(kind, BYTES):
         return f"x'{value.hex()}'"
-    return cast_text(value)
+    return _object_text(kind, value)
+
+
+def _object_text(kind: DataType, value: object) -> str:
+    """Return the text of a value in which objects with a class name their fields."""
+    if python_lacks(kind) is None:
+        return cast_text(value)
+    if isinstance(kind, t.ArrayType) and isinstance(value, list):
+        return f"[{', '.join(_object_text(kind.element_type, item) for item in value)}]"
+    if isinstance(kind, t.MapType) and isinstance(value, dict):
+        parts = (f"{_object_text(kind.key_type, k)}={_object_text(kind.value_type, v)}" for k, v in value.items())
+        return "{" + ", ".join(parts) + "}"
+    if not isinstance(kind, t.RowType) or not isinstance(value, Row):
+        return cast_text(value)
+    texts = [_object_text(*pair) for pair in zip(kind.field_types(), value, strict=True)]
+    if isinstance(kind, StructuredType):
+        texts = [f"{name}={text}" for name, text in zip(kind.names, texts, strict=True)]
+    return f"({', '.join(texts)})"

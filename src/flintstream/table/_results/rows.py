@@ -9,6 +9,8 @@ from flintstream.common._types import data_types as t
 from flintstream.common.types import Row
 from flintstream.table._expressions.helpers import float_to_text, zone_of
 from flintstream.table._expressions.times.helpers import from_instant
+from flintstream.table._types.objects import python_lacks
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -72,6 +74,22 @@ CollectedRow.__name__ = CollectedRow.__qualname__ = Row.__name__  # some program
 
 def _restore(names: tuple[str, ...], values: list[object], kind: RowKind) -> CollectedRow:
     return CollectedRow(names, values, kind)
+
+
+def refuse_lacking(columns: Sequence[Column]) -> None:
+    """Refuse columns whose values PyFlink cannot bring to Python.
+
+    Raises:
+        TypeError: There is one.
+    """
+    for column in columns:
+        lacking = python_lacks(column.type)
+        if lacking is not None:
+            what = "row data type" if isinstance(lacking, t.RowType) else "type"
+            raise TypeError(
+                f"Unsupported {what}: {sql_name(lacking)}, it is not supported yet in current python type system: "
+                "print() shows it; JSON_STRING, BITMAP_TO_ARRAY or its fields can be collected"
+            )
 
 
 def collect_rows(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from flintstream.common._types import data_types as t
 from flintstream.table._catalog.declared import Declared, DeclaredTable
 from flintstream.table._errors import SqlError, at, nearest, place_at
 from flintstream.table._expressions.sql_text import sql_text
@@ -279,8 +280,12 @@ class Body:
         if tokens.take("AS"):
             syntax, text = self.expression()
             return Declared(name, None, syntax, comment=self.comment(), text=text)
-        sql = tokens.sql
+        sql, place = tokens.sql, tokens.place()
         data_type, tokens.position = read_type(tokens.all, tokens.position, lambda token: place_at(sql, token.start))
+        if isinstance(data_type, (t.DayTimeIntervalType, t.YearMonthIntervalType)):
+            raise SqlError(
+                f"Incorrect syntax near the keyword 'INTERVAL'{at(place)}: a column of a table has no intervals"
+            )
         metadata, virtual = None, False
         if tokens.take("METADATA"):
             metadata = tokens.text() if tokens.take("FROM") else name

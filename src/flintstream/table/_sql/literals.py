@@ -53,19 +53,20 @@ def typed_literal(node: exp.Expr, place: Place | None) -> s.Syntax:
 def interval_of(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:
     """Return an INTERVAL."""
     unit = node.args.get("unit")
-    first, last = "" if unit is None else unit.name, ""
-    if isinstance(unit, exp.IntervalSpan):
-        first, last = unit.this.name, unit.expression.name
-    words = [word.upper().rstrip("S") for word in (first, last)]
+    parts = [unit.this, unit.expression] if isinstance(unit, exp.IntervalSpan) else [unit]
+    first, last = ([_unit(part) for part in parts] + [("", ())])[:2]
     text = node.this.name
     if isinstance(node.this, exp.Neg):  # INTERVAL -'1' DAY
         text = text.removeprefix("-") if text.startswith("-") else f"-{text.removeprefix('+')}"
-    try:
-        return interval(text, words[0], words[1], place)
-    except (ValueError, ArithmeticError):
-        raise SqlError(
-            f"INTERVAL '{node.this.name}'{at(place)} does not fit {' TO '.join(filter(None, words))}"
-        ) from None
+    return interval(text, first[0], last[0], place, first[1], last[1])
+
+
+def _unit(part: exp.Expr | None) -> tuple[str, tuple[int, ...]]:
+    """Return a unit such as ``DAY(3)`` and its numbers of digits."""
+    if part is None:
+        return "", ()
+    digits = tuple(int(item.this) for item in part.expressions) if isinstance(part, exp.Anonymous) else ()
+    return part.name.upper().rstrip("S"), digits
 
 
 def hex_string(_: object, node: exp.Expr, place: Place | None) -> s.Syntax:

@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.intervals import interval_of
 from flintstream.table._errors import SqlError, nearest, place_at
+from flintstream.table._types.objects import BitmapType, StructuredType, VariantType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +29,8 @@ _SIMPLE: dict[str, Callable[[], DataType]] = {
     "STRING": lambda: t.VarCharType(t.MAX_LENGTH),
     "BYTES": lambda: t.VarBinaryType(t.MAX_LENGTH),
     "NULL": t.NullType,
+    "VARIANT": VariantType,
+    "BITMAP": BitmapType,
 }
 _SIZED: dict[str, Callable[..., DataType]] = {
     "CHAR": t.CharType,
@@ -40,7 +44,7 @@ _SIZED: dict[str, Callable[..., DataType]] = {
     "TIMESTAMP": t.TimestampType,
     "TIMESTAMP_LTZ": t.LocalZonedTimestampType,
 }
-_NAMES = (*_SIMPLE, *_SIZED, "ARRAY", "MAP", "MULTISET", "ROW")
+_NAMES = (*_SIMPLE, *_SIZED, "ARRAY", "MAP", "MULTISET", "ROW", "STRUCTURED", "INTERVAL")
 
 
 class Token(Protocol):
@@ -164,6 +168,10 @@ class _Reader(Generic[AToken]):
             return self.with_size(name)
         if name == "ROW":
             return self.row()
+        if name == "INTERVAL":
+            return self.interval()
+        if name == "STRUCTURED":
+            return self.object()
         self.expect("<")
         first = self.type()
         if name == "MAP":
@@ -195,12 +203,47 @@ class _Reader(Generic[AToken]):
         except (ValueError, TypeError) as error:
             raise self.error(str(error)) from error
 
+    def interval(self) -> DataType:
+        """Read the units of an interval, each with its numbers of digits."""
+        first = self.unit()
+        try:
+            return interval_of(first, self.unit() if self.take("TO") else None)
+        except ValueError as error:
+            raise self.error(str(error)) from error
+
+    def unit(self) -> t.Resolution:
+        """Read a unit of an interval, such as ``SECOND(2, 3)``."""
+        name = self.word()
+        if name not in t.Resolution.IntervalUnit.__members__:
+            units = ", ".join(t.Resolution.IntervalUnit.__members__)
+            raise self.error(f"INTERVAL needs one of the units {units}, but got '{name}'")
+        self.position += 1
+        digits = [-1]
+        if self.take("("):
+            while not self.take(")"):
+                digits.append(int(self.word()) if self.word().isdigit() else -1)
+                self.position += 1
+                self.take(",")
+        return t.Resolution(t.Resolution.IntervalUnit[name], digits[-1])
+
+    def object(self) -> DataType:
+        """Read the class and the attributes of an object."""
+        self.expect("<")
+        name = str(self.tokens[min(self.position, len(self.tokens) - 1)].text)
+        self.position += 1
+        self.take(",")
+        return StructuredType(name, self.fields(">"))
+
     def row(self) -> DataType:
         if self.take("<>"):
             return t.RowType([])
         ending = ">" if self.take("<") else ")"
         if ending == ")":
             self.expect("(")
+        return t.RowType(self.fields(ending))
+
+    def fields(self, ending: str) -> list[t.RowField]:
+        """Read fields up to the bracket that ends them."""
         fields: list[t.RowField] = []
         while not self.at_end(ending):
             name = str(self.tokens[self.position].text)
@@ -210,7 +253,7 @@ class _Reader(Generic[AToken]):
             fields.append(t.RowField(name, self.type()))
             self.comment()
             self.take(",")
-        return t.RowType(fields)
+        return fields
 
     def comment(self) -> None:
         """Go past the comment of a field: a text, with or without the word COMMENT."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.table._types.objects import StructuredType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +71,13 @@ def _bare(data_type: DataType) -> str:
         return f"{data_type.type_name()}<{sql_name(data_type.element_type)}>"
     if isinstance(data_type, t.MapType):
         return f"MAP<{sql_name(data_type.key_type)}, {sql_name(data_type.value_type)}>"
+    if isinstance(data_type, StructuredType):
+        fields = ", ".join(f"`{f.name}` {sql_name(f.data_type)}" for f in data_type.fields)
+        return f"STRUCTURED<'{data_type.class_name}', {fields}>"
     if isinstance(data_type, t.RowType):
         return f"ROW<{', '.join(f'`{f.name}` {sql_name(f.data_type)}' for f in data_type.fields)}>"
+    if isinstance(data_type, (t.DayTimeIntervalType, t.YearMonthIntervalType)):
+        return f"INTERVAL {data_type.resolution.name.replace('_', ' ')}"
     if isinstance(data_type, IntervalType):
         return "INTERVAL MONTH" if data_type.months else "INTERVAL SECOND(3)"
     if isinstance(data_type, t.RawType):

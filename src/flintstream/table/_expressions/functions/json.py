@@ -19,6 +19,7 @@ from flintstream.table._expressions.functions.signatures import (
 from flintstream.table._expressions.json import helpers as json
 from flintstream.table._expressions.json.paths import JsonPath
 from flintstream.table._expressions.json.writer import JsonWriter, is_writable
+from flintstream.table._types.objects import VariantType
 from flintstream.table._types.rules import TEXTS, is_nullable, with_null
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def _word(argument: Expr) -> str:
 def _at_path(arguments: Sequence[Expr], make: Callable[[JsonPath], object]) -> tuple[tuple[Expr, ...], object] | None:
     """Return what a function reads of (text, path), and the function; None if one of them is not text."""
     text, path = arguments[:2]
+    if isinstance(text.type, VariantType):
+        text = Call(with_null(STRING, is_nullable(text.type)), "JSON_STRING", (text,), template("str({0})"))
     if not isinstance(text.type, (*TEXTS, t.NullType)) or not isinstance(path.type, TEXTS):
         return None
     if isinstance(path, Const) and isinstance(path.value, str):

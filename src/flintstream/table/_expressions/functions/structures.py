@@ -8,7 +8,9 @@ from flintstream.common._types import data_types as t
 from flintstream.table._expressions import operators as op
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
+from flintstream.table._expressions.functions.objects import variant_item
 from flintstream.table._expressions.functions.signatures import FUNCTIONS, STRING, Function, add, structure
+from flintstream.table._types.objects import VariantType
 from flintstream.table._types.rules import (
     INTEGERS,
     TEXTS,
@@ -85,6 +87,8 @@ def _item(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # no
         return Call(container.type.element_type.nullable(), name, (container, key), template(code))
     if isinstance(container.type, t.MapType) and not has_lists(key.type):
         return Call(container.type.value_type.nullable(), name, (container, key), template("{0}.get({1})"))
+    if isinstance(container.type, VariantType):
+        return variant_item(container, key)
     if isinstance(container.type, t.RowType) and isinstance(key, Const):
         return _field(container, container.type, key.value)
     return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.helpers import double_to_text
 from flintstream.table._expressions.json.helpers import json_text
+from flintstream.table._types.objects import VariantType
 from flintstream.table._types.rules import BYTES, TEXTS, TIMESTAMPS
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def is_writable(kind: DataType) -> bool:
         return isinstance(kind.element_type, TEXTS)
     if isinstance(kind, t.RowType):
         return all(map(is_writable, kind.field_types()))
-    return isinstance(kind, (*TEXTS, *BYTES, *TIMESTAMPS, t.NumericType, t.BooleanType))
+    return isinstance(kind, (VariantType, *TEXTS, *BYTES, *TIMESTAMPS, t.NumericType, t.BooleanType))
 
 
 class JsonWriter:

@@ -1,0 +1,72 @@
+"""Documents, bitmaps and objects with a class: what the recorded cases do not show."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from flintstream.table import EnvironmentSettings, TableEnvironment
+from flintstream.table._errors import SqlError
+from flintstream.table._expressions.objects.bitmaps import bitmap_from_bytes, bitmap_of, bitmap_to_bytes
+from flintstream.table._expressions.objects.variants import parse_json, variant_member
+from flintstream.table._types.reader import data_type_of
+from flintstream.table._types.rules import sql_name
+from flintstream.table.udf import udf
+
+
+@pytest.fixture
+def t_env() -> TableEnvironment:
+    return TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+
+
+def test_equal_documents_pickle_alike_so_that_they_are_one_key_on_all_workers():
+    a, b = parse_json(' {"k": [1, 2.50]}'), parse_json('{"k":[1,2.50] }')
+    assert a == b
+    assert hash(a) == hash(b)
+    assert pickle.dumps(a) == pickle.dumps(b)
+    assert pickle.loads(pickle.dumps(a)) == a
+
+
+def test_a_member_of_a_document_is_a_document():
+    member = variant_member(parse_json('{"a":{"x":1e3,"w":[true]}}'), "a")
+    assert str(member) == '{"w":[true],"x":1000.0}'
+
+
+@pytest.mark.parametrize(
+    "values", [[], [0], range(5000), range(0, 100_000, 2), [-1, 2**31 - 1, -(2**31)], [*range(70_000), 900_000]]
+)
+def test_a_bitmap_survives_its_bytes(values):
+    bitmap = bitmap_of(values)
+    assert bitmap_from_bytes(bitmap_to_bytes(bitmap)) == bitmap
+    assert pickle.loads(pickle.dumps(bitmap)) == bitmap
+
+
+@pytest.mark.parametrize("data", ["", "3a30", "3a300000ffffffff", "3b30000001000000000100ffffffff", "00" * 20])
+def test_bytes_of_something_else_are_refused(data):
+    with pytest.raises(ValueError, match="Failed to deserialize bitmap from bytes"):
+        bitmap_from_bytes(bytes.fromhex(data))
+
+
+def test_a_python_function_takes_no_document(t_env):
+    t_env.create_temporary_function("f", udf(lambda value: f"{value}", result_type="STRING"))
+    with pytest.raises(SqlError, match="Python functions take no VARIANT NOT NULL"):
+        t_env.sql_query("SELECT f(PARSE_JSON('1'))")
+
+
+def test_a_collected_column_of_documents_is_refused_with_the_way_out(t_env):
+    with pytest.raises(TypeError, match=r"Unsupported type: VARIANT NOT NULL.*JSON_STRING"):
+        t_env.execute_sql("SELECT PARSE_JSON('1') AS v").collect()
+
+
+def test_types_are_read_and_written():
+    for name in ("VARIANT", "BITMAP", "STRUCTURED<'a.B', `x` INT, `y` ARRAY<VARIANT>>", "MAP<STRING, BITMAP>"):
+        assert sql_name(data_type_of(name)) == name
+    assert sql_name(data_type_of("INTERVAL DAY(3) TO SECOND(3)")) == "INTERVAL DAY TO SECOND"
+    with pytest.raises(SqlError, match="INTERVAL needs one of the units"):
+        data_type_of("INTERVAL WEEK")
+
+
+def test_an_interval_that_does_not_fit_says_what_to_write(t_env):
+    with pytest.raises(SqlError, match=r"exceeds precision of HOUR\(2\) field.*HOUR\(3\)"):
+        t_env.sql_query("SELECT INTERVAL '100' HOUR")
