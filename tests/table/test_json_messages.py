@@ -122,3 +122,33 @@ def test_points_in_time_are_read_back_from_files(t_env, tmp_path, format_):
     query = "SELECT CAST(z AS STRING), CAST(r.z AS STRING), CAST(zs[1] AS STRING), CAST(zs[2] AS STRING) FROM o"
     with t_env.execute_sql(query).collect() as found:
         assert [list(row) for row in found] == [["2018-11-04 00:30:00.500"] * 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "tree"),
+    [
+        ('[{"a":1},{"a":2}', [1, 2], None),
+        ('[{"a":3},{"a":4}] x', [3, 4], [3, 4]),
+        ('[{"a":5},{"b"', [5], None),
+        ('[{"a":5.5},{"a":6', [5], None),
+        ('[1,{"a":6}]', None, [6]),
+        ('[{"a":16},7,{"a":17}]', [16], [16, 17]),
+        ('[null,{"a":8}]', None, [8]),
+        ('[{"a":"x"},{"a":7}]', [None, 7], [None, 7]),
+        ('[{"a":14},]', [14], None),
+        ('[{"a":20},nul', [20], None),
+        ('[[{"a":13}]]', None, None),
+        ("[", None, None),
+        ('{"a":15', None, None),
+    ],
+)
+def test_of_a_damaged_array_the_elements_before_the_damage_are_read_as_flink_2_3_does(text, tokens, tree):
+    for parser, expected in (("true", tokens), ("false", tree)):
+        more = {"ignore-parse-errors": "true", "decode.json-parser.enabled": parser}
+        found = JsonDecoder(["a"], [D.INT()], options(**more), "json.").decode()(text.encode())
+        assert (None if found is None else [row[0] for row in found]) == expected
+
+
+def test_a_damaged_array_is_an_error_unless_errors_are_ignored():
+    with pytest.raises(ValueError, match="Failed to deserialize JSON"):
+        JsonDecoder(["a"], [D.INT()], options(), "json.").decode()(b'[{"a":1},{"a":2}')

@@ -16,7 +16,7 @@ from flintstream.common._types import data_types as t
 from flintstream.connectors.several import Several
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
-from flintstream.table._expressions.json.parsing import ExactNumber, parse_exactly, parser
+from flintstream.table._expressions.json.parsing import ExactNumber, parse_elements, parse_exactly, parser
 from flintstream.table._expressions.times import texts as time_texts
 from flintstream.table._types.rules import BYTES, INTEGERS, TEXTS, sql_name
 
@@ -178,7 +178,7 @@ class JsonDecoder(Decoder):
             (name, reader(kind, iso=self.iso, raw=self.raw) if name in names else _skip)
             for name, kind in zip(self.names, self.types, strict=True)
         ]
-        lenient, strict, loads = self.lenient, self.strict, parser(self.types)
+        lenient, strict, raw, loads = self.lenient, self.strict, self.raw, parser(self.types)
 
         def lenient_field(found: Any, name: str, read: Reader) -> object:
             try:
@@ -195,17 +195,7 @@ class JsonDecoder(Decoder):
             get = found.get
             return tuple([None if (value := get(name)) is None else read(value) for name, read in parts])
 
-        def rows_of(items: Sequence[object]) -> Several | None:
-            rows = []
-            try:
-                for item in items:
-                    if item is None and not self.raw:
-                        continue  # as Flink's reader of trees, unlike its reader of tokens
-                    rows.append(row_of(_object(item)))
-            except _WRONG:
-                if not lenient:
-                    raise
-            return Several(rows) if rows else None
+        rows_of = partial(_rows, row_of, lenient=lenient, raw=raw)
 
         def decode(message: bytes, loads: Parse = loads) -> tuple[Any, ...] | None:
             try:
@@ -215,7 +205,7 @@ class JsonDecoder(Decoder):
                 return decode(message, parse_exactly)
             except _WRONG as error:
                 if lenient:
-                    return None
+                    return rows_of(parse_elements(message, loads)) if raw and message.lstrip()[:1] == b"[" else None
                 raise ValueError(
                     f"Failed to deserialize JSON '{message.decode('utf-8', 'replace')}': {error}"
                 ) from error
@@ -225,6 +215,22 @@ class JsonDecoder(Decoder):
 
 def _skip(_: object) -> None:
     return None
+
+
+def _rows(row_of: Reader, items: Sequence[object], *, lenient: bool, raw: bool) -> Several | None:
+    """Return the rows of the elements of an array."""
+    rows = []
+    for item in items:
+        if item is None and not raw:
+            continue  # as Flink's reader of trees, unlike its reader of tokens
+        try:
+            rows.append(row_of(_object(item)))
+        except _WRONG:
+            if not lenient:
+                raise
+            if raw:
+                break  # the reader of tokens does not know where the next element begins
+    return Several(rows) if rows else None
 
 
 def _object(found: object) -> dict[str, object]:

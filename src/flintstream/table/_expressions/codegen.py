@@ -19,9 +19,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
-from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable
+from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable, may_be_none
 from flintstream.table._expressions.objects import bitmaps, variants
-from flintstream.table._types.rules import is_nullable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -162,7 +161,7 @@ class Generator:
         risky = [
             name
             for name, argument in zip(names, call.arguments, strict=True)
-            if is_nullable(argument.type) and self.value_of(name) is None
+            if may_be_none(argument) and self.value_of(name) is None
         ]
         if "None" in names:
             return "None"

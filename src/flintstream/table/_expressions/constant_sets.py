@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.codegen import compile_source, source
-from flintstream.table._expressions.expr import Call, Const
+from flintstream.table._expressions.expr import Call, Const, may_be_none
 from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _search(known: frozenset[object], *, unknown: bool) -> Emit:
         name, members = generator.value(value), generator.known("k", known)
         if unknown:
             return f"(True if {name} in {members} else None)"
-        return f"(None if {name} is None else {name} in {members})" if value.nullable else f"({name} in {members})"
+        return f"(None if {name} is None else {name} in {members})" if may_be_none(value) else f"({name} in {members})"
 
     return emit
 

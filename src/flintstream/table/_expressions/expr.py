@@ -64,12 +64,23 @@ class Call(Expr):
     """A function applied to arguments.
 
     ``emit`` writes the code. If ``strict``, it gets variables that are not None: any None makes the result None.
+    A result that is ``lacking`` may be None although its type says NOT NULL, as that of LPAD in Flink.
     """
 
     name: str
     arguments: tuple[Expr, ...]
     emit: Emit
     strict: bool = True
+    lacking: bool = False
+
+
+def may_be_none(expression: Expr) -> bool:
+    """Return whether the value of an expression may be None, whatever its type says."""
+    if is_nullable(expression.type):
+        return True
+    if not isinstance(expression, Call):
+        return False
+    return expression.lacking or (expression.strict and any(map(may_be_none, expression.arguments)))
 
 
 @dataclass(frozen=True)

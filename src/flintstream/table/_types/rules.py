@@ -182,9 +182,9 @@ def implicit(source: DataType, target: DataType) -> bool:
             return True
         return _RANKS.index(type(source)) <= _RANKS.index(type(target))
     if isinstance(source, TEXTS) and isinstance(target, TEXTS):
-        return True
+        return isinstance(source, t.CharType) or isinstance(target, t.VarCharType)
     if isinstance(source, BYTES) and isinstance(target, BYTES):
-        return True
+        return isinstance(source, t.BinaryType) or isinstance(target, t.VarBinaryType)
     if isinstance(source, (*TIMESTAMPS, t.DateType)) and isinstance(target, TIMESTAMPS):
         return True
     if isinstance(source, t.TimeType) and isinstance(target, t.TimeType):

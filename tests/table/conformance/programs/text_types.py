@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.table.conformance.registry import scalars
+from tests.table.conformance.registry import scalars, script
 
 SOURCE = (
     "(SELECT id, CAST(a AS CHAR(3)) AS c, CAST(a AS VARCHAR(5)) AS v, CAST(a AS STRING) AS s, "
@@ -44,3 +44,35 @@ scalars(
     ]),
     SOURCE,
 )  # fmt: skip
+scalars(
+    "results_that_flink_calls_not_null",
+    "\n".join(
+        item.replace("@", column)
+        for item in (
+            "LPAD(@, n, @)", "LPAD(@, 3, 'x')", "LPAD(@, nn, 'x')", "RPAD(@, n, v)", "RPAD(@, 0, 'x')",
+            "REGEXP_REPLACE(@, 'b', 'c')", "REGEXP_REPLACE('abc', @, v)", "ROW(@, LPAD(@, 3, 'x'))",
+        )
+        for column in ("c", "v", "s", "ns")
+    ),
+    SOURCE,
+)  # fmt: skip
+VALUES = ("'ab'", "'abcde'", "UPPER('abc')", "'ab' || 'c'", "SUBSTRING('abc', 1)", "CAST('abc' AS STRING)",
+          "CASE WHEN TRUE THEN 'abc' ELSE 'de' END", "CAST(123 AS STRING)")  # fmt: skip
+script(
+    "texts_into_columns_of_fixed_length",
+    """
+CREATE TABLE texts (c CHAR(3)) WITH ('connector' = 'blackhole');
+CREATE TABLE numbers (b BINARY(2)) WITH ('connector' = 'blackhole');
+CREATE TABLE parts (f ROW<c CHAR(3)>, a ARRAY<CHAR(3)>) WITH ('connector' = 'blackhole');
+CREATE TABLE long_texts (v VARCHAR(3)) WITH ('connector' = 'blackhole');
+"""
+    + "".join(f"INSERT INTO texts SELECT {value};\n" for value in VALUES)
+    + """
+INSERT INTO long_texts SELECT CAST('abcde' AS STRING);
+INSERT INTO numbers SELECT x'010203';
+INSERT INTO numbers SELECT b FROM (VALUES (CAST(x'0102' AS BYTES))) AS t (b);
+INSERT INTO parts SELECT ROW('ab'), ARRAY['abcd'];
+INSERT INTO parts SELECT ROW(CAST('ab' AS STRING)), ARRAY['abcd'];
+INSERT INTO parts SELECT ROW('ab'), ARRAY['abc', 'd'];
+""",
+)

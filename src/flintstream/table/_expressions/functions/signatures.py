@@ -122,6 +122,7 @@ def define(
     code: str | Emit,
     *,
     may_be_null: bool = False,
+    lacking: bool = False,
 ) -> None:
     """Add a function whose code is a template.
 
@@ -131,6 +132,7 @@ def define(
         returns: The type, or a function of the arguments that returns it.
         code: The code, in which ``{all}`` is all arguments; or what emits it.
         may_be_null: Whether it may return None for arguments that are not None.
+        lacking: Whether it may do so although its type then says NOT NULL.
     """
     signatures = tuple(signature.split(" "))
 
@@ -142,7 +144,7 @@ def define(
         nullable = may_be_null or any(is_nullable(argument.type) for argument in arguments)
         given = tuple(_prepare(fitting, arguments, zone))
         emit = template(code.replace("{zone}", repr(zone))) if isinstance(code, str) else code
-        return Call(with_null(kind, nullable), called, given, emit)
+        return Call(with_null(kind, nullable), called, given, emit, lacking=lacking)
 
     add(name, signatures, build)
 

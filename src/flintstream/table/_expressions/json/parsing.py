@@ -51,11 +51,40 @@ def parse_exactly(message: bytes) -> object:
     return _parse_first(_EXACT, message)
 
 
+def parse_elements(message: bytes, parse: Parse) -> list[object]:
+    """Return the elements of a damaged array that come before the damage.
+
+    >>> parse_elements(b'[{"a": 1}, {"a": 2', parse_exactly)
+    [{'a': 1}]
+    """
+    decoder = _EXACT if parse is parse_exactly else _PLAIN
+    text = _text_of(message)
+    at, before = _begin(text, 0), "["
+    found: list[object] = []
+    while text[at : at + 1] == before:
+        try:
+            element, end = decoder.raw_decode(text, _begin(text, at + 1))
+        except ValueError:
+            break
+        found.append(element)
+        at, before = _begin(text, end), ","
+    return found
+
+
 def _parse_first(decoder: json.JSONDecoder, message: bytes) -> object:
     """Parse a value; as in Flink, what comes after it does not count."""
-    text = message.decode(json.detect_encoding(message), "surrogatepass")
-    blanks = _BLANKS.match(text)
-    return decoder.raw_decode(text, blanks.end() if blanks else 0)[0]
+    text = _text_of(message)
+    return decoder.raw_decode(text, _begin(text, 0))[0]
+
+
+def _text_of(message: bytes) -> str:
+    return message.decode(json.detect_encoding(message), "surrogatepass")
+
+
+def _begin(text: str, start: int) -> int:
+    """Return where the blanks from a position end."""
+    blanks = _BLANKS.match(text, start)
+    return blanks.end() if blanks else start
 
 
 def _has_decimal(kind: DataType) -> bool:
