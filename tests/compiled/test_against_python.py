@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
+from datetime import date, datetime, timezone
 from unittest.mock import patch
 
 import pytest
@@ -28,12 +29,17 @@ if exchange is None:
 LONG = 2**63
 longs = st.integers(-LONG, LONG - 1) | st.integers(-300, 300) | st.integers(0, 70_000)
 texts = st.text(st.characters(exclude_categories=["Cs"]))
-FIELDS = {"q": longs, "s": texts, "d": st.floats(allow_nan=False)}
+FIELDS = {
+    "q": longs,
+    "s": texts,
+    "d": st.floats(allow_nan=False),
+    "t": st.datetimes().filter(lambda moment: not moment.fold),
+}
 
 
 @st.composite
 def flat_blocks(draw):
-    kinds = draw(st.lists(st.sampled_from("qsd"), min_size=1, max_size=5))
+    kinds = draw(st.lists(st.sampled_from("qsdt"), min_size=1, max_size=5))
     shape = draw(st.sampled_from([tuple, list, None]))
     if shape is None:
         records = st.lists(FIELDS[kinds[0]], min_size=1)
@@ -60,6 +66,7 @@ def test_columns_come_out_as_they_went_in_with_and_without_compiled_modules(bloc
     [
         [], [1, "a"], [1, None], [True], [LONG], [-LONG - 1], [(1,), (1, 2)], [(1,), [1]], [()], [(1, (2,))],
         ["\ud800"], [b"a"], [tuple(range(65))], [(1, "a"), ("a", 1)],
+        [datetime(2026, 1, 1, tzinfo=timezone.utc)], [datetime(2026, 1, 1, fold=1)], [date(2026, 1, 1)],
     ],
 )  # fmt: skip
 def test_records_of_other_kinds_do_not_become_columns(values):

@@ -32,7 +32,7 @@ def joined(function):
     """Return the numbers of both rows of each pair."""
     start = dt.datetime(2020, 1, 1)
     with TwoInputHarness(
-        lambda left, right: left.connect(right).key_by(lambda r: (r[1],), lambda r: (r[1],)).process(function)
+        lambda left, right: left.connect(right).key_by(lambda r: r[1], lambda r: r[1]).process(function)
     ) as harness:
         latest = 0
         for row in ROWS.split("; "):
@@ -57,7 +57,7 @@ def interval_join(lower, upper, *, outer=(False, False)):
         kinds=(False, False),
         widths=(3, 3),
         condition=None,
-        keyed=True,
+        keys=1,
     )
 
 
@@ -83,7 +83,7 @@ def test_rows_of_an_interval_that_does_not_begin_at_once_wait_for_each_other():
 
 
 def test_late_rows_get_the_version_of_their_time_if_it_is_still_known():
-    function = TemporalJoin(times=(2, 2), outer=True, kinds=(False, False), widths=(3, 3), condition=None, keyed=True)
+    function = TemporalJoin(times=(2, 2), outer=True, kinds=(False, False), widths=(3, 3), condition=None, keys=1)
     versions = dict(joined(function))
     assert {number: versions[number] for number in (4, 10, 11, 14, 16, 17)} == {
         4: 101, 10: 104, 11: 102, 14: 108, 16: 107, 17: 107,

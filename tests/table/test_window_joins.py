@@ -110,7 +110,7 @@ def test_different_windows_are_joined_as_other_rows(tmp_path):
 
 def harness(join, **settings):
     return KeyedTwoInputHarness(
-        lambda left, right: left.connect(right).key_by(lambda r: (r[0],), lambda r: (r[0],)).process(join), **settings
+        lambda left, right: left.connect(right).key_by(lambda r: r[0], lambda r: r[0]).process(join), **settings
     )
 
 
@@ -123,8 +123,8 @@ def join(outer=(True, True), anti=None):
         "condition": None,
     }
     if anti is not None:
-        return WindowSemiJoin(anti=anti, keyed=True, **settings)
-    return WindowJoin(outer=outer, keyed=True, **settings)
+        return WindowSemiJoin(anti=anti, keys=1, **settings)
+    return WindowJoin(outer=outer, keys=1, **settings)
 
 
 def row(key, end, value):

@@ -43,6 +43,11 @@ def _datetime(plain: tuple[str, int, dt.tzinfo | None]) -> dt.datetime:
     return dt.datetime.fromisoformat(text).replace(tzinfo=zone, fold=fold)
 
 
+def _datetime_parts(value: dt.datetime) -> tuple[str, int, dt.tzinfo | None]:
+    zone = value.tzinfo
+    return (value if zone is None else value.replace(tzinfo=None)).isoformat(), value.fold, zone
+
+
 def _datetime_key(value: dt.datetime) -> tuple[bool, str]:
     # Python compares aware datetimes as instants, and never compares fold.
     value = value.replace(fold=0)
@@ -75,13 +80,7 @@ def _zone_key(zone: ZoneInfo) -> str:
 register("Decimal", Decimal, str, Decimal)
 register("complex", complex, lambda c: (c.real, c.imag), lambda p: complex(*p))
 register("date", dt.date, dt.date.toordinal, dt.date.fromordinal)
-register(
-    "datetime",
-    dt.datetime,
-    lambda d: (d.replace(tzinfo=None).isoformat(), d.fold, d.tzinfo),
-    _datetime,
-    to_key=_datetime_key,
-)
+register("datetime", dt.datetime, _datetime_parts, _datetime, to_key=_datetime_key)
 register("time", dt.time, lambda t: (t.replace(tzinfo=None).isoformat(), t.fold, t.tzinfo), _time, to_key=_time_key)
 register("timedelta", dt.timedelta, lambda d: (d.days, d.seconds, d.microseconds), lambda p: dt.timedelta(*p))
 # The arguments of the timezone: its offset, and its name if it has one.

@@ -3,6 +3,10 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.datetime cimport (
+    datetime, datetime_day, datetime_fold, datetime_hour, datetime_microsecond, datetime_minute, datetime_month,
+    datetime_second, datetime_tzinfo, datetime_year, import_datetime,
+)
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_Append, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.dict cimport PyDict_GetItemWithError
@@ -25,6 +29,7 @@ cdef extern from "Python.h":
     PyObject** PySequence_Fast_ITEMS(object)
 
 include "_hashes.pxi"
+import_datetime()
 
 
 # -- types -----------------------------------------------------------------------------------------------------------
@@ -140,7 +145,7 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
 
 cdef struct Column:
     char kind
-    int64_t* numbers  # whole numbers, the bits of floats, or the lengths of strings
+    int64_t* numbers  # whole numbers, the bits of floats, microseconds, or the lengths of strings
     const char** texts
     int64_t lowest
     int width
@@ -152,6 +157,16 @@ cdef inline int _width(int64_t lowest, int64_t highest) noexcept nogil:
     if spread <= 0xFFFF:
         return 0 if spread == 0 else 1 if spread <= 0xFF else 2
     return 4 if spread <= <uint64_t>0xFFFFFFFF else 8
+
+
+cdef inline int64_t _micros(object moment):
+    """Return microseconds; see ``_moment`` of ``_columns.pxi``, which reverses this."""
+    cdef int64_t year = datetime_year(moment), month = datetime_month(moment), days
+    if month < 3:
+        year, month = year - 1, month + 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month - 457) // 5 + datetime_day(moment) - 1
+    days = (days * 24 + datetime_hour(moment)) * 60 + datetime_minute(moment)
+    return (days * 60 + datetime_second(moment)) * 1000000 + datetime_microsecond(moment)
 
 
 cdef bint _take(Column* column, Py_ssize_t row, object value) except -1:
@@ -174,6 +189,11 @@ cdef bint _take(Column* column, Py_ssize_t row, object value) except -1:
         column.numbers[row] = length
         column.bytes += length
         return True
+    if column.kind == c"t":
+        if type(value) is not datetime or datetime_tzinfo(value) is not None or datetime_fold(value):
+            return False
+        column.numbers[row] = _micros(value)
+        return True
     if not PyFloat_CheckExact(value):
         return False
     real = PyFloat_AS_DOUBLE(value)
@@ -186,7 +206,7 @@ cdef char _kind(object value):
         return c"q"
     if PyUnicode_CheckExact(value):
         return c"s"
-    return c"d" if PyFloat_CheckExact(value) else 0
+    return c"d" if PyFloat_CheckExact(value) else c"t" if type(value) is datetime else 0
 
 
 cdef bint _fill(Column* columns, int fields, int shape, list values) except -1:

@@ -78,6 +78,8 @@ cdef class _Columns:
         cdef int64_t start
         if self.columns[column].kind == c"q":
             return _number(&self.columns[column], row)
+        if self.columns[column].kind == c"t":
+            return _moment(_number(&self.columns[column], row))
         if self.columns[column].kind == c"d":
             return _real(&self.columns[column], row)
         start = self.ends[column][row - 1] if row else 0

@@ -173,14 +173,15 @@ class ReducingPanes(_FoldedPanes):
 class AggregatingPanes(_FoldedPanes):
     """The accumulator of a window. Callers get its result."""
 
-    __slots__ = ("_function",)
+    __slots__ = ("_get_result",)
 
     def _function_of(self, descriptor: Any) -> tuple[Function, Function]:
-        self._function = descriptor.get_agg_function()
-        return self._function.add, self._function.create_accumulator
+        function = descriptor.get_agg_function()
+        self._get_result = function.get_result
+        return function.add, function.create_accumulator
 
     def _result(self, contents: Any) -> Any:
-        return None if contents is None else self._function.get_result(contents)
+        return None if contents is None else self._get_result(contents)
 
 
 def plain_reduce(descriptor: Any) -> Callable[[Any, Any], Any]:

@@ -8,12 +8,14 @@ a letter:
 * ``q``, whole numbers: the bytes of a number (0, 1, 2, 4 or 8), the lowest number (8 bytes, signed), and how far
   each number is above it.
 * ``s``, strings: their lengths in the form of whole numbers, the sum of these (8 bytes), and the strings in UTF-8.
+* ``t``, datetimes without a zone: microseconds since March 1st of the year 0, in the form of whole numbers.
 * ``d``, floats: 8 bytes each.
 """
 
 from __future__ import annotations
 
 import struct
+from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,9 @@ MAGIC = 0xC1
 """The first byte. A pickle begins with another one."""
 
 _HEAD = struct.Struct("<4B3I")
+_FIRST = datetime.fromordinal(1)
+_BEFORE = 306 * 86_400_000_000
+"""Microseconds from March 1st of the year 0 to that."""
 _LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
@@ -59,6 +64,8 @@ def _column(payload: bytes, at: int, rows: int) -> tuple[list[Any], int]:
     at += width * rows
     if kind == b"q":
         return numbers, at
+    if kind == b"t":
+        return [_FIRST + timedelta(microseconds=number - _BEFORE) for number in numbers], at
     at += 8
     ends = list(accumulate(numbers, initial=at))
     return [payload[start:end].decode() for start, end in pairwise(ends)], ends[-1]

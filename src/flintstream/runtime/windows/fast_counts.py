@@ -59,7 +59,7 @@ class CountWindows(FastPath):
 
     def add_all(self, key_of: Callable[[Any], Any], cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Add a block of records to their windows, and fire the windows that are full."""
-        add, size, straight = self.panes.adder(), self.size, self.emitter.straight
+        add, size, fire = self.panes.adder(), self.size, self.emitter.fire
         numbers, numbers_dirty = self.numbers.values, self.numbers.dirty
         counts, counts_dirty = self.counts.values, self.counts.dirty
         number_of, window_of, tracking = numbers.get, self.windows.get, self.state.tracking
@@ -78,11 +78,7 @@ class CountWindows(FastPath):
                 counts[pane] = count
                 continue
             counts.pop(pane, None)
-            contents = self.panes.pop(key, window)
-            if straight:
-                self.emitter.emit(contents, timestamp)
-            else:
-                self.emitter.fire(key, window, contents, timestamp)
+            fire(key, window, self.panes.pop(key, window), timestamp)
 
     def _window(self, number: int) -> CountWindow:
         if len(self.windows) >= _MOST_WINDOWS:

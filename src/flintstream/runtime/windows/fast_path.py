@@ -109,7 +109,7 @@ class AlignedWindows(FastPath):
         """Maps the start of a record's newest window to all its windows, newest first."""
         self.window_at: dict[int, TimeWindow] = {}
         """The windows by their start. The same object in all look-ups of a pane spares a comparison in Python."""
-        self.on_time = self._finish if self.emitter.straight and not self.lateness else self._fire_or_drop
+        self.on_time = self._fire_or_drop if self.lateness else self._finish
 
     @staticmethod
     def of(parts: Parts) -> FastPath | None:
@@ -184,17 +184,13 @@ class AlignedWindows(FastPath):
             self.timers.add_event_time(cleanup, key, window)
 
     def _finish(self, timestamp: int, key: Any, window: TimeWindow) -> None:
-        """Emit the reduced or aggregated value, and drop the window."""
-        self.emitter.emit(self.panes.pop(key, window), timestamp)
+        """Emit the result of a window at its end, and drop the window."""
+        self.emitter.finish(key, window, self.panes.pop(key, window), timestamp)
 
     def _fire_or_drop(self, timestamp: int, key: Any, window: TimeWindow) -> None:
         """Fire a window at its end, and drop it when its lateness is over."""
-        panes, emitter = self.panes, self.emitter
-        if timestamp != window[1] - 1:
-            panes.clear(key, window)
-        elif self.lateness:
-            emitter.fire(key, window, panes.get(key, window), timestamp)
-            return
+        if timestamp == window[1] - 1:
+            self.emitter.fire(key, window, self.panes.get(key, window), timestamp)
         else:
-            emitter.fire(key, window, panes.pop(key, window), timestamp)
-        emitter.drop(key, window)
+            self.panes.clear(key, window)
+            self.emitter.drop(key, window)

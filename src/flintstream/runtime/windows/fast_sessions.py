@@ -188,9 +188,4 @@ class Sessions(FastPath):
             del self.windows[key]
         if self.state.tracking:
             self.windows_dirty[key, window] = 0
-        contents = self.panes.pop(key, home)
-        if self.emitter.straight:
-            self.emitter.emit(contents, timestamp)
-        else:
-            self.emitter.fire(key, window, contents, timestamp)
-            self.emitter.drop(key, window)
+        self.emitter.finish(key, window, self.panes.pop(key, home), timestamp)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from flintstream.datastream.connectors.file_system import FileSink
     from flintstream.table._connectors.contract import ConnectorTable
 
+MOST_KNOWN = 1024
+"""The most directories whose names are kept."""
 _UNSAFE = re.compile(r'[\x01-\x1f"#%\'*/:=?\\\x7f{}\[\]^]')
 
 
@@ -132,10 +134,24 @@ class Directories(BucketAssigner):
     def __init__(self, names: Sequence[str], keys: Sequence[str], default: str) -> None:
         self.keys = [(key, list(names).index(key)) for key in keys]
         self.default = default
+        self.known: dict[tuple[object, ...], str] = {}
+        """Directories by the values of their columns."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "known": {}}
 
     def get_bucket_id(self, element: Any, context: object) -> str:
         """Return the directory."""
-        return "/".join([f"{key}={_escape(element[i], self.default)}" for key, i in self.keys])
+        values = element._values
+        found = tuple([values[i] for _, i in self.keys])
+        directory = self.known.get(found)
+        if directory is None:
+            if len(self.known) >= MOST_KNOWN:
+                self.known.clear()
+            named = zip(self.keys, found, strict=True)
+            directory = "/".join([f"{key}={_escape(value, self.default)}" for (key, _), value in named])
+            self.known[found] = directory
+        return directory
 
 
 class WithoutKeys(BulkWriterFactory[object]):
@@ -151,7 +167,8 @@ class WithoutKeys(BulkWriterFactory[object]):
 
 
 def _without(positions: Sequence[int], row: Any) -> object:
-    return _make_row(None, [row[i] for i in positions])
+    values = row._values
+    return _make_row(None, [values[i] for i in positions])
 
 
 class _Writer(BulkWriter[object]):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from flintstream.datastream.functions import ProcessWindowFunction
 from flintstream.datastream.window import TimeWindow, Trigger, TriggerResult
-from flintstream.table._operators.grouping import WithWindow
 from flintstream.table._operators.rows import value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from flintstream.contracts.functions import ProcessWindowFunction
     from flintstream.contracts.state import ValueState, ValueStateDescriptor
     from flintstream.datastream.window import GlobalWindow
+    from flintstream.table._operators.grouping import WithWindow
     from flintstream.table._operators.rows import Change, Row
 
 
@@ -92,10 +92,14 @@ class EmitTrigger(Trigger[object, TimeWindow]):
         self._forget(ctx)
 
 
-class ChangesOfWindow(WithWindow):
+class ChangesOfWindow(ProcessWindowFunction):
     """Emits the changes of a window's row since it was last emitted."""
 
     last: ClassVar[ValueStateDescriptor[Row]] = value_state("emitted")
+
+    def __init__(self, rows: WithWindow) -> None:
+        """Take what makes the row."""
+        self.rows = rows
 
     def process(
         self,
@@ -105,7 +109,8 @@ class ChangesOfWindow(WithWindow):
     ) -> Generator[Change]:
         """Emit nothing if the row is the same."""
         state = context.window_state().get_state(self.last)
-        before, row = state.value(), next(super().process(key, context, elements), None)
+        before = state.value()
+        row = next((self.rows.row_of(key, context.window(), value) for value in elements if value is not None), None)
         if row == before:
             return
         if row is None:

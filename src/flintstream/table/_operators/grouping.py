@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Time, Types
-from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction, ProcessWindowFunction
+from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction
 from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
+from flintstream.runtime.windows.emitter import OneRow
 from flintstream.table._expressions.aggregation.blocks import RETRACTS, changes, totals
+from flintstream.table._operators.rows import key_columns
 from flintstream.table._operators.windows import times_of
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator
 
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.datastream.window import GlobalWindow
@@ -26,17 +28,6 @@ if TYPE_CHECKING:
 NOTHING = 9
 """The kind of a record that stands for no row: it makes the group of all rows, whether or not there are any."""
 END = (1 << 63) - 1
-
-
-class FirstColumns:
-    """The key of a record: its first columns."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def __call__(self, record: Row) -> Row:
-        """Return the key."""
-        return record[: self.count]
 
 
 class Changes(KeyedProcessFunction):
@@ -110,7 +101,7 @@ class Changes(KeyedProcessFunction):
         group = self.state.value()
         if group is not None and (self.final or not group[0]):
             if group[0] or not self.keys:
-                yield (*ctx.get_current_key(), *self.result(group), INSERT)
+                yield (*key_columns(ctx.get_current_key(), self.keys), *self.result(group), INSERT)
             self.state.clear()
 
 
@@ -225,15 +216,10 @@ class WindowAggregate(AggregateFunction):
         """Close the program's functions."""
         self.aggregation.close()
 
-    def create_accumulator(self) -> list[object]:
-        """Return the state of a window without rows."""
-        start: list[object] = self._function("start")()
-        return start
-
     def _function(self, name: str) -> Callable[..., Any]:
         if self._code is None:
             change = f"def change(r, a): return (remove if {RETRACTS} else add)(r, a)"
-            self._code = self.aggregation.compile_code(change)
+            self._code = self.aggregation.compile_code(f"{change}\ndef rest(a): return result(a) if a[0] else None")
         return self._code[name]
 
     @property
@@ -241,9 +227,15 @@ class WindowAggregate(AggregateFunction):
         """The function that adds a row, or retracts it: generated code itself, as it is called for each row."""
         return self._function("change" if self.changelog else "add")
 
-    def get_result(self, accumulator: list[object]) -> Row | None:
-        """Return the aggregates; None if all rows were retracted."""
-        return self._function("result")(accumulator) if accumulator[0] else None
+    @property
+    def create_accumulator(self) -> Callable[[], list[object]]:
+        """The function that returns the state of a window without rows."""
+        return self._function("start")
+
+    @property
+    def get_result(self) -> Callable[[list[object]], Row | None]:
+        """The function that returns the aggregates, None if all rows were retracted."""
+        return self._function("rest")
 
     def merge(self, acc_a: object, acc_b: object) -> object:
         """Combine two windows."""
@@ -251,28 +243,26 @@ class WindowAggregate(AggregateFunction):
         return acc_a
 
 
-class WithWindow(ProcessWindowFunction):
+class WithWindow(OneRow):
     """Emits (key..., aggregates..., start, end, time) of a window."""
 
-    def __init__(self, zone: Zone | None = None, *, event_time: bool = True) -> None:
-        """Take the zone of local times. Windows of event time have them, those of processing time are in UTC."""
-        self.zone, self.event_time = zone, event_time
+    def __init__(self, keys: int, zone: Zone | None = None, *, event_time: bool = True) -> None:
+        """Take the number of columns of the key, and the zone of local times, which windows of event time have."""
+        self.keys, self.zone, self.event_time = keys, zone, event_time
+        self._window: object = None
+        self._times: Row = ()
         self.start_of: Callable[[int], int] | None = None
         """Returns the start of a window by its end, if windows are known by their ends alone."""
 
-    def process(
-        self,
-        key: Row,
-        context: ProcessWindowFunction.Context[TimeWindow | GlobalWindow],
-        elements: Iterable[Row | None],
-    ) -> Generator[Row]:
-        """Emit the row."""
-        window = context.window()
-        times: Row = (None, None, None)  # of a number of rows
-        if isinstance(window, TimeWindow):
-            if self.start_of is not None:
-                window = TimeWindow(self.start_of(window.end), window.end)
-            times = times_of(window, self.zone, event_time=self.event_time)
-        for result in elements:
-            if result is not None:
-                yield (*key, *result, *times)
+    def row_of(self, key: Row, window: TimeWindow | GlobalWindow, value: Row) -> Row:
+        """Return the row. Windows of many keys end one after the other, so the times of the last window are kept."""
+        if window is not self._window:
+            self._window, self._times = window, self._times_of(window)
+        return (key, *value, *self._times) if self.keys == 1 else (*key, *value, *self._times)
+
+    def _times_of(self, window: TimeWindow | GlobalWindow) -> Row:
+        if not isinstance(window, TimeWindow):  # of a number of rows
+            return (None, None, None)
+        if self.start_of is not None:
+            window = TimeWindow(self.start_of(window.end), window.end)
+        return times_of(window, self.zone, event_time=self.event_time)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from flintstream.contracts.functions import KeyedCoProcessFunction
+from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.times import MAX_TIMESTAMP
 from flintstream.table._operators.opening import close_all, open_all
 from flintstream.table._types.row_kinds import INSERT
@@ -25,14 +26,19 @@ class SideSettings(TypedDict):
     kinds: tuple[bool, bool]
     widths: tuple[int, int]
     condition: RowFunction | None
-    keyed: bool
+    keys: int
+
+
+def has_null(key: object, count: int) -> bool:
+    """Return whether a key of ``count`` values, frozen or not, has None, which equals nothing."""
+    return key is None if count == 1 else None in (key if type(key) is tuple else thaw_key(key))
 
 
 class Sides:
     """What all joins share: the kinds of change of both inputs, and the condition on pairs."""
 
     def __init__(
-        self, *, kinds: tuple[bool, bool], widths: tuple[int, int], condition: RowFunction | None, keyed: bool
+        self, *, kinds: tuple[bool, bool], widths: tuple[int, int], condition: RowFunction | None, keys: int
     ) -> None:
         """Describe both sides.
 
@@ -40,12 +46,12 @@ class Sides:
             kinds: Whether the kind of change follows as last element of a row, for both inputs.
             widths: The numbers of columns.
             condition: What must hold for a left row followed by a right one; None if nothing.
-            keyed: Whether rows must have a key without None to join.
+            keys: The number of values of the key, none of which may be None in rows that join.
         """
         self.kinds = kinds
         self.nulls = tuple((None,) * width for width in widths)
         self.condition = condition
-        self.keyed = keyed
+        self.keys = keys
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Open the Python functions of the condition."""
@@ -76,7 +82,7 @@ class Sides:
 
     def joins(self, ctx: KeyedCoProcessFunction.Context[Row]) -> bool:
         """Return whether rows of this key can have partners: None equals nothing."""
-        return not self.keyed or None not in ctx.get_current_key()
+        return not has_null(ctx.get_current_key(), self.keys)
 
 
 class Joining(Sides, KeyedCoProcessFunction):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from flintstream.runtime.keys import thaw_key
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._operators.entries import entries_of
-from flintstream.table._operators.joins import LAST, Sides, SideSettings
+from flintstream.table._operators.joins import LAST, Sides, SideSettings, has_null
 from flintstream.table._operators.rows import map_state, to_hashable
 from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
@@ -66,7 +65,7 @@ class RegularJoin(Sides):
     ) -> None:
         """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time."""
         mine, others = self.rows[side], self.rows[1 - side]
-        kinds, keyed = self.kinds[side], self.keyed
+        kinds, width = self.kinds[side], self.keys
         partners, keep = self.partners, self.keep
         kind = INSERT
         for value, time in rows:
@@ -74,7 +73,7 @@ class RegularJoin(Sides):
             if kinds:
                 row, kind = value[:-1], value[-1]
             k = key(value)
-            if keyed and None in (k if type(k) is tuple else thaw_key(k)):  # None equals nothing
+            if k is None or (width != 1 and has_null(k, width)):
                 send(self.alone(row, kind, side), time)
                 continue
             found, results = partners(k, row, kind, side, others)
@@ -94,7 +93,7 @@ class RegularJoin(Sides):
             if kinds:
                 row, kind = value[:-1], value[-1]
             k = key(value)
-            if self.keyed and None in (k if type(k) is tuple else thaw_key(k)):
+            if has_null(k, self.keys):
                 results += self.alone(row, kind, side)
                 continue
             keys[k] = None

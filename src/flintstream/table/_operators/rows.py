@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.common.time import Time
@@ -10,6 +11,7 @@ from flintstream.contracts.state import MapStateDescriptor, StateTtlConfig, Valu
 from flintstream.runtime.keys import freeze_key
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import Generator, Source, compile_source
+from flintstream.table._expressions.expr import Ref
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -71,6 +73,45 @@ class RowFunction:
         if self._run is None:
             self._run = compile_source(self._source)
         return self._run
+
+
+class _SingleValue(RowFunction):
+    """One expression, compiled in the same way, without a tuple around its value."""
+
+    def __call__(self, row: Row) -> object:  # type: ignore[override]
+        """Return the value for a row."""
+        return (self._run or self.code())(row)[0]
+
+
+def key_of_values(expressions: Sequence[Expr]) -> Callable[[Row], object]:
+    """Return a function that takes the key of a row: a single value as it is, several as a tuple.
+
+    Keys without a tuple around them cost less, because loops find the key group of a number by computing it.
+
+    >>> from flintstream.common._types.data_types import DataTypes
+    >>> from flintstream.table._expressions.expr import Ref
+    >>> name, count = Ref(DataTypes.STRING(), 0), Ref(DataTypes.INT(), 1)
+    >>> key_of_values([count])(("a", 5)), key_of_values([count, name])(("a", 5))
+    (5, (5, 'a'))
+    """
+    if len(expressions) != 1:
+        return RowFunction(expressions)
+    only = expressions[0]
+    return itemgetter(only.index) if isinstance(only, Ref) else _SingleValue(expressions)
+
+
+def key_at(positions: Sequence[int]) -> Callable[[Row], object]:
+    """Return the same for the key that is in some columns of a row.
+
+    >>> key_at([1])(("a", 5)), key_at([1, 0])(("a", 5)), key_at([])(("a", 5))
+    (5, (5, 'a'), ())
+    """
+    return itemgetter(*positions) if positions else itemgetter(slice(0))
+
+
+def key_columns(key: object, count: int) -> Row:
+    """Return the columns of a key of ``count`` values."""
+    return key if count != 1 and isinstance(key, tuple) else (key,)
 
 
 def to_hashable(row: Row) -> object:

@@ -8,7 +8,7 @@ from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.copies import copy_mutable
 from flintstream.table._operators.joins import LAST
 from flintstream.table._operators.opening import close_all, open_all
-from flintstream.table._operators.rows import value_state
+from flintstream.table._operators.rows import key_columns, value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, is_insert_like
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ class TableAggregate(KeyedProcessFunction):
         """Emit the rows of a complete group."""
         found = self.state.value()
         if found is not None:
-            yield from self.results(ctx.get_current_key(), found[1], INSERT)
+            yield from self.results(key_columns(ctx.get_current_key(), self.keys), found[1], INSERT)
             self.state.clear()

@@ -246,17 +246,6 @@ class NestedNullCheck:
         )
 
 
-class PositionsOf:
-    """The key of a record: some of its columns."""
-
-    def __init__(self, positions: list[int]) -> None:
-        self.positions = positions
-
-    def __call__(self, record: Row) -> Row:
-        """Return the key."""
-        return tuple([record[i] for i in self.positions])
-
-
 class ChangelogNormalize(KeyedProcessFunction):
     """Turns the newest rows of keys, or changes of which some are repeated, into changes that say what they replace."""
 

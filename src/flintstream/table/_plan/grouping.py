@@ -35,11 +35,10 @@ from flintstream.table._operators.grouping import (
     Changes,
     ChangesOfBlocks,
     ChangesOfRows,
-    FirstColumns,
     WindowAggregate,
     WithWindow,
 )
-from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.rows import key_at, key_of_values
 from flintstream.table._operators.windows import Cumulating, RowsOfSession, ToEnds, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
@@ -183,7 +182,7 @@ def _(node: Windowed, env: StreamExecutionEnvironment) -> DataStream:
         local = zone if node.spec.event_time else None
         if local is not None:
             stream = add_operator(stream, "LocalTime", ToLocal(local))
-        windows = stream.key_by(RowFunction(keys)).window(node.spec.assigner())
+        windows = stream.key_by(key_of_values(keys)).window(node.spec.assigner())
         function = RowsOfSession(zone, changelog=node.input.changelog, event_time=node.spec.event_time)
         sessions = windows.process(function).name("WindowTableFunction")
         sessions = sessions if keys else sessions.force_non_parallel()
@@ -212,14 +211,15 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
                 stream = add_operator(stream, "LocalTime", ToLocal(zone))
         elif zone is not None and node.window.kind != "SESSION":
             assigner = LocalProcessingTime(assigner, zone)
-        windows = stream.key_by(FirstColumns(node.keys)).window(assigner)
-        function: WithWindow = (WithWindow if node.emits is None else ChangesOfWindow)(zone, event_time=event_time)
+        windows = stream.key_by(key_at(range(node.keys))).window(assigner)
+        function = WithWindow(node.keys, zone, event_time=event_time)
         if node.window.attached:
             function.start_of = node.window.start_of
         if node.emits is not None:
             windows = windows.trigger(EmitTrigger(node.emits, event_time=event_time))
             windows = windows.allowed_lateness(node.emits.lateness_ms)
-        made = windows.aggregate(WindowAggregate(code, changelog=changelog), function).name("WindowAggregate")
+        result = function if node.emits is None else ChangesOfWindow(function)
+        made = windows.aggregate(WindowAggregate(code, changelog=changelog), result).name("WindowAggregate")
         return add_operator(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
     code = aggregation(node.calls, retracts=changelog)
     from_the_start = not node.keys and (node.final or _never(node.input))
@@ -231,7 +231,7 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         stream = stream.union(nothing.map(_as_record))
         changelog = True
     grouped = Changes(code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final)
-    keyed = stream.key_by(FirstColumns(node.keys))
+    keyed = stream.key_by(key_at(range(node.keys)))
     if from_the_start and not node.by_block:
         changes = keyed.process(grouped).name("GroupAggregate")
     else:

@@ -17,7 +17,7 @@ from flintstream.table._expressions.operators import comparison
 from flintstream.table._logical.nodes import Calc, Node, show
 from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
-from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.rows import RowFunction, key_of_values
 from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
@@ -285,7 +285,7 @@ def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
         return translate(made, env)
     left, right = translate(node.left, env), translate(node.right, env)
     keys = node.parts.keys
-    connected = left.connect(right).key_by(RowFunction([a for a, _ in keys]), RowFunction([b for _, b in keys]))
+    connected = left.connect(right).key_by(key_of_values([a for a, _ in keys]), key_of_values([b for _, b in keys]))
     function, name = _function(node), node.title().partition("(")[0]
     stream = _by_block(connected, name, function) if isinstance(function, RegularJoin) else connected.process(function)
     stream = stream.name(name)
@@ -331,7 +331,7 @@ def _function(node: Join) -> Any:
         "kinds": (node.left.changelog, node.right.changelog),
         "widths": (len(node.left.columns), len(node.right.columns)),
         "condition": None if condition is None else RowFunction([condition]),
-        "keyed": bool(node.parts.keys),
+        "keys": len(node.parts.keys),
     }
     if node.version is not None and node.version[1] == CURRENT:
         return CurrentVersionJoin(outer=node.kind == LEFT, ttl_ms=node.ttls_ms[1], **sided)

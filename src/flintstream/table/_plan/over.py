@@ -14,7 +14,7 @@ from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
 from flintstream.table._operators.ranks import FirstByRowtime, Ranked, RankedInWindow
-from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
 from flintstream.table._plan.joins import join_by_time
@@ -259,7 +259,7 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     times = [node.input.columns[item.index].time for item in node.order]
     newest = len(times) == 1 and bool(times[0]) and node.order[0].descending and node.last == 1
     order = RowOrder([item for item in node.order if node.input.columns[item.index].time != "PROCTIME"])
-    keyed = stream.key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
+    keyed = stream.key_by(key_at(node.partition))
     if node.window is not None:
         end, event_time, zone = node.window
         window: dict[str, Any] = {"end": end, "event_time": event_time, "zone": Zone(zone) if zone else None}
@@ -304,7 +304,7 @@ def _(node: OverWindow, env: StreamExecutionEnvironment) -> DataStream:
         time = node.order[0].index
         event_time = node.input.columns[time].time == "ROWTIME"
         function = OverStream(time=time, event_time=event_time, **settings)
-    keyed = stream.key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
+    keyed = stream.key_by(key_at(node.partition))
     made = keyed.process(function).name("OverAggregate")
     if not node.partition:
         made.force_non_parallel()

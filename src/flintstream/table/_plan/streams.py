@@ -10,7 +10,8 @@ from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._logical.nodes import Calc, Scan
-from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
+from flintstream.table._operators.rows import key_at
+from flintstream.table._operators.upserts import ChangelogNormalize
 from flintstream.table._plan import edges
 from flintstream.table._plan.stream_types import column_types
 from flintstream.table._plan.translate import GeneratedOperator, add_operator
@@ -55,7 +56,7 @@ def of_stream(
         tuples = add_operator(stream, "Tuples", GeneratedOperator(*codes))
         if not key:
             return tuples
-        return tuples.key_by(PositionsOf([*key])).process(ChangelogNormalize()).name("ChangelogNormalize")
+        return tuples.key_by(key_at(key)).process(ChangelogNormalize()).name("ChangelogNormalize")
 
     return Scan((*columns, *stamped), NAME, open_stream, bool(kind))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._expressions.expr import Column
 from flintstream.table._logical.nodes import Calc, Node
-from flintstream.table._operators.grouping import FirstColumns
+from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.table_aggregates import TableAggregate
 from flintstream.table._plan.translate import Produced, translate, translation
 
@@ -73,6 +73,6 @@ def _(node: FlatGrouped, env: StreamExecutionEnvironment) -> DataStream:
         batch=node.batch,
         ttl_ms=node.ttl_ms,
     )
-    keyed = translate(node.input, env).key_by(FirstColumns(node.keys))
+    keyed = translate(node.input, env).key_by(key_at(range(node.keys)))
     made = keyed.process(function).name("GroupTableAggregate")
     return made if node.keys else made.force_non_parallel()

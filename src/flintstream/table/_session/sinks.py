@@ -10,10 +10,9 @@ from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
 from flintstream.table._connectors.registry import sink_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
-from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.lengths import OF_LENGTH, FitRow, LengthCheck
-from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.upserts import (
     LastUpdates,
     NestedNullCheck,
@@ -105,7 +104,7 @@ def write(
             )
     if made.keyed and not changelog:
         key = [seen.names.index(name) for name in seen.primary_key]
-        stream = stream.key_by(RowFunction([Ref(seen.columns[i].type, i) for i in key]))
+        stream = stream.key_by(key_at(key))
     records = stream
     if made.records is not Records.ANY:
         replaced = "r[-1] != 1" if changelog and made.changes == UPSERTS else ""
@@ -214,7 +213,7 @@ def _in_order(
         SqlError: They do, and ON CONFLICT does not say what becomes of rows with the same primary key.
     """
     key = [table.names.index(name) for name in table.primary_key]
-    of_key = RowFunction([Ref(table.columns[i].type, i) for i in key])
+    of_key = key_at(key)
     mode = settings.value(MATERIALIZE)
     if mode == "NONE" or (mode == "AUTO" and _is_in_order(node, table)):
         shuffle = settings.value(KEYED_SHUFFLE)

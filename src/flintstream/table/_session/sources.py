@@ -14,7 +14,8 @@ from flintstream.table._connectors.registry import source_of
 from flintstream.table._connectors.times import ComputedTime
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._logical.nodes import Scan
-from flintstream.table._operators.upserts import ChangelogNormalize, PositionsOf
+from flintstream.table._operators.rows import key_at
+from flintstream.table._operators.upserts import ChangelogNormalize
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, add_operator
 
@@ -104,5 +105,5 @@ def _open_scan(
         return stream
     if not table.primary_key:
         raise SqlError(f"'{DUPLICATE_CHANGES.key}' needs a PRIMARY KEY (...) NOT ENFORCED of table '{table.name}'")
-    key = PositionsOf([table.names.index(name) for name in table.primary_key])
+    key = key_at([table.names.index(name) for name in table.primary_key])
     return stream.key_by(key).process(ChangelogNormalize()).name("ChangelogNormalize")

@@ -8,7 +8,7 @@
 def changes(rows, groups, load, key, append):
     get = groups.get
     for r in rows:
-        k = r[:1]
+        k = r[0]
         e = get(k)
         if e is None: e = load(k, r)
         a, before = e
@@ -52,7 +52,7 @@ def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool,
     """
     push = "; push(t)" if stamped else ""
     body = [
-        f"k = {'key(r)' if frozen else f'r[:{keys}]'}",
+        f"k = {'key(r)' if frozen else 'r[0]' if keys == 1 else f'r[:{keys}]'}",
         "e = get(k)",
         "if e is None: e = load(k, r)",
         "a, before = e",

@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flintstream.table._errors import SqlError, at
-from flintstream.table._expressions.expr import Ref
 from flintstream.table._logical.nodes import Node
 from flintstream.table._operators.matching.operator import MatchByProctime, MatchByRowtime
 from flintstream.table._operators.ordering import RowOrder
-from flintstream.table._operators.rows import RowFunction
+from flintstream.table._operators.rows import key_at
 from flintstream.table._plan.joins import join_by_time
 from flintstream.table._plan.translate import translate, translation
 
@@ -71,7 +70,7 @@ class MatchRecognize(Node):
 
 @translation.register(MatchRecognize)
 def _(node: MatchRecognize, env: StreamExecutionEnvironment) -> DataStream:
-    keyed = translate(node.input, env).key_by(RowFunction([Ref(node.input.columns[i].type, i) for i in node.partition]))
+    keyed = translate(node.input, env).key_by(key_at(node.partition))
     time, *others = node.order
     order = RowOrder(others) if others else None
     if node.input.columns[time.index].time == "ROWTIME":
