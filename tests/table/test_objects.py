@@ -6,8 +6,10 @@ import pickle
 
 import pytest
 
-from flintstream.table import EnvironmentSettings, TableEnvironment
-from flintstream.table._errors import SqlError
+from flintstream.common._java_exceptions import JavaException
+from flintstream.table import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
+from flintstream.table._catalog.identifiers import ObjectPath
+from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table._expressions.objects.bitmaps import bitmap_from_bytes, bitmap_of, bitmap_to_bytes
 from flintstream.table._expressions.objects.variants import parse_json, variant_member
 from flintstream.table._types.reader import data_type_of
@@ -70,3 +72,39 @@ def test_types_are_read_and_written():
 def test_an_interval_that_does_not_fit_says_what_to_write(t_env):
     with pytest.raises(SqlError, match=r"exceeds precision of HOUR\(2\) field.*HOUR\(3\)"):
         t_env.sql_query("SELECT INTERVAL '100' HOUR")
+
+
+def test_models_are_declared_in_sql_and_python_alike(t_env):
+    text = Schema.new_builder().column("text", DataTypes.STRING()).build()
+    model = ModelDescriptor.for_provider("openai").input_schema(text).output_schema(text).comment("echo").build()
+    t_env.create_model("m", model)
+    t_env.create_temporary_model("n", model)
+    assert (t_env.list_models(), t_env.list_temporary_models()) == (["m"], ["n"])
+    assert [tuple(row) for row in t_env.execute_sql("DESCRIBE MODEL m").collect()] == [
+        ("text", "STRING", True, True),
+        ("text", "STRING", True, False),
+    ]
+    stored = t_env.get_catalog("default_catalog").get_model(ObjectPath("default_database", "m"))
+    assert (stored.get_options(), stored.input_schema, stored.get_comment()) == ({"provider": "openai"}, text, "echo")
+    t_env.execute_sql("ALTER MODEL m RENAME TO k")
+    with pytest.raises(JavaException, match="already exists"):
+        t_env.create_model("k", model)
+    t_env.create_model("k", model, ignore_if_exists=True)
+    assert t_env.drop_model("k")
+    assert t_env.drop_temporary_model("n")
+    assert not t_env.drop_model("k")
+    assert t_env.list_models() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("SELECT * FROM ML_PREDICT(TABLE t, MODEL m, DESCRIPTOR(a))", "a provider of models, which is a class of Java"),
+        ("SELECT * FROM t, LATERAL TABLE(VECTOR_SEARCH(TABLE t, DESCRIPTOR(a), a, 3))", "a class of Java"),
+        ("CREATE MATERIALIZED TABLE m AS SELECT 1", "Flink's SQL gateway refreshes it"),
+        ("DROP MATERIALIZED TABLE m", "Flink's SQL gateway refreshes it"),
+    ],
+)
+def test_what_needs_java_says_so(t_env, statement, reason):
+    with pytest.raises(UnsupportedClauseError, match=reason):
+        t_env.execute_sql(statement)

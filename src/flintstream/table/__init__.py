@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flintstream.common.types import Row, RowKind
+from flintstream.table._stored.descriptors import ModelDescriptor
 from flintstream.table.changelog_mode import ChangelogMode
 from flintstream.table.compiled_plan import CompiledPlan
 from flintstream.table.data_view import ListView, MapView
@@ -58,6 +59,7 @@ __all__ = [
     "GroupedTable",
     "ListView",
     "MapView",
+    "ModelDescriptor",
     "Over",
     "OverWindow",
     "OverWindowedTable",

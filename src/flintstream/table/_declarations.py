@@ -9,6 +9,8 @@ from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._errors import unsupported
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.functions import FUNCTIONS
+from flintstream.table._sql.declarations.models import add_model, drop_model
+from flintstream.table._stored.models import declare_model
 from flintstream.table.table import Table
 from flintstream.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.table._catalog.models import DeclaredModel
     from flintstream.table._executor import Executor
     from flintstream.table._session.session import Session
+    from flintstream.table._stored.descriptors import ModelDescriptor
     from flintstream.table.table_descriptor import TableDescriptor
 
 
@@ -235,3 +239,70 @@ class Declarations:
         ...     t_env.add_python_archive(f"{directory}/model.zip", "model")
         """
         self._env.add_python_archive(archive_path, target_dir)
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def create_model(
+        self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False
+    ) -> None:
+        """Declare a model in the catalog. Its provider is a class of Java, so that nothing runs it.
+
+        >>> from flintstream.table import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> text = Schema.new_builder().column("text", DataTypes.STRING()).build()
+        >>> model = ModelDescriptor.for_provider("openai").input_schema(text).output_schema(text).build()
+        >>> t_env.create_model("m", model)
+        >>> t_env.create_temporary_model("n", model)
+        >>> t_env.list_models(), t_env.list_temporary_models()
+        (['m'], ['n'])
+        >>> t_env.drop_model("m"), t_env.drop_temporary_model("n"), t_env.list_models()
+        (True, True, [])
+
+        Raises:
+            ModelAlreadyExistException: There is one of this name, unless ``ignore_if_exists``.
+        """
+        catalog, lenient = self._session.catalog, bool(ignore_if_exists)
+        path = catalog.path(path_of(model_path))
+        add_model(catalog, path, _model_of(model_descriptor), lenient=lenient, temporary=False)
+
+    def create_temporary_model(
+        self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool | None = False
+    ) -> None:
+        """Declare a model that hides that of its name in the catalog.
+
+        Raises:
+            SqlError: There is a temporary one of this name, unless ``ignore_if_exists``.
+        """
+        catalog, lenient = self._session.catalog, bool(ignore_if_exists)
+        path = catalog.path(path_of(model_path))
+        add_model(catalog, path, _model_of(model_descriptor), lenient=lenient, temporary=True)
+
+    def list_models(self) -> list[str]:
+        """Return the names of the models of the catalog."""
+        return self._session.catalog.models()
+
+    def list_temporary_models(self) -> list[str]:
+        """Return the names of temporary models."""
+        catalog = self._session.catalog
+        here = catalog.catalog, catalog.database
+        return sorted(path[2] for path in catalog.temporary_models if path[:2] == here)
+
+    def drop_model(self, model_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a model of the catalog, and return whether there was one.
+
+        Raises:
+            SqlError: There is none, unless ``ignore_if_not_exists``.
+        """
+        catalog = self._session.catalog
+        path = catalog.path(path_of(model_path))
+        return drop_model(catalog, path, lenient=bool(ignore_if_not_exists), temporary=False)
+
+    def drop_temporary_model(self, model_path: str) -> bool:
+        """Remove a temporary model, and return whether there was one."""
+        catalog = self._session.catalog
+        return drop_model(catalog, catalog.path(path_of(model_path)), lenient=True, temporary=True)
+
+
+def _model_of(descriptor: ModelDescriptor) -> DeclaredModel:
+    inputs, outputs = descriptor.get_input_schema(), descriptor.get_output_schema()
+    return declare_model(inputs, outputs, descriptor.get_options(), descriptor.get_comment())

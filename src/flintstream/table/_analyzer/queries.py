@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from flintstream.table._analyzer.changelogs import convert_changes
 from flintstream.table._analyzer.correlated import Rows
 from flintstream.table._analyzer.grouping import Grouping, aggregates_in, distinct
 from flintstream.table._analyzer.hints import read_hints
@@ -76,6 +77,8 @@ class QueryPlanner:
             return match_rows(below, self.base.of(below.columns, (query.name,) * len(below.columns)), query)
         if isinstance(query, q.Window):
             return add_windows(self.plan(query.table), query, self.settings.zone)
+        if isinstance(query, q.Changelog):
+            return convert_changes(self.plan(query.table), query, batch=self.settings.batch)
         if isinstance(query, q.Values):
             rows = [tuple(resolve(cell, self.base) for cell in row) for row in query.rows]
             return values(rows, [f"EXPR${i}" for i in range(len(rows[0]))], self.settings.zone, query.place)

@@ -15,6 +15,7 @@ from flintstream.table._errors import ObjectExistsError, SqlError, TableNotFound
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping
 
+    from flintstream.table._catalog.models import DeclaredModel
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
     from flintstream.table._logical.planned import PlannedQuery
@@ -45,6 +46,8 @@ class CatalogManager:
     catalogs: dict[str, Store] = field(default_factory=dict)
     temporary: dict[tuple[str, ...], Entry] = field(default_factory=dict)
     """Temporary tables and views by full name; they hide others of their names."""
+    temporary_models: dict[tuple[str, ...], DeclaredModel] = field(default_factory=dict)
+    """Models by full name; they hide others of their names."""
     functions: dict[str, Any] = field(default_factory=dict)
     """Functions of the program, by name in lower case."""
     places: dict[str, str] = field(default_factory=dict)
@@ -206,6 +209,11 @@ class CatalogManager:
     def path(self, name: tuple[str, ...]) -> tuple[str, ...]:
         """Return the full name."""
         return (self.catalog, self.database)[: 3 - len(name)] + name
+
+    def models(self, database: tuple[str, str] | None = None) -> list[str]:
+        """Return the names of the models in a database, the current one by default, in order."""
+        catalog, name = database or (self.catalog, self.database)
+        return self.find_catalog(catalog).models.list_names(name)
 
     def get(self, path: tuple[str, ...]) -> Entry | None:
         """Return what a full name means; None if nothing."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flintstream.common._java_exceptions import JavaException
     from flintstream.table._catalog.declared import DeclaredTable, View
     from flintstream.table._catalog.identifiers import ObjectPath
+    from flintstream.table._catalog.models import DeclaredModel
     from flintstream.table._catalog.objects import (
         CatalogColumnStatistics,
         CatalogFunction,
@@ -135,7 +136,7 @@ class Store:
         self.functions: Objects[CatalogFunction] = Objects(
             self, "Function", FunctionNotExistException, FunctionAlreadyExistException
         )
-        self.models: Objects[object] = Objects(self, "Model", ModelNotExistException, ModelAlreadyExistException)
+        self.models: Objects[DeclaredModel] = Objects(self, "Model", ModelNotExistException, ModelAlreadyExistException)
 
     def with_name(self, name: str) -> Store:
         """Return the catalog under another name; both share what is in it."""

@@ -138,7 +138,7 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
             (Column("module name", t.DataTypes.STRING()), Column("used", t.DataTypes.BOOLEAN())), ((CORE, True),)
         )
     what = tokens.next().upper()
-    if what in {"CURRENT", "USER"}:
+    if what in {"CURRENT", "USER", "MATERIALIZED"}:
         what = f"{what} {tokens.next().upper()}"
     place = tokens.place()
     within = tokens.path() if tokens.take("FROM") or tokens.take("IN") else None
@@ -153,6 +153,8 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
     lists: dict[str, tuple[str, Callable[[], list[str]]]] = {
         "TABLES": ("table name", lambda: catalog.names(database=database())),
         "VIEWS": ("view name", lambda: catalog.names(View, database())),
+        "MODELS": ("model name", lambda: catalog.models(database())),
+        "MATERIALIZED TABLES": ("materialized table", list),
         "FUNCTIONS": ("function name", lambda: sorted([*map(str.lower, filter(str.isidentifier, FUNCTIONS)), *user])),
         "USER FUNCTIONS": ("function name", lambda: user),
         "CATALOGS": ("catalog name", lambda: sorted(catalog.catalogs)),

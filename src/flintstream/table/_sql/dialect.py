@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.errors import optional_module
-from flintstream.table._errors import SqlError, place_at
+from flintstream.table._errors import SqlError, place_at, unsupported
 from flintstream.table._sql import json_clauses
 from flintstream.table._sql.clauses import refuse_unread, reserved_word
 from flintstream.table._sql.hints import hints_after, is_hinted
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
     from flintstream.table._syntax.queries import Hint, WindowKind
 
 WINDOWS: dict[str, WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "CUMULATE": "CUMULATE", "SESSION": "SESSION"}
+CHANGELOGS = ("TO_CHANGELOG", "FROM_CHANGELOG")
+_PROVIDER = "it needs a provider of models, which is a class of Java: call the model in a Python function"
+IN_JAVA = {
+    "ML_PREDICT": _PROVIDER,
+    "ML_EVALUATE": _PROVIDER,
+    "VECTOR_SEARCH": "it needs a connector with vectors, which is a class of Java: search in a Python function",
+}
+"""Table functions that PyFlink's package alone cannot run."""
+_TABLE_FUNCTIONS = (*WINDOWS, *CHANGELOGS)
 _TYPES_AFTER = {"CAST": "AS", "TRY_CAST": "AS", "JSON_VALUE": "RETURNING", "JSON_QUERY": "RETURNING"}
 """The word before the type in the parentheses of a function."""
 _FUNCTIONS = {"SESSION", "JSON"}
@@ -214,16 +223,17 @@ class Tokens:
 
 @dataclass(frozen=True)
 class WindowCall:
-    """A window table function as it is written."""
+    """A window table function, or one of changes, as it is written."""
 
-    kind: WindowKind
+    kind: str
     place: Place
     table: Parsed | tuple[str, ...]
     """A query, or the name of a table."""
-    column: str
     sizes: list[tuple[str, Parsed]]
     """The names of arguments, empty if they have none, and their values."""
     partition: tuple[str, ...] = ()
+    column: str = ""
+    """That in DESCRIPTOR; empty without one."""
 
 
 def _name_hint(token: Token) -> Token:
@@ -294,11 +304,13 @@ class Parsed:
         while i < len(tokens):
             token = tokens[i]
             words = [str(item.text).upper() for item in tokens[i : i + 4]]
-            named = words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in WINDOWS
-            if named or (words[0] in WINDOWS and _begins_window(found, words)):
+            named = words[:2] == ["TABLE", "("] and words[3:] == ["("] and words[2] in _TABLE_FUNCTIONS
+            if named or (words[0] in _TABLE_FUNCTIONS and _begins_window(found, words)):
                 i = self._window(tokens, i + 2, ")") if named else self._window(tokens, i)
                 found.append(name_token(token, f"$window{len(self.windows) - 1}"))
                 continue
+            if words[0] in IN_JAVA and words[1:2] == ["("]:
+                raise unsupported(words[0], place_at(self.sql, token.start), IN_JAVA[words[0]])
             if words[:2] == ["MATCH_RECOGNIZE", "("]:
                 clauses = Clauses(self.sql, tokens, i)
                 self.matches.append(clauses.read(_pop_name(found)))
@@ -328,7 +340,7 @@ class Parsed:
     def _window(self, tokens: list[Token], start: int, closing: str = "") -> int:
         """Read ``TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`` and what closes ``TABLE(``; return the position after it."""
         place = place_at(self.sql, tokens[start].start)
-        kind = WINDOWS[str(tokens[start].text).upper()]
+        kind = str(tokens[start].text).upper()
         parts, end = arguments(tokens, start + 2)
         given: dict[str, Any] = {"partition": (), "sizes": []}
         for part in parts:
@@ -344,7 +356,7 @@ class Parsed:
                 given["column"] = str(part[2].text)
             else:
                 given["sizes"].append((name, parsed_expression(self.sql, part)))
-        if "table" not in given or "column" not in given:
+        if "table" not in given or ("column" not in given and kind not in CHANGELOGS):
             raise SqlError(f"{kind} at {place} needs TABLE ... and DESCRIPTOR(...)")
         self.windows.append(WindowCall(kind, place, **given))
         if closing and (end >= len(tokens) or tokens[end].text != closing):

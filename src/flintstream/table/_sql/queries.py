@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._sql import exp
-from flintstream.table._sql.dialect import Parsed
+from flintstream.table._sql.dialect import CHANGELOGS, WINDOWS, Parsed
 from flintstream.table._sql.expressions import ExpressionReader
 from flintstream.table._sql.hints import table_options
 from flintstream.table._sql.matching.reader import read_match
@@ -172,7 +172,7 @@ class QueryReader(ExpressionReader):
         hints = self.parsed.hints.pop(tree.parts[-1].meta["end"], [])
         return self._name_source(alias, q.TableName(place, name, table_options(hints)), tree.alias or name[-1])
 
-    def _window_function(self, number: int) -> q.Window:
+    def _window_function(self, number: int) -> q.Window | q.Changelog:
         call = self.parsed.windows[number]
         table: s.Query
         if isinstance(call.table, Parsed):
@@ -180,7 +180,9 @@ class QueryReader(ExpressionReader):
         else:
             table = q.TableName(call.place, call.table, {})
         sizes = [(name, ExpressionReader(size).read(size.tree.expressions[0])) for name, size in call.sizes]
-        return q.Window(call.place, call.kind, table, call.column, tuple(sizes), call.partition)
+        if call.kind in CHANGELOGS:
+            return q.Changelog(call.place, call.kind, table, call.column, tuple(sizes), call.partition)
+        return q.Window(call.place, WINDOWS[call.kind], table, call.column, tuple(sizes), call.partition)
 
     def _name_source(self, alias: exp.Expr | None, table: s.Query, name: str) -> q.Source:
         place = None if alias is None else self.parsed.place(alias)

@@ -73,11 +73,22 @@ def _column(declared: Declared, kind: DataType) -> str:
     comment = "" if declared.comment is None else f" COMMENT {_text(declared.comment)}"
     if declared.expression is not None:
         return f"`{declared.name}` {declared.extras}{comment}"
+    name = long_name(kind)
+    extras = "" if declared.extras is None else f" {declared.extras}"
+    return f"`{declared.name}` {name}{extras}{comment}"
+
+
+def long_name(kind: DataType) -> str:
+    """Return the name of a type as statements that are shown have it.
+
+    >>> from flintstream.table import DataTypes
+    >>> long_name(DataTypes.STRING())
+    'VARCHAR(2147483647)'
+    """
     name = sql_name(kind)
     for short, full in _LONG:
         name = re.sub(short, full, name)
-    extras = "" if declared.extras is None else f" {declared.extras}"
-    return f"`{declared.name}` {name}{extras}{comment}"
+    return name
 
 
 def _names(names: Iterable[str]) -> str:

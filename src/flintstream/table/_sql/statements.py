@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
@@ -32,11 +32,18 @@ from flintstream.table._sql.catalogs import (
     use_modules,
 )
 from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
+from flintstream.table._sql.declarations.models import (
+    alter_model,
+    create_model,
+    describe_model,
+    drop_model,
+    show_create_model,
+)
+from flintstream.table._sql.declarations.tables import analyze_table, describe_table
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import QUERIES, plan_query, read_compile, read_insert, read_statement_set
 from flintstream.table._sql.jobs.statements import describe_job, read_stop, show_jobs
 from flintstream.table._sql.show_create import show_create, show_create_view
-from flintstream.table._types.rules import is_nullable, sql_name
 from flintstream.table.explain_detail import ExplainDetail
 
 if TYPE_CHECKING:
@@ -54,9 +61,8 @@ _DETAILS = {
     name: getattr(ExplainDetail, name)
     for name in ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 }
-
+_MATERIALIZED = "Flink's SQL gateway refreshes it, PyFlink only notes it: use CREATE TABLE, and INSERT INTO"
 _PLANNED = {
-    "ANALYZE": "plans do not depend on statistics",
     "CALL": "call the function in the program",
     "DELETE": "send changes to a sink that takes them, such as jdbc",
     "TRUNCATE": "empty the table in its database, or remove its files",
@@ -98,6 +104,8 @@ class Statements:
         if word in QUERIES:
             return plan_query(self.session, tokens).node()
         method = getattr(self, f"_{word.lower()}", None)
+        if "MATERIALIZED" in {tokens.peek(1), tokens.peek(3)} and word in {"CREATE", "ALTER", "DROP"}:
+            raise unsupported(f"{word} MATERIALIZED TABLE", tokens.place(), _MATERIALIZED)
         if method is None and word in _PLANNED:
             raise unsupported(word, tokens.place(), _PLANNED[word])
         if method is None:
@@ -129,6 +137,9 @@ class Statements:
             return DONE
         if tokens.take("CATALOG"):
             alter_catalog(self.session.catalog, tokens)
+            return DONE
+        if tokens.take("MODEL"):
+            alter_model(self.session.catalog, tokens)
             return DONE
         made = alter(self.session.catalog, tokens)
         if made is None:
@@ -168,6 +179,8 @@ class Statements:
             create_catalog(catalog, tokens)
         elif tokens.take("DATABASE"):
             create_database(catalog, tokens)
+        elif tokens.take("MODEL"):
+            create_model(catalog, tokens, temporary=temporary)
         else:
             what = f"CREATE {'TEMPORARY ' if temporary else ''}{tokens.peek()}"
             raise unsupported(what, tokens.place(), "use CREATE TABLE, VIEW, FUNCTION, DATABASE or CATALOG")
@@ -217,6 +230,10 @@ class Statements:
         self.session.catalog.functions[name[-1].lower()] = function_at(path)
         self.session.catalog.places[name[-1].lower()] = path
 
+    def _analyze(self, tokens: Tokens) -> Answer:
+        analyze_table(self.session, tokens)
+        return DONE
+
     def _drop(self, tokens: Tokens) -> Answer:
         catalog, temporary = self.session.catalog, tokens.take("TEMPORARY")
         tokens.take("SYSTEM")
@@ -232,6 +249,8 @@ class Statements:
         elif what == "FUNCTION":
             if catalog.functions.pop(name[-1].lower(), None) is None and not lenient:
                 raise SqlError(f"Function '{name[-1]}' does not exist{nearest(name[-1], catalog.functions)}")
+        elif what == "MODEL":
+            drop_model(catalog, catalog.path(name), lenient=lenient, temporary=temporary)
         elif what in {"TABLE", "VIEW"}:
             kind = View if what == "VIEW" else DeclaredTable
             catalog.drop(name, kind, lenient=lenient, temporary=temporary)
@@ -269,29 +288,9 @@ class Statements:
             return describe_job(tokens)
         if tokens.take("CATALOG"):
             return describe_catalog(self.session.catalog, tokens)
-        if tokens.peek(1):
-            tokens.take("EXTENDED")  # which adds nothing to what Flink says of a table
-        place, name = tokens.place(), tokens.path()
-        found = self.session.catalog.find(name, place)
-        columns = self.session.describe(name, place)
-        declared = {item.name: item for item in found.columns} if isinstance(found, DeclaredTable) else {}
-        key = found.primary_key if isinstance(found, DeclaredTable) else ()
-        rows: list[tuple[Any, ...]] = []
-        batch = self.session.settings.batch
-        for column in columns:
-            shown = column.time if column.time == "PROCTIME" or not batch else ""  # a batch has no watermarks
-            kind = sql_name(column.type.nullable()) + (f" *{shown}*" if shown else "")
-            in_key = f"PRI({', '.join(key)})" if column.name in key else None
-            extras = declared[column.name].extras if column.name in declared else None
-            watermark = found.watermark_text if isinstance(found, DeclaredTable) and column.time == "ROWTIME" else None
-            rows.append((column.name, kind, is_nullable(column.type), in_key, extras, watermark))
-        text, flag = t.DataTypes.STRING(), t.DataTypes.BOOLEAN()
-        heads = [("name", text), ("type", text), ("null", flag), ("key", text), ("extras", text), ("watermark", text)]
-        comments = [None if item.name not in declared else declared[item.name].comment for item in columns]
-        if any(comments):
-            heads.append(("comment", text))
-            rows = [(*row, comment) for row, comment in zip(rows, comments, strict=True)]
-        return Answer(tuple(Column(*head) for head in heads), tuple(rows))
+        if tokens.peek(1)[:1] not in {"", "."} and tokens.take("MODEL"):
+            return describe_model(self.session.catalog, tokens)
+        return describe_table(self.session, tokens)
 
     _desc = _describe
 
@@ -299,6 +298,8 @@ class Statements:
         for what in ("TABLE", "VIEW"):
             if tokens.take("CREATE", what):
                 return self._show_create(tokens, what)
+        if tokens.take("CREATE", "MODEL"):
+            return show_create_model(self.session.catalog, tokens)
         if tokens.take("JOBS"):
             return show_jobs(tokens)
         if tokens.take("PARTITIONS"):
@@ -379,10 +380,9 @@ class Statements:
         tokens.expect("JAR")
         place, jar = tokens.place(), tokens.text()
         expect_end(tokens)
-        if jar not in self.session.catalog.jars:
-            raise SqlError(
-                f"REMOVE JAR at {place}: '{jar}' has not been added{nearest(jar, self.session.catalog.jars)}"
-            )
+        known = self.session.catalog.jars
+        if jar not in known:
+            raise SqlError(f"REMOVE JAR at {place}: '{jar}' has not been added{nearest(jar, known)}")
         del self.session.catalog.jars[jar]
         return DONE
 

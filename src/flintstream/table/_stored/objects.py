@@ -9,6 +9,7 @@ from flintstream.table._stored.models import CatalogModel
 
 if TYPE_CHECKING:
     from flintstream.table._catalog.identifiers import ObjectPath
+    from flintstream.table._catalog.models import DeclaredModel
     from flintstream.table._catalog.objects import CatalogFunction
     from flintstream.table._catalog.store import Store
 
@@ -88,7 +89,7 @@ class StoredObjects:
         Raises:
             ModelNotExistException: It is not there.
         """
-        return _model(self._store.models.get(model_path))
+        return CatalogModel.of(self._store.models.get(model_path))
 
     def model_exists(self, model_path: ObjectPath) -> bool:
         """Return whether there is a model."""
@@ -118,7 +119,7 @@ class StoredObjects:
             DatabaseNotExistException: There is no such database.
             ModelAlreadyExistException: There is one of this name.
         """
-        self._store.models.create(model_path, _model(model), lenient=ignore_if_exists)
+        self._store.models.create(model_path, _entry(model), lenient=ignore_if_exists)
 
     def alter_model(self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool) -> None:
         """Replace a model.
@@ -126,10 +127,10 @@ class StoredObjects:
         Raises:
             ModelNotExistException: It is not there.
         """
-        self._store.models.alter(model_path, _model(new_model), lenient=ignore_if_not_exists)
+        self._store.models.alter(model_path, _entry(new_model), lenient=ignore_if_not_exists)
 
 
-def _model(given: object) -> CatalogModel:
+def _entry(given: object) -> DeclaredModel:
     if not isinstance(given, CatalogModel):
         raise TypeError(f"a catalog keeps objects of CatalogModel as models, but got {given!r}")
-    return given
+    return given.entry

@@ -58,6 +58,19 @@ class Window(s.Query):
 
 
 @dataclass(frozen=True)
+class Changelog(s.Query):
+    """``TO_CHANGELOG`` or ``FROM_CHANGELOG``."""
+
+    function: str
+    table: s.Query
+    column: str
+    """That of the kinds of change; empty for ``op``."""
+    arguments: tuple[tuple[str, s.Syntax], ...]
+    """The names of other arguments, empty if they have none, and their values."""
+    partition: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class PatternVariable:
     """A variable of a pattern, and how many rows it takes."""
 

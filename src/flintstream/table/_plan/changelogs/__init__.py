@@ -1,0 +1,1 @@
+"""Changes as rows, and rows as changes."""

@@ -1,0 +1,1 @@
+"""Statements about what a catalog holds beside tables: models, statistics, and how a table is described."""
