@@ -219,6 +219,18 @@ def sql_table() -> str:
     return table(head, rows)
 
 
+def batch() -> str:
+    """Return the table of bounded SQL beside other engines."""
+    found = load("batch")
+    engines = {"flintstream": "flintstream", "flink": "Flink", "spark": "Spark SQL", "duckdb": "DuckDB"}
+    rows = [
+        [query, *(f"{measured[engine]['events_per_second']:,} ({_cpu(measured[engine])})" for engine in engines)]
+        for query, measured in found["outcomes"].items()
+    ]
+    about = f"`python -m benchmarks.batch --events {found['events']}`; {found['machine']['date']}:"
+    return f"{about}\n\n{table(['events/s (CPU us)', *engines.values()], rows)}"
+
+
 def _cpu(found: dict[str, Any]) -> str:
     return f"{found['cpu_us_per_event']:.1f}"
 
@@ -265,6 +277,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "the workloads": workloads,
     "SQL": sql,
     "the newer table of SQL": sql_table,
+    "the bounded queries": batch,
     "Bytewax": bytewax,
     "public programs": public_programs,
     **{

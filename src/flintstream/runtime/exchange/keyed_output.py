@@ -55,6 +55,8 @@ class KeyedOutput(ExchangeOutput):
         self.selector = thaw_function(edge.partitioner.selector)
         self.convert = edge.partitioner.key_converter
         self.buckets = BATCH_BUCKETS if batch else 1
+        self.unchecked = 0
+        """Records since the last look at all buffers."""
         self.buffers = [Buffer(t, b) for t in range(edge.target_parallelism) for b in range(self.buckets)]
         groups, targets = edge.max_parallelism, edge.target_parallelism
         self.first_buffer = [subtask_of_key_group(g, targets, groups) * self.buckets for g in range(groups)]
@@ -70,10 +72,18 @@ class KeyedOutput(ExchangeOutput):
         """The lists of each key group's buffer, for compiled code."""
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
-        """Send a block of records."""
-        super().emit(values, timestamps)
-        if self.buckets > 1 and sum(len(b.values) for b in self.buffers) >= MOST_BUFFERED:
-            self.flush()
+        """Send a block of records. With many buffers, only as many records as fill one are worth a look at all."""
+        if self.buckets == 1:
+            super().emit(values, timestamps)
+            return
+        self.records += len(values)
+        self.route(values, timestamps)
+        self.unchecked += len(values)
+        if self.unchecked >= self.block:
+            self.unchecked = 0
+            self.flush_full()
+            if sum(len(buffer.values) for buffer in self.buffers) >= MOST_BUFFERED:
+                self.flush()
 
     def route(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Select each record's key and append the record to the buffer of the key's subtask."""

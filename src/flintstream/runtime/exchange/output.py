@@ -58,6 +58,10 @@ class ExchangeOutput:
         """Send a block of records."""
         self.records += len(values)
         self.route(values, timestamps)
+        self.flush_full()
+
+    def flush_full(self) -> None:
+        """Turn buffers that are full into items."""
         for buffer in self.buffers:
             if len(buffer.values) >= self.block:
                 self.flush_buffer(buffer)

@@ -92,9 +92,14 @@ class TimerOperator(KeyedOperator):
     def end_key(self, key: Any) -> None:
         """Fire all timers of a complete key and drop its state (BATCH mode)."""
         self.state.key = key
-        with self.timers.last_call():
-            self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
-            self.fire(self.timers.due_processing(MAX_TIMESTAMP), event=False)
+        event, processing = len(self.timers.event), len(self.timers.processing)
+        if event or processing:
+            with self.timers.last_call():
+                if event:
+                    self.fire(self.timers.advance_watermark(MAX_TIMESTAMP), event=True)
+                if processing:
+                    self.timers.current_watermark = MAX_TIMESTAMP
+                    self.fire(self.timers.due_processing(MAX_TIMESTAMP), event=False)
         self.state.clear_all()
 
 

@@ -92,7 +92,8 @@ class BatchInput:
             self._last_input = int(2 * sum(numbers) >= len(numbers))
         for key in sorted_keys(keyed, typed=typed) if few else keyed:
             stamps, values, numbers = keyed[key]
-            if any(number != numbers[0] for number in numbers) or stamps != sorted(stamps):
+            several = numbers.count(numbers[0]) < len(numbers)
+            if several or stamps != sorted(stamps):
                 order = merge_positions(stamps, numbers, self._last_input)
                 stamps = [stamps[i] for i in order]
                 values = [values[i] for i in order]
@@ -100,6 +101,9 @@ class BatchInput:
             self._last_input = numbers[-1]
             timestamps = None if stamps[-1] == MIN_TIMESTAMP else stamps
             start = 0
+            if not several:
+                self._inputs[node, numbers[0]].process(values, timestamps)
+                start = len(values)
             while start < len(values):
                 end = start + 1
                 while end < len(values) and numbers[end] == numbers[start]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, cast
 
+from flintstream.table._operators.rows import to_hashable
+
 if TYPE_CHECKING:
     from flintstream.contracts.state import StateDescriptor
     from flintstream.state.backend import Cells, DirectAccess, KeyedStateBackend
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     Entry = tuple[Row, int, int]
     """A row, how often it is there, and how many partners it has."""
     from collections.abc import Mapping
+
+
+_NONE: Mapping[object, Entry] = {}
 
 
 class Entries(Protocol):
@@ -23,8 +28,8 @@ class Entries(Protocol):
     def put(self, key: object, place: object, entry: Entry) -> None:
         """Set an entry."""
 
-    def remove(self, key: object, place: object) -> None:
-        """Remove an entry that exists."""
+    def change(self, key: object, row: Row, count: int, partners: int) -> None:
+        """Add a row with its partners ``count`` times, or take it away; its partners stay as they are if it exists."""
 
 
 def entries_of(backend: KeyedStateBackend, descriptor: StateDescriptor) -> Entries:
@@ -37,13 +42,13 @@ def entries_of(backend: KeyedStateBackend, descriptor: StateDescriptor) -> Entri
 class _Held:
     """Entries that the backend keeps in dictionaries."""
 
-    __slots__ = ("_backend", "_cells", "_values")
+    __slots__ = ("_backend", "_dirty", "_values")
 
     def __init__(self, backend: DirectAccess, cells: Cells) -> None:
-        self._backend, self._cells, self._values = backend, cells, cells.values
+        self._backend, self._dirty, self._values = backend, cells.dirty, cells.values
 
     def of(self, key: object) -> Mapping[object, Entry]:
-        return self._values.get(key) or {}
+        return self._values.get(key) or _NONE
 
     def put(self, key: object, place: object, entry: Entry) -> None:
         entries = self._values.get(key)
@@ -52,15 +57,26 @@ class _Held:
         else:
             entries[place] = entry
         if self._backend.tracking:
-            self._cells.dirty[key, place] = 0
+            self._dirty[key, place] = 0
 
-    def remove(self, key: object, place: object) -> None:
-        entries = self._values[key]
-        del entries[place]
-        if not entries:
-            del self._values[key]
+    def change(self, key: object, row: Row, count: int, partners: int) -> None:
+        place = to_hashable(row)
+        entries = self._values.get(key)
+        known = None if entries is None else entries.get(place)
+        if known is not None:
+            count, partners = count + known[1], known[2]
+            if count <= 0:
+                del entries[place]
+                if not entries:
+                    del self._values[key]
+        elif count <= 0:
+            return
+        if entries is None:
+            self._values[key] = {place: (row, count, partners)}
+        elif count > 0:
+            entries[place] = (row, count, partners)
         if self._backend.tracking:
-            self._cells.dirty[key, place] = 0
+            self._dirty[key, place] = 0
 
 
 class _Stored:
@@ -79,6 +95,13 @@ class _Stored:
         self._backend.key = key
         self._state.put(place, entry)
 
-    def remove(self, key: object, place: object) -> None:
+    def change(self, key: object, row: Row, count: int, partners: int) -> None:
         self._backend.key = key
-        self._state.remove(place)
+        place = to_hashable(row)
+        known = self._state.get(place)
+        if known is not None:
+            count, partners = count + known[1], known[2]
+        if count > 0:
+            self._state.put(place, (row, count, partners))
+        elif known is not None:
+            self._state.remove(place)

@@ -9,7 +9,7 @@ from flintstream.runtime.operators.connected import KeyedCoProcessOperator
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._operators.entries import entries_of
 from flintstream.table._operators.joins import LAST, Sides, SideSettings, has_null
-from flintstream.table._operators.rows import map_state, to_hashable
+from flintstream.table._operators.rows import map_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class RegularJoin(Sides):
         """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time."""
         mine, others = self.rows[side], self.rows[1 - side]
         kinds, width = self.kinds[side], self.keys
-        partners, keep = self.partners, self.keep
+        partners, keep = self.partners, mine.change
         kind = INSERT
         for value, time in rows:
             row: Row = value
@@ -77,7 +77,7 @@ class RegularJoin(Sides):
                 send(self.alone(row, kind, side), time)
                 continue
             found, results = partners(k, row, kind, side, others)
-            keep(mine, k, row, -1 if kind in RETRACTIONS else 1, found)
+            keep(k, row, -1 if kind in RETRACTIONS else 1, found)
             if results:
                 send(results, time)
 
@@ -85,7 +85,7 @@ class RegularJoin(Sides):
         self, rows: Iterable[Change], key: Callable[[object], object], side: int, timers: InternalTimerService
     ) -> list[Row]:
         """Keep rows of one side until the end of the input, and return the results of those that join nothing."""
-        mine, kinds, results = self.rows[side], self.kinds[side], []
+        keep, kinds, results = self.rows[side].change, self.kinds[side], []
         keys: dict[object, None] = {}
         kind = INSERT
         for value in rows:
@@ -97,7 +97,7 @@ class RegularJoin(Sides):
                 results += self.alone(row, kind, side)
                 continue
             keys[k] = None
-            self.keep(mine, k, row, -1 if kind in RETRACTIONS else 1, 0)
+            keep(k, row, -1 if kind in RETRACTIONS else 1, 0)
         for k in keys:
             timers.register_event_time(LAST, k)
         return results
@@ -153,17 +153,6 @@ class RegularJoin(Sides):
         if self.outer[side] and not total:
             results.append(self.result(row, self.nulls[1 - side], side, kind))
         return total, results
-
-    def keep(self, entries: Entries, key: object, row: Row, count: int, partners: int) -> None:
-        """Add a row to the state of its side, or take it away."""
-        place = to_hashable(row)
-        known = entries.of(key).get(place)
-        if known is not None:
-            count, partners = count + known[1], known[2]
-        if count > 0:
-            entries.put(key, place, (row, count, partners))
-        elif known is not None:
-            entries.remove(key, place)
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the results of a complete key."""

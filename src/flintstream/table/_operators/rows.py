@@ -94,10 +94,10 @@ def key_of_values(expressions: Sequence[Expr]) -> Callable[[Row], object]:
     >>> key_of_values([count])(("a", 5)), key_of_values([count, name])(("a", 5))
     (5, (5, 'a'))
     """
-    if len(expressions) != 1:
-        return RowFunction(expressions)
-    only = expressions[0]
-    return itemgetter(only.index) if isinstance(only, Ref) else _SingleValue(expressions)
+    positions = [expression.index for expression in expressions if isinstance(expression, Ref)]
+    if len(positions) == len(expressions):
+        return key_at(positions)
+    return _SingleValue(expressions) if len(expressions) == 1 else RowFunction(expressions)
 
 
 def key_at(positions: Sequence[int]) -> Callable[[Row], object]:

@@ -1,0 +1,1 @@
+"""Bounded queries in SQL, beside Flink's Java, Spark SQL and DuckDB."""
