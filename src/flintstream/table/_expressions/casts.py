@@ -246,6 +246,8 @@ def _to_number(source: DataType, target: DataType) -> str | None:
         if isinstance(source, TEXTS):
             plain = f"{{0}}.isdecimal() and {{0}}.isascii() and len({{0}}) < {_digits(bits)}"
             return f"(int({{0}}) if {plain} else parse_integer({{0}}, {bits}))"
+        if isinstance(source, IntervalType) and not source.months:
+            return "divide({0}, 1000)"
         if isinstance(source, t.BooleanType):
             return "int({0})"
         if type(source) in INTEGERS:

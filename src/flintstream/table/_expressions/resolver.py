@@ -23,7 +23,7 @@ from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.summary import function_named, name_in_flink
 from flintstream.table._types.objects import VariantType
-from flintstream.table._types.rules import INTEGERS, TEXTS, is_nullable, sql_name, with_null
+from flintstream.table._types.rules import INTEGERS, TEXTS, IntervalType, is_nullable, sql_name, with_null
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _resolve(syntax: s.Syntax, scope: Scope) -> Expr:
                 f"{at(syntax.place)}: JSON_STRING gives its text, JSON_VALUE a value in it"
             )
         made = cast(argument, syntax.type, scope.zone, lenient=syntax.lenient)
-        if made is None:
+        if made is None or (isinstance(argument.type, IntervalType) and isinstance(syntax.type, t.NumericType)):
             raise SqlError(
                 f"Cannot cast {sql_name(argument.type)} to {sql_name(syntax.type.nullable())}{at(syntax.place)}"
             )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
-from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.expr import Invocation, Ref, calls_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +51,10 @@ class Node:
         """Return the line of ``explain()``."""
         return type(self).__name__
 
+    def shown(self) -> Sequence[Column]:
+        """Return the columns with the names that ``explain()`` shows in the step above."""
+        return self.columns
+
 
 @dataclass(frozen=True)
 class Scan(Node):
@@ -93,11 +97,21 @@ class Calc(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        where = "" if self.condition is None else f", where=[{show(self.condition, self.input.columns)}]"
+        given = self.input.shown()
+        where = "" if self.condition is None else f", where=[{show(self.condition, given)}]"
         parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         pairs = zip(parts, self.columns, strict=True)
-        select = ", ".join(_as(show(item, self.input.columns), column.name) for item, column in pairs)
-        return f"Calc(select=[{select}]{where})"
+        select = ", ".join(_as(show(item, given), column.name) for item, column in pairs)
+        conditions = () if self.condition is None else (self.condition,)
+        python = "Python" if any(map(calls_python, (*parts, *conditions))) else ""
+        return f"{python}Calc(select=[{select}]{where})"
+
+    def shown(self) -> Sequence[Column]:
+        """Return the columns; those that the planner has named have the texts of their expressions."""
+        given = self.input.shown()
+        parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
+        pairs = zip(parts, self.columns, strict=True)
+        return [replace(item, name=show(part, given)) if item.name[:1] == "$" else item for part, item in pairs]
 
 
 @dataclass(frozen=True)
@@ -149,8 +163,10 @@ class Correlate(Node):
 
 
 @deep
-def explain_lines(node: Node, *, changelog: bool = False) -> list[str]:
-    """Return the lines of ``explain()``, perhaps with the kinds of changes of each node."""
+def explain_lines(
+    node: Node, *, changelog: bool = False, advised: Callable[[Node], bool] = lambda _: False
+) -> list[str]:
+    """Return the lines of ``explain()``, perhaps with the kinds of changes of each node, and where there is advice."""
     lines: list[str] = []
     waiting = [(node, 0)]
     while waiting:
@@ -159,6 +175,8 @@ def explain_lines(node: Node, *, changelog: bool = False) -> list[str]:
         if changelog:
             kinds = "I,UB,UA,D" if node.changelog else "I"
             title = f"{title.removesuffix(')')}, changelogMode=[{kinds}])"
+        if advised(node):
+            title = title.replace("(", "(advice=[1], ", 1)
         lines.append(("   " * (depth - 1) + "+- " if depth else "") + title)
         waiting += [(below, depth + 1) for below in reversed(node.inputs)]
     return lines
@@ -174,6 +192,8 @@ def show(expression: Expr, columns: Sequence[Column]) -> str:
         return f"'{value}'" if isinstance(value, str) else str(value)
     name = getattr(expression, "name", "")
     parts = [show(argument, columns) for argument in arguments]
+    if isinstance(expression, Invocation):
+        return f"{name}({', '.join(parts)})"
     return (
         f"({f' {name} '.join(parts)})" if not name[:1].isalpha() and len(parts) == 2 else f"{name}({', '.join(parts)})"
     )
@@ -184,4 +204,4 @@ def _names(columns: Sequence[Column]) -> str:
 
 
 def _as(text: str, name: str) -> str:
-    return text if text == name else f"{text} AS {name}"
+    return text if text == name or name[:1] == "$" else f"{text} AS {name}"

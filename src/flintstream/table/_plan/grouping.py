@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,8 @@ from flintstream.table._plan.translate import GeneratedOperator, add_operator, t
 from flintstream.table._types.rules import has_lists
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._errors import Place
     from flintstream.table._expressions.aggregates import AggregateCall
@@ -168,9 +170,30 @@ class Grouped(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        names = [column.name for column in self.columns]
+        given, names = self.input.shown(), [column.name for column in self.shown()]
         name = "GroupAggregate" if self.window is None else "WindowAggregate"
-        return f"{name}(groupBy=[{', '.join(names[: self.keys])}], select=[{', '.join(names)}])"
+        if any(call.function is not None for call in self.calls):
+            name = f"Python{name}"
+        calls = [
+            f"{_call_text(call, given)} AS {shown}" for call, shown in zip(self.calls, names[self.keys :], strict=False)
+        ]
+        select = [*names[: self.keys], *calls, *names[self.keys + len(calls) :]]
+        return f"{name}(groupBy=[{', '.join(names[: self.keys])}], select=[{', '.join(select)}])"
+
+    def shown(self) -> Sequence[Column]:
+        """Return the columns with the names of the keys below, and ``EXPR$0`` and so on for aggregates."""
+        given, found = self.input.shown(), []
+        for i, column in enumerate(self.columns):
+            name = given[i].name if i < self.keys else f"EXPR${i - self.keys}"
+            found.append(replace(column, name=name) if column.name[:1] == "$" else column)
+        return found
+
+
+def _call_text(call: AggregateCall, columns: Sequence[Column]) -> str:
+    """Return a call of an aggregate function as ``explain()`` shows it."""
+    inside = "*" if call.argument is None else columns[call.argument].name
+    condition = "" if call.condition is None else f" FILTER {columns[call.condition].name}"
+    return f"{call.name}({'DISTINCT ' if call.distinct else ''}{inside}){condition}"
 
 
 @translation.register(Windowed)

@@ -125,7 +125,9 @@ def value_text(kind: DataType, value: Any) -> str:
 
 def _object_text(kind: DataType, value: object) -> str:
     """Return the text of a value in which objects with a class name their fields."""
-    if python_lacks(kind) is None:
+    if isinstance(kind, IntervalType) and value is not None:
+        return value_text(kind, value)
+    if python_lacks(kind) is None and not isinstance(kind, (t.ArrayType, t.MapType, t.RowType)):
         return cast_text(value)
     if isinstance(kind, t.ArrayType) and isinstance(value, list):
         return f"[{', '.join(_object_text(kind.element_type, item) for item in value)}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from flintstream.table._expressions.times.helpers import from_instant
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.instants import instant_converter
 from flintstream.table._syntax import scalar as s
-from flintstream.table._types.rules import INTEGERS, is_nullable, sql_name
+from flintstream.table._types.rules import INTEGERS, IntervalType, is_nullable, sql_name
 from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zon
     """
     convert = [converter_of(kind, partial(_simple, zone)) for kind in schema.field_types()]
     made = [_row(schema, convert, i, row) for i, row in enumerate(rows)]
-    columns = tuple(Column(field.name, sql_type_of(field.data_type)) for field in schema.fields)
+    columns = tuple(Column(field.name, _column_type(sql_type_of(field.data_type))) for field in schema.fields)
 
     def open_elements(env: StreamExecutionEnvironment) -> DataStream:
         return env.from_collection(made)
@@ -102,11 +102,33 @@ def _row(
     return tuple(made)
 
 
+def _column_type(kind: t.DataType) -> t.DataType:
+    """Return a type of SQL: lengths of time are numbers of ms there."""
+    if isinstance(kind, t.DayTimeIntervalType):
+        return IntervalType(False, is_nullable(kind))
+    if isinstance(kind, t.ArrayType):
+        return t.ArrayType(_column_type(kind.element_type), is_nullable(kind))
+    if isinstance(kind, t.MapType):
+        return t.MapType(_column_type(kind.key_type), _column_type(kind.value_type), is_nullable(kind))
+    if isinstance(kind, t.RowType):
+        parts = [t.RowField(field.name, _column_type(field.data_type)) for field in kind.fields]
+        return t.RowType(parts, is_nullable(kind))
+    return kind
+
+
+def _duration(value: object) -> object:
+    if not isinstance(value, timedelta):
+        raise TypeError(f"INTERVAL can not accept object {value!r} in type {type(value).__name__}")
+    return value // timedelta(milliseconds=1)
+
+
 def _simple(zone: str, kind: t.DataType) -> Convert | None:
     if isinstance(kind, UserDefinedType):
         return partial(_object, kind, converter_of(kind.sql_type(), partial(_simple, zone)))
     if isinstance(kind, t.LocalZonedTimestampType):
         return partial(_point, instant_converter(kind, zone))
+    if isinstance(kind, t.DayTimeIntervalType):
+        return _duration
     if isinstance(kind, t.DecimalType):
         return partial(_decimal, kind)
     if type(kind) in INTEGERS:

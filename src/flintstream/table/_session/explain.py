@@ -9,18 +9,25 @@ from flintstream.datastream._streams.collect import collect_into
 from flintstream.datastream._streams.steps import add_collect_sink
 from flintstream.table._logical.nodes import explain_lines
 from flintstream.table._logical.sharing import expect
+from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import translate
 from flintstream.table._session.inserts import Insert
 from flintstream.table.explain_detail import ExplainDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from flintstream.table._logical.nodes import Node
     from flintstream.table._session.session import Session
 
 NO_ADVICE = "No available advice..."
+ADVICE = (
+    "advice[1]: [ADVICE] You might want to enable local-global two-phase optimization by configuring "
+    "('table.exec.mini-batch.enabled' to 'true', 'table.exec.mini-batch.allow-latency' to a positive long value, "
+    "'table.exec.mini-batch.size' to a positive long value)."
+)
+"""What Flink says of a group without mini-batches: programs look for it."""
 
 
 def explain(session: Session, parts: Sequence[Node | Insert], details: Collection[object] = ()) -> str:
@@ -35,12 +42,12 @@ def explain(session: Session, parts: Sequence[Node | Insert], details: Collectio
     advised = ExplainDetail.PLAN_ADVICE in details
     changelog = ExplainDetail.CHANGELOG_MODE in details
     narrowed = [narrow(node) for node in nodes]
-    physical = _lines(narrowed, changelog=changelog)
+    advice = _can_be_faster if advised else _never
+    physical = _lines(narrowed, changelog=changelog, advised=advice)
+    told = f"\n{ADVICE}\n" if "advice=[1]" in physical else f"{NO_ADVICE}\n"
     sections = {
         "Abstract Syntax Tree": _lines(nodes),
-        f"Optimized Physical Plan{' With Advice' if advised else ''}": f"{physical}{NO_ADVICE}\n"
-        if advised
-        else physical,
+        f"Optimized Physical Plan{' With Advice' if advised else ''}": f"{physical}{told}" if advised else physical,
         "Optimized Execution Plan": _lines(narrowed),
     }
     if ExplainDetail.JSON_EXECUTION_PLAN in details:
@@ -48,8 +55,19 @@ def explain(session: Session, parts: Sequence[Node | Insert], details: Collectio
     return "\n".join(f"== {name} ==\n{text}" for name, text in sections.items())
 
 
-def _lines(nodes: Sequence[Node], *, changelog: bool = False) -> str:
-    return "\n".join("".join(f"{line}\n" for line in explain_lines(node, changelog=changelog)) for node in nodes)
+def _never(_: Node) -> bool:
+    return False
+
+
+def _can_be_faster(node: Node) -> bool:
+    """Return whether mini-batches would spare a step changes between the rows of a block."""
+    built_in = isinstance(node, Grouped) and all(call.function is None for call in node.calls)
+    return isinstance(node, Grouped) and built_in and node.window is None and not (node.final or node.by_block)
+
+
+def _lines(nodes: Sequence[Node], *, changelog: bool = False, advised: Callable[[Node], bool] = _never) -> str:
+    parts = (explain_lines(node, changelog=changelog, advised=advised) for node in nodes)
+    return "\n".join("".join(f"{line}\n" for line in lines) for lines in parts)
 
 
 def _translate(session: Session, parts: Sequence[Node | Insert]) -> None:

@@ -53,6 +53,10 @@ def schema_of_frame(frame: DataFrame, given: Sequence[str] | Sequence[t.DataType
 def rows_of_frame(frame: DataFrame, schema: t.RowType) -> list[tuple[object, ...]]:
     """Return the rows in Python's values; what is missing is None."""
     kinds = schema.field_types()
+    for i, (name, kind) in enumerate(zip(schema.names, kinds, strict=True)):
+        dtype = str(frame.iloc[:, i].dtype) if i < len(frame.columns) else ""
+        if isinstance(kind, (t.CharType, t.VarCharType)) and dtype.lower() in _DTYPES:
+            raise TypeError(f"from_pandas(): column '{name}': Expected a string or bytes dtype, got {dtype}")
     columns = [[_value(item, kind) for item in frame.iloc[:, i]] for i, kind in enumerate(kinds)]
     return list(zip(*columns, strict=True)) if columns else [()] * len(frame)
 

@@ -181,6 +181,8 @@ def implicit(source: DataType, target: DataType) -> bool:
         if isinstance(source, t.DecimalType) and isinstance(target, t.DecimalType):
             return True
         return _RANKS.index(type(source)) <= _RANKS.index(type(target))
+    if isinstance(source, IntervalType) and isinstance(target, (t.IntType, t.BigIntType)):
+        return not source.months  # sinks get seconds
     if isinstance(source, TEXTS) and isinstance(target, TEXTS):
         return isinstance(source, t.CharType) or isinstance(target, t.VarCharType)
     if isinstance(source, BYTES) and isinstance(target, BYTES):
