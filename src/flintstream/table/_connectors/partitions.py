@@ -142,7 +142,7 @@ class Directories(BucketAssigner):
 
     def get_bucket_id(self, element: Any, context: object) -> str:
         """Return the directory."""
-        values = element._values
+        values = element if isinstance(element, tuple) else element._values  # changes are tuples
         found = tuple([values[i] for _, i in self.keys])
         directory = self.known.get(found)
         if directory is None:

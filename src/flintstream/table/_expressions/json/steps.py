@@ -6,6 +6,7 @@ adds to ``found``.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from decimal import Decimal
@@ -225,19 +226,36 @@ _STATISTICS: dict[str, Callable[[list[float]], float]] = {
 }
 
 
+def _append(value: object, more: list[object]) -> object:
+    return [*value, *more] if type(value) is list else value
+
+
+def _concat(value: object, more: list[object]) -> object:
+    """Return one text of the texts of a list and others; what is no text does not count."""
+    given = value if type(value) is list else [value]
+    return "".join(item for item in (*given, *more) if isinstance(item, str))
+
+
+_JOINING: dict[str, Callable[[object, list[object]], object]] = {"append": _append, "concat": _concat}
+
+
 class Function:
     """``.length()`` and its like."""
 
     def __init__(self, name: str, argument: str) -> None:
         self.name, self.argument = name, argument
-        if name not in {*_STATISTICS, "length", "size", "keys", "first", "last", "index"}:
+        if name not in {*_STATISTICS, *_JOINING, "length", "size", "keys", "first", "last", "index"}:
             raise ValueError(f"unknown function {name}() in a path")
+        self.more: list[object] = json.loads(f"[{argument}]") if name in _JOINING else []
+        """Literals to be joined with the value."""
 
     def apply(self, value: Any) -> object:
         """Return the result of a value."""
         name = self.name
         if name in _STATISTICS:
             return _STATISTICS[name](_numbers(value))
+        if name in _JOINING:
+            return _JOINING[name](value, self.more)
         if name in {"length", "size"}:
             return len(value) if type(value) in {list, dict, str} else None
         if name == "keys":
