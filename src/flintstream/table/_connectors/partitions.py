@@ -142,7 +142,7 @@ class Directories(BucketAssigner):
 
     def get_bucket_id(self, element: Any, context: object) -> str:
         """Return the directory."""
-        values = element if isinstance(element, tuple) else element._values  # changes are tuples
+        values = values_of(element)
         found = tuple([values[i] for _, i in self.keys])
         directory = self.known.get(found)
         if directory is None:
@@ -152,6 +152,11 @@ class Directories(BucketAssigner):
             directory = "/".join([f"{key}={_escape(value, self.default)}" for (key, _), value in named])
             self.known[found] = directory
         return directory
+
+
+def values_of(row: Any) -> Sequence[object]:
+    """Return the values of a row; a change is a tuple, and its kind comes last."""
+    return row if isinstance(row, tuple) else row._values  # quicker than its methods
 
 
 class WithoutKeys(BulkWriterFactory[object]):
@@ -167,7 +172,7 @@ class WithoutKeys(BulkWriterFactory[object]):
 
 
 def _without(positions: Sequence[int], row: Any) -> object:
-    values = row._values
+    values = values_of(row)
     return _make_row(None, [values[i] for i in positions])
 
 

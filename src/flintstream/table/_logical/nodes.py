@@ -51,7 +51,7 @@ class Node:
         """Return the line of ``explain()``."""
         return type(self).__name__
 
-    def shown(self) -> Sequence[Column]:
+    def display_columns(self) -> Sequence[Column]:
         """Return the columns with the names that ``explain()`` shows in the step above."""
         return self.columns
 
@@ -97,7 +97,7 @@ class Calc(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        given = self.input.shown()
+        given = self.input.display_columns()
         where = "" if self.condition is None else f", where=[{show(self.condition, given)}]"
         parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         pairs = zip(parts, self.columns, strict=True)
@@ -106,9 +106,9 @@ class Calc(Node):
         python = "Python" if any(map(calls_python, (*parts, *conditions))) else ""
         return f"{python}Calc(select=[{select}]{where})"
 
-    def shown(self) -> Sequence[Column]:
+    def display_columns(self) -> Sequence[Column]:
         """Return the columns; those that the planner has named have the texts of their expressions."""
-        given = self.input.shown()
+        given = self.input.display_columns()
         parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         pairs = zip(parts, self.columns, strict=True)
         return [replace(item, name=show(part, given)) if item.name[:1] == "$" else item for part, item in pairs]

@@ -170,7 +170,7 @@ class Grouped(Node):
 
     def title(self) -> str:
         """Return the line of ``explain()``."""
-        given, names = self.input.shown(), [column.name for column in self.shown()]
+        given, names = self.input.display_columns(), [column.name for column in self.display_columns()]
         name = "GroupAggregate" if self.window is None else "WindowAggregate"
         if any(call.function is not None for call in self.calls):
             name = f"Python{name}"
@@ -180,9 +180,9 @@ class Grouped(Node):
         select = [*names[: self.keys], *calls, *names[self.keys + len(calls) :]]
         return f"{name}(groupBy=[{', '.join(names[: self.keys])}], select=[{', '.join(select)}])"
 
-    def shown(self) -> Sequence[Column]:
+    def display_columns(self) -> Sequence[Column]:
         """Return the columns with the names of the keys below, and ``EXPR$0`` and so on for aggregates."""
-        given, found = self.input.shown(), []
+        given, found = self.input.display_columns(), []
         for i, column in enumerate(self.columns):
             name = given[i].name if i < self.keys else f"EXPR${i - self.keys}"
             found.append(replace(column, name=name) if column.name[:1] == "$" else column)

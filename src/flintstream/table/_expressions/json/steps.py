@@ -231,7 +231,7 @@ def _append(value: object, more: list[object]) -> object:
 
 
 def _concat(value: object, more: list[object]) -> object:
-    """Return one text of the texts of a list and others; what is no text does not count."""
+    """Return one text of the texts of a list and others; others do not count."""
     given = value if type(value) is list else [value]
     return "".join(item for item in (*given, *more) if isinstance(item, str))
 
