@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.common.types import Row
     from flintstream.connectors.source import Fetch
     from flintstream.datastream.connectors.file_system import FileSink
     from flintstream.table._connectors.contract import ConnectorTable
@@ -154,7 +155,7 @@ class Directories(BucketAssigner):
         return directory
 
 
-def values_of(row: Any) -> Sequence[object]:
+def values_of(row: Row | tuple[object, ...]) -> Sequence[object]:
     """Return the values of a row; a change is a tuple, and its kind comes last."""
     return row if isinstance(row, tuple) else row._values  # quicker than its methods
 
