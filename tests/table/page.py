@@ -144,7 +144,7 @@ def content() -> str:
     ])  # fmt: skip
 
 
-_COUNTS = re.compile(r"Of [\d,]+ results that were recorded from PyFlink 2\.3\.0, [\d,]+ are")
+_COUNTS = re.compile(r"Of(\s)[\d,]+ results that were recorded from PyFlink 2\.3\.0,(\s)[\d,]+ are")
 
 
 def recorded() -> tuple[int, int]:
@@ -161,7 +161,7 @@ def recorded() -> tuple[int, int]:
 def filled(page: str) -> str:
     """Return a page with the current tables between the comments that mark them, and the current counts."""
     total, same = recorded()
-    page = _COUNTS.sub(f"Of {total:,} results that were recorded from PyFlink 2.3.0, {same:,} are", page)
+    page = _COUNTS.sub(rf"Of\g<1>{total:,} results that were recorded from PyFlink 2.3.0,\g<2>{same:,} are", page)
     return _PLACE.sub(lambda place: f"{place[1]}\n{content()}\n\n{place[2]}", page)
 
 
