@@ -348,3 +348,34 @@ def test_the_examples_are_fine(check):
     for path in (EXAMPLES / "word_count.py", EXAMPLES / "flight_delays.py"):
         code, lines = check(path.read_text().replace("from flintstream", "from pyflink"))
         assert code == 0, lines
+
+
+@pytest.mark.parametrize(
+    ("collection", "declared", "finding"),
+    [
+        ("[{'name': 'Alice', 'age': 30}]", "Types.ROW([Types.STRING(), Types.INT()])", "element 0, {'name': 'Alice'"),
+        ("[(1, 'a'), (2, 3, 4)]", "Types.TUPLE([Types.INT(), Types.STRING()])", "element 1, (2, 3, 4)"),
+        ("rows", "kind", "element 0, 'x'"),
+        ("[1, '2']", "type_info=Types.LONG()", "element 1, '2'"),
+        ("[(1, 'a')]", "Types.ROW_NAMED(['a', 'b'], [Types.INT(), Types.STRING()])", None),
+        ("[1, 2.5]", "Types.DOUBLE()", None),
+        ("[str(1)]", "Types.INT()", None),
+        ("[1, '2']", "unknown()", None),
+    ],
+)
+def test_a_written_collection_that_does_not_fit_its_type_is_an_error(check, collection, declared, finding):
+    code, lines = check(
+        f"""
+        from pyflink.common import Types
+        from pyflink.datastream import StreamExecutionEnvironment
+
+        rows = ["x"]
+        kind = Types.INT()
+        unknown = globals().get("unknown")
+        env = StreamExecutionEnvironment.get_execution_environment()
+        env.from_collection({collection}, {declared}).print()
+        env.execute()
+        """
+    )
+    assert code == (1 if finding else 0)
+    assert finding is None or f"error: from_collection(): {finding}" in lines[0]
