@@ -379,3 +379,50 @@ def test_a_written_collection_that_does_not_fit_its_type_is_an_error(check, coll
     )
     assert code == (1 if finding else 0)
     assert finding is None or f"error: from_collection(): {finding}" in lines[0]
+
+
+@pytest.mark.parametrize(("warehouse", "code"), [("lake", 0), ("", 1)])
+def test_a_catalog_of_iceberg_without_what_it_needs_is_an_error(check, warehouse, code):
+    found, lines = check(
+        f"""
+        from pyflink.table import EnvironmentSettings, TableEnvironment
+
+        t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        t_env.execute_sql("CREATE CATALOG c WITH ('type'='iceberg','catalog-type'='hadoop','warehouse'='{warehouse}')")
+        """
+    )
+    assert found == code
+    assert not code or "error: catalog 'c': a catalog of type 'hadoop' needs the option 'warehouse'" in lines[0]
+
+
+@pytest.mark.parametrize("method", ["apply", "process"])
+def test_a_plain_function_for_a_window_is_an_error(check, method):
+    code, lines = check(
+        f"""
+        from pyflink.common import Time
+        from pyflink.datastream import StreamExecutionEnvironment
+        from pyflink.datastream.window import TumblingProcessingTimeWindows
+
+        env = StreamExecutionEnvironment.get_execution_environment()
+        keyed = env.from_collection([1]).key_by(lambda one: one)
+        keyed.window(TumblingProcessingTimeWindows.of(Time.seconds(1))).{method}(lambda key, window, values: values)
+        """
+    )
+    assert code == 1
+    assert f"error: WindowedStream.{method}() needs a " in lines[0]
+
+
+def test_what_a_module_of_the_program_imports_is_checked(tmp_path):
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    (tmp_path / "helpers.py").write_text(
+        "from pyflink.datastream.window import WindowOperationDescriptor\n"
+        "def later():\n    from pyflink.datastream import NoSuchName\n"
+    )
+    (folder / "fine.py").write_text("from pyflink.common import Types\n")
+    (folder / "job.py").write_text("import pyflink\nfrom helpers import later\nimport fine, json\n")
+    result = CliRunner().invoke(main, ["check", str(folder / "job.py")])
+    lines = result.output.splitlines()
+    assert result.exit_code == 1
+    assert "job.py:2: error: helpers.py, line 1: pyflink.datastream.window.WindowOperationDescriptor: it is" in lines[0]
+    assert len(lines) == 2

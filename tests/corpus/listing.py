@@ -18,7 +18,7 @@ class Program:
     commit: str
     file: str
     needs: list[str] = field(default_factory=list)
-    """The parts that the recipe provides: kafka, files, jdbc, args."""
+    """The parts that the recipe provides: kafka, files, jdbc, args, aws, elasticsearch."""
 
     args: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
@@ -34,6 +34,9 @@ class Program:
     topics: dict[str, Any] = field(default_factory=dict)
     """Topics and their messages, in the format of :func:`tests.corpus.recipes.messages`."""
 
+    streams: dict[str, Any] = field(default_factory=dict)
+    """Streams of Kinesis, as ``name@region``, and their records, in the format of topics."""
+
     sql: str = ""
     """Tables that the program expects in the database."""
 
@@ -41,7 +44,8 @@ class Program:
     """A pattern that the output must match; an empty one matches any output."""
 
     written: list[str] = field(default_factory=list)
-    """Topics, or patterns of files, to which the program must write."""
+    """Topics, ``table:``, ``stream:name@region``, ``bucket:`` or ``index:`` and a name, or patterns of files, to which
+    the program must write."""
 
     bounded: bool = True
     seconds: int = 180

@@ -26,8 +26,8 @@ APART = {
         "They need services, data or trained models that are not public, or that the test machine cannot reach.",
     ),
     "connector": (
-        "Programs whose connector was missing",
-        "flintstream had no such connector when they were listed. They were not run again since it has some of them.",
+        "Programs whose connector or service was missing",
+        "flintstream lacks their connector, or the test machine their service.",
     ),
 }
 
@@ -54,8 +54,9 @@ Each program runs with `flintstream run` on Spark, within a time limit. A progra
 error, and must print the same as real PyFlink 2.3.0 if that output was recorded ("the same"). A program that runs
 forever must write records to its topics, files, tables or standard output, and continue without an error.
 
-The runner provides the input: messages in a real Kafka broker, files, tables in a real database, arguments. It
-redirects the addresses of the authors' servers to its own while a program runs, and changes no file.
+The runner provides the input: messages in a real Kafka broker, files, tables in a real database, arguments, and, for
+Kinesis, S3 and Elasticsearch, servers that stand in for them. It redirects the addresses of the authors' servers to its
+own while a program runs, and changes no file.
 
 `tests/corpus` has the list and the runner. No program is part of this repository:
 
@@ -217,7 +218,7 @@ def _words(kind: str) -> str:
     return {
         "broken": "do not run on PyFlink 2.3.0 either",
         "missing": "need private resources of their author",
-        "connector": "read or write a service whose connector was missing",
+        "connector": "read or write a service whose connector or server was missing",
     }[kind]
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 from tests.connectors.jdbc.servers import PASSWORD
-from tests.corpus.recipes import Filler, contents, messages
+from tests.corpus.preparing import create_files, create_tables, create_topics
+from tests.corpus.recipes import Filler, messages
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tests.connectors.jdbc.servers import Server
     from tests.connectors.kafka.broker import Broker
     from tests.corpus.listing import Program
+    from tests.corpus.stand_ins import Aws, Elasticsearch
 
 SHIM = Path(__file__).parent / "shim"
 LARGEST = 20 << 20
@@ -109,6 +110,9 @@ class Servers:
     patience: float = 1
     """Factor of the time limits of programs, for a busy machine."""
 
+    aws: Aws | None = None
+    elasticsearch: Elasticsearch | None = None
+
 
 class OneProcess:
     """A process that runs one program after another, each faster than in a process with a JVM that must start first."""
@@ -175,11 +179,15 @@ def run(program: Program, folder: Path, way: Way, servers: Servers, process: One
         script = copy / program.file
         directory = script.parent if program.directory is None else copy / program.directory
         filler = Filler()
-        made = _files(program, directory, filler)
+        made = create_files(program, directory, filler)
         if servers.broker is not None:
-            _topics(program, servers.broker)
+            create_topics(program, servers.broker)
         if servers.database is not None:
-            _tables(program, servers.database)
+            create_tables(program, servers.database)
+        if servers.aws is not None:
+            servers.aws.prepare(program)
+        if servers.elasticsearch is not None:
+            servers.elasticsearch.documents.clear()
         try:
             return _Run(program, way, servers, copy, directory, filler).outcome(script, process)
         finally:
@@ -194,50 +202,6 @@ def _unwanted(directory: str, names: list[str]) -> list[str]:
         if path.is_file() and path.stat().st_size > LARGEST:
             unwanted.append(name)
     return unwanted
-
-
-def _files(program: Program, directory: Path, filler: Filler) -> list[Path]:
-    """Create the files; return those outside the copy, which must be deleted later."""
-    outside = []
-    for name, recipe in program.files.items():
-        path = directory / name
-        if path.is_absolute() and not path.is_relative_to(directory) and path.exists():
-            raise FileExistsError(f"{program.name} wants {path}, which is there already")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(contents(recipe, filler))
-        if Path(name).is_absolute():
-            outside.append(path)
-    return outside
-
-
-def _topics(program: Program, broker: Broker) -> None:
-    wanted = {*program.topics, *(name for name in program.written if ":" not in name and "*" not in name)}
-    admin = broker.admin()
-    there = set(admin.list_topics(timeout=10).topics)
-    for deleted in admin.delete_topics([*(wanted & there)]).values() if wanted & there else ():
-        deleted.result()
-    until = time.monotonic() + 20
-    while wanted & set(admin.list_topics(timeout=10).topics) and time.monotonic() < until:
-        time.sleep(0.2)
-    for name in wanted:
-        recipe = program.topics.get(name)
-        partitions = int(recipe.get("partitions", 1)) if isinstance(recipe, dict) else 1
-        while True:
-            try:
-                admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
-                break
-            except Exception:  # still being deleted
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.5)
-
-
-def _tables(program: Program, database: Server) -> None:
-    for statement in filter(None, program.sql.split(";")):
-        made = re.match(r"\s*CREATE TABLE (\S+)", statement, re.IGNORECASE)
-        if made:
-            database.execute(f"DROP TABLE IF EXISTS {made.group(1)}")
-        database.execute(statement)
 
 
 class _Run:
@@ -302,6 +266,8 @@ class _Run:
         environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
         if self.servers.broker is not None:
             environment["CORPUS_BROKER"] = self.servers.broker.servers
+        if self.servers.aws is not None:
+            environment |= {**self.servers.aws.environment, "CORPUS_AWS": self.servers.aws.server.endpoint}
         if self.servers.database is not None:
             login = {"host": "127.0.0.1", "port": self.servers.database.port, "user": "me", "password": PASSWORD}
             environment["CORPUS_DATABASE"] = json.dumps({**login, "name": "shop"})
@@ -318,9 +284,12 @@ class _Run:
             if code is not None:
                 return code
             now = time.monotonic()
-            if producer is not None and now - sent > ROUND_SECONDS:
+            if now - sent > ROUND_SECONDS:
                 sent = now
-                self._send(producer)
+                if producer is not None:
+                    self._send(producer)
+                if self.servers.aws is not None:
+                    self.servers.aws.send(self.program, self.filler)
             if not self.program.bounded:
                 if steady is None and not self._missing():
                     steady = now
@@ -354,6 +323,11 @@ class _Run:
         if name.startswith("table:"):
             assert self.servers.database is not None
             return bool(self.servers.database.execute(f"SELECT * FROM {name.partition(':')[2]} LIMIT 1"))  # noqa: S608
+        if name.startswith(("stream:", "bucket:")):
+            return self.servers.aws is not None and self.servers.aws.is_written(name)
+        if name.startswith("index:"):
+            taken = self.servers.elasticsearch.documents if self.servers.elasticsearch is not None else {}
+            return bool(taken.get(name.partition(":")[2]))
         if "*" not in name:
             return self.servers.broker is not None and _has_records(self.servers.broker, name)
         base, pattern = (Path("/"), name[1:]) if name.startswith("/") else (self.directory, name)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 BROKER = os.environ.get("CORPUS_BROKER", "")
 DATABASE = json.loads(os.environ.get("CORPUS_DATABASE") or "{}")
+AWS = os.environ.get("CORPUS_AWS", "")
 SERVERS = "bootstrap.servers"
 SECURITY = ("security.", "sasl.", "ssl.")
 """Options of the author's broker; that of the runner asks for no name and no certificate."""
@@ -115,6 +116,17 @@ def _database(module: ModuleType) -> None:
         return connect(**{**more, **login})
 
     module.connect = to_the_runner  # type: ignore[attr-defined]
+
+
+def _aws(module: ModuleType) -> None:
+    """Make clients of Amazon's services use the runner's server, whatever endpoint and keys the program names."""
+    create = module.Session.create_client
+
+    def create_client(self: Any, *args: Any, **more: Any) -> Any:
+        login = {"aws_access_key_id": "nobody", "aws_secret_access_key": "nothing", "aws_session_token": None}
+        return create(self, *args, **{**more, **login, "endpoint_url": AWS})
+
+    module.Session.create_client = create_client
 
 
 def _flink_kafka(module: ModuleType) -> None:
@@ -217,6 +229,8 @@ if os.environ.get("CORPUS"):
         hooks.update({"confluent_kafka": _local_broker, "confluent_kafka.admin": _local_admin})
     if DATABASE:
         hooks.update({"psycopg": _database, "psycopg2": _database, "pymysql": _database})
+    if AWS:
+        hooks["botocore.session"] = _aws
     if os.environ.get("CORPUS_PYFLINK"):
         for name in ("datastream.stream_execution_environment", "table.table_config", "common.configuration"):
             hooks[f"pyflink.{name}"] = _no_jars

@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 
 __all__ = ["Known", "Names", "class_of", "is_ours", "lacks", "names_of_star"]
 
@@ -265,16 +266,23 @@ def class_of(function: object, text: object) -> type | None:
     plain = re.fullmatch(r"'?([A-Z][\w.]*)(\[.*\])?'?", str(text))
     if plain is None:
         return None
-    places = [getattr(inspect.unwrap(function), "__globals__", {})]  # type: ignore[arg-type]  # a routine
-    places += [vars(sys.modules[name]) if name in sys.modules else {} for name in PUBLIC]
+    places = [SimpleNamespace(**getattr(inspect.unwrap(function), "__globals__", {}))]  # type: ignore[arg-type]
     first, *others = plain[1].split(".")
-    for place in places:
-        found = place.get(first)
+    for place in [*places, *(sys.modules[name] for name in PUBLIC if name in sys.modules)]:
+        found = _look_up(place, first)
         for name in others:
             found = getattr(found, name, None)
         if isinstance(found, type) and is_ours(found):
             return found
     return None
+
+
+def _look_up(place: object, name: str) -> object:
+    """Return what a module has, or loads by name; None if there is nothing."""
+    try:
+        return getattr(place, name, None)
+    except ImportError:  # the check of imports reports it
+        return None
 
 
 def lacks(kind: type, name: str) -> bool:

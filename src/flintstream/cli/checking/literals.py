@@ -36,7 +36,7 @@ def _misfit(collection: ast.AST, declared: ast.AST, names: Names) -> str | None:
     """Return why an element does not fit; None if all fit, or if that depends on what the program does."""
     kind = _type(declared, names)
     try:
-        elements = ast.literal_eval(_written(collection, names))
+        elements = ast.literal_eval(_follow(collection, names))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     if kind is None or not isinstance(elements, (list, tuple)):
@@ -60,7 +60,7 @@ def _type(node: ast.AST, names: Names) -> TypeInformation | None:
 
 def _value(node: ast.AST, names: Names) -> object:
     """Return the value of a type, a constant, or a list of them; None for anything else."""
-    node = _written(node, names)
+    node = _follow(node, names)
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, (ast.List, ast.Tuple)):
@@ -76,6 +76,6 @@ def _value(node: ast.AST, names: Names) -> object:
         return None
 
 
-def _written(node: ast.AST, names: Names) -> ast.AST:
+def _follow(node: ast.AST, names: Names) -> ast.AST:
     """Return the expression whose value a name has."""
     return (names.find_value(node) or node) if isinstance(node, ast.Name) else node

@@ -24,6 +24,14 @@ VALUES = {"Configuration", "Duration", "TypeInformation", "WatermarkStrategy"}
 TEXTS = {f"Table.{name}" for name in ("alias", "group_by", "order_by", "select")}
 """Methods that took all columns in one text, before Flink 1.15."""
 
+WINDOW_FUNCTIONS = {
+    "WindowedStream.apply": "WindowFunction",
+    "WindowedStream.process": "ProcessWindowFunction",
+    "AllWindowedStream.apply": "AllWindowFunction",
+    "AllWindowedStream.process": "ProcessAllWindowFunction",
+}
+"""Methods that take no plain function."""
+
 NAMESPACES = {"DataTypes", "Types"}
 
 
@@ -75,6 +83,8 @@ def _arguments(node: ast.Call, called: Known, names: Names, classes: dict[str, a
         yield f"{title}() takes one column per argument, not all in one string"
     elif title.endswith(".from_data_stream") and any(isinstance(one, (ast.List, ast.Tuple)) for one in node.args):
         yield f"{title}() takes a Schema, or columns as arguments, not in a list"
+    elif title in WINDOW_FUNCTIONS and isinstance(first, ast.Lambda):
+        yield f"{title}() needs a {WINDOW_FUNCTIONS[title]}, not a function"
     elif title.endswith(".read_text_file") and _constant(first) == "":
         yield "the path is empty"
     elif isinstance(made := _aggregate(node, title), ast.Call):

@@ -12,6 +12,7 @@ from flintstream.cli.checking.functions import check_functions
 from flintstream.cli.checking.inference import Names
 from flintstream.cli.checking.literals import check_literals
 from flintstream.cli.checking.members import check_members
+from flintstream.cli.checking.modules import check_modules
 from flintstream.cli.checking.names import check_imports
 from flintstream.cli.checking.overrides import check_overrides
 from flintstream.cli.checking.reach import Reach
@@ -47,7 +48,7 @@ def check_program(file: Path) -> list[Finding]:
         *check_statements(tree, names, reach),
     ]
     found += [*check_members(tree, names), *check_overrides(tree, names), *check_undefined(tree)]
-    found += check_literals(tree, names)
+    found += [*check_literals(tree, names), *check_modules(tree, file)]
     return sorted({_weigh(finding, certain=reach.certain(node)) for node, finding in found})
 
 

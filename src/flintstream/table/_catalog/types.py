@@ -22,6 +22,25 @@ TYPES = {
     for name, place in {"iceberg": "lakes.catalog:open_iceberg", "jdbc": "jdbc.catalog:open_jdbc"}.items()
 }
 
+_CHECKS = {
+    "iceberg": EntryPoint("iceberg", "flintstream.table._connectors.lakes.properties:catalog_properties", "catalogs")
+}
+
+
+def check_catalog(name: str, options: Mapping[str, str]) -> None:
+    """Check the options of ``CREATE CATALOG`` without a connection, as far as they tell by themselves.
+
+    >>> check_catalog("lake", {"type": "iceberg", "catalog-type": "hadoop", "warehouse": ""})
+    Traceback (most recent call last):
+    flintstream.table._errors.SqlError: catalog 'lake': a catalog of type 'hadoop' needs the option 'warehouse'
+
+    Raises:
+        SqlError: An option is missing, or wrong.
+    """
+    check = _CHECKS.get(options["type"])
+    if check is not None:
+        check.load()(f"catalog '{name}'", name, {key: value for key, value in options.items() if key != "type"})
+
 
 def open_catalog(name: str, options: Mapping[str, str], comment: str | None = None) -> Store:
     """Return the catalog of another system by the options of ``CREATE CATALOG``.

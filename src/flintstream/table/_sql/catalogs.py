@@ -12,7 +12,7 @@ from flintstream.table._catalog.columns import quote_name, quote_text
 from flintstream.table._catalog.declared import DeclaredTable, View
 from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.store import Store
-from flintstream.table._catalog.types import TYPES, open_catalog
+from flintstream.table._catalog.types import TYPES, check_catalog, open_catalog
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.functions import FUNCTIONS
@@ -45,6 +45,7 @@ def store_of(
     if kind in TYPES:
         if asks:
             return open_catalog(name, options, comment)
+        check_catalog(name, options)
         return Store(name, options.get("default-database", "default"), dict(options), comment)
     if kind != "generic_in_memory":
         others = ", ".join(f"'{other}'" for other in sorted(TYPES))

@@ -48,7 +48,7 @@ def catalog_properties(owner: str, name: str, options: Mapping[str, str]) -> dic
     needs = {"hadoop": "warehouse", "glue": "warehouse", "dynamodb": "warehouse"}.get(kind, "uri")
     if kind not in {"hadoop", *_TYPES}:
         raise SqlError(f"{owner}: 'catalog-type' must be one of {', '.join(sorted({'hadoop', *_TYPES}))}, got '{kind}'")
-    if needs not in given:
+    if not given.get(needs, "").strip():
         raise SqlError(f"{owner}: a catalog of type '{kind}' needs the option '{needs}'")
     if kind == "hadoop":
         return {**given, "name": name, "py-catalog-impl": _HADOOP}
