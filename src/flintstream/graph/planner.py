@@ -97,7 +97,8 @@ def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
 def assign_uids(graph: StreamGraph) -> StreamGraph:
     """Assign each step a uid: the user's, or a hash of the step and everything upstream of it.
 
-    The hash does not depend on other parts of the program, nor on names or parallelism.
+    The hash does not depend on other parts of the program, nor on names or parallelism. For a step of a query, it
+    depends on the form of its state, so that a changed query does not take over state that does not fit.
     """
     hashes: dict[int, str] = {}
     taken: dict[str, str] = {}
@@ -110,7 +111,7 @@ def assign_uids(graph: StreamGraph) -> StreamGraph:
             uid = node.uid
         else:
             senders = (f"{hashes[edge.source]}/{edge.side_tag or ''}/{edge.input}" for edge in graph.inputs(node.id))
-            place = "|".join([node.role, node.kind, *senders])
+            place = "|".join([node.role, node.kind, *([node.layout] if node.layout else []), *senders])
             alike[place] += 1
             uid = hashlib.sha1(f"{place}|{alike[place]}".encode(), usedforsecurity=False).hexdigest()
         if uid in taken:
@@ -118,7 +119,7 @@ def assign_uids(graph: StreamGraph) -> StreamGraph:
                 f"operators '{taken[uid]}' and '{node.name}' have the same uid '{uid}': uids must be unique"
             )
         taken[uid] = node.name
-        hashes[node.id] = uid
+        hashes[node.id] = hashes[graph.inputs(node.id)[0].source] if node.passing else uid
         nodes.append(replace(node, uid=uid))
     return graph.with_nodes(nodes)
 

@@ -75,6 +75,10 @@ class StreamNode:
     """Whether the program sets ``max_parallelism``."""
     frozen: Frozen | None = None
     """The operator, pickled when the step was added; None if it is pickled with the plan."""
+    layout: str = ""
+    """What the form of its state depends on, as a part of its uid."""
+    passing: bool = False
+    """Whether uids do not depend on it."""
     converts: bool = False
     """Whether to convert results to the declared type, as PyFlink does where Python operators are not chained."""
 
@@ -239,12 +243,13 @@ def edges_from(given: Transformation, target: int, number: int) -> list[StreamEd
 def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNode:
     assert isinstance(transformation, (SourceTransformation, OperatorTransformation))  # noqa: S101
     assert transformation.operator is not None  # noqa: S101
-    role, kind, keyed, bounded = "OPERATOR", "ENGINE", False, True
+    role, kind, keyed, bounded, layout, passing = "OPERATOR", "ENGINE", False, True, "", False
     if isinstance(transformation, SourceTransformation):
         role = "SOURCE"
         bounded = transformation.boundedness is None or transformation.boundedness.value == "BOUNDED"
     else:
         kind, keyed = transformation.kind, transformation.keyed
+        layout, passing = transformation.layout, transformation.passing
         if isinstance(transformation, SinkTransformation):
             role = "SINK"
     return StreamNode(
@@ -264,6 +269,8 @@ def _node(transformation: Transformation, side_tags: frozenset[str]) -> StreamNo
         buffer_timeout_ms=transformation.buffer_timeout_ms,
         chaining=transformation.chaining,
         keyed=keyed,
+        layout=layout,
+        passing=passing,
         bounded=bounded,
         follows_input=isinstance(transformation, SinkTransformation) and transformation.follows_input,
         side_tags=side_tags,

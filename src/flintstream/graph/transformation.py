@@ -65,6 +65,10 @@ class OperatorTransformation(Transformation):
     kind: str = "PROCESS"
     """PROCESS, KEYED, WINDOW, CO, BROADCAST or ENGINE (not a Python function in PyFlink, so never chained there)."""
     keyed: bool = False
+    layout: str = ""
+    """What the form of its state depends on; a part of its uid, unless the program sets one."""
+    passing: bool = False
+    """Whether steps behind it have the same uids without it: it has no state, and may come and go with a query."""
     frozen: Frozen | None = None
     """The operator with the user's functions, pickled when the step was added."""
 

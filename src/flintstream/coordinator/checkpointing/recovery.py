@@ -284,7 +284,9 @@ def restore_plan(completed: Completed, plan: JobPlan, settings: CheckpointSettin
         names = ", ".join(f"'{old[uid][1].name}' (uid {uid})" if uid in old else uid for uid in lost)
         raise CheckpointError(
             f"{completed.where} holds state of {names}, but the program has no operator with that uid: give operators "
-            "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState)"
+            "the uids they had (DataStream.uid), or allow state to be left behind (--allowNonRestoredState). The "
+            "groups, windows and joins of a query keep their state while their keys, aggregates and column types stay "
+            "the same"
         )
     for node in unkeyed:
         if node.uid in stateful and not settings.allow_non_restored:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import DataTypes
-from flintstream.datastream._streams.steps import add_step, transformation_of
+from flintstream.datastream._streams.steps import add_step, steps_to_run, transformation_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation, UnionTransformation
 from flintstream.options.tables import BATCH_SIZE, BUNDLE_SIZE, BUNDLE_TIME
@@ -18,6 +18,7 @@ from flintstream.table._expressions.codegen import Generator, Source, compile_so
 from flintstream.table._expressions.expr import Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._expressions.times.helpers import CurrentWatermark
+from flintstream.table._logical.layout import layout_of
 from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
 from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
@@ -93,6 +94,16 @@ def translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
 
 
 def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
+    steps = steps_to_run(env)
+    known = len(steps)
+    made = _steps_of(node, env)
+    for step in steps[known:]:
+        if isinstance(step, OperatorTransformation) and step.keyed and not step.layout:
+            step.layout = layout_of(node)
+    return made
+
+
+def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     if isinstance(node, Scan):
         return node.open(env)
     if isinstance(node, Values):
@@ -145,6 +156,7 @@ def add_operator(stream: DataStream, name: str, operator: Any, output_type: Any 
         output_type,
         operator=operator,
         kind="ENGINE",
+        passing=isinstance(operator, GeneratedOperator),
     )
     transformation.parallelism = _parallelism_of(above)  # in more subtasks, records could overtake each other
     add_step(env, transformation)
