@@ -202,3 +202,35 @@ def test_a_catalog_of_another_system_is_not_asked(check, tmp_path, options):
     assert code == 0, lines
     assert [line for line in lines if "error: " in line] == []
     assert not (tmp_path / "lake").exists()
+
+
+FUNCTION = """
+from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
+from pyflink.table.udf import udf
+
+
+@udf(result_type=DataTypes.STRING(), input_types=[DataTypes.STRING()])
+def level(text):
+    return text
+
+
+def run():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    t_env.execute_sql("CREATE TABLE quakes (size DOUBLE, name STRING) WITH ('connector' = 'datagen')")
+    t_env.create_temporary_function('level', {function})
+    t_env.execute_sql("SELECT level({argument}) FROM quakes").print()
+
+
+run()
+"""
+
+
+@pytest.mark.parametrize("function", ["level", "udf(len, result_type='STRING', input_types=['STRING'])"])
+def test_a_function_whose_arguments_have_another_type_is_an_error(check, function):
+    code, lines = check(FUNCTION.format(function=function, argument="size"))
+    assert (code, "level(DOUBLE) at line 1, column 8 has arguments of the wrong type" in lines[0]) == (1, True), lines
+    assert check(FUNCTION.format(function=function, argument="name"))[0] == 0
+
+
+def test_types_of_a_function_that_the_program_finds_while_it_runs_are_not_checked(check):
+    assert check(FUNCTION.format(function="globals()['level']", argument="size"))[0] == 0

@@ -41,6 +41,8 @@ class Names:
         self._scope_of: dict[int, Scope] = {}
         self._bound: dict[tuple[int, str], list[tuple[int, ast.AST | None, bool]]] = {}
         self._busy: set[int] = set()
+        self.decorated: dict[str, list[ast.FunctionDef]] = {}
+        """Functions with decorators, by name."""
         self._class_of: dict[int, ast.ClassDef] = {}
         for owner in ast.walk(tree):
             if isinstance(owner, ast.ClassDef):
@@ -118,6 +120,8 @@ class Names:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             plain = isinstance(node, ast.FunctionDef) and not node.decorator_list
             found = [(node.name, node if plain else None)]
+            if isinstance(node, ast.FunctionDef) and not plain:
+                self.decorated.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             found = [(node.name, None)]
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor, ast.NamedExpr, ast.withitem)):

@@ -23,6 +23,7 @@ __all__ = ["check_statements"]
 
 RUN = {"execute_sql", "sql_query", "add_insert_sql", "explain_sql", "sql_update"}
 INSERT = "execute_insert"
+FUNCTIONS = {"create_temporary_function", "create_temporary_system_function", "register_function"}
 NOT_FOUND = (ColumnNotFoundError, TableNotFoundError)
 """What a function may raise of a table that a function below it creates before."""
 NAMED_IN_PYTHON = {
@@ -111,11 +112,14 @@ class _Checked:
     def _findings(self, call: ast.Call) -> Iterator[Found]:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         before = set(self._t_env.list_tables())
+        declared = False
         try:
             if name in RUN and call.args:
                 yield from self._statement(call, name)
             elif name == INSERT and call.args:
                 self._insert(call)
+            elif name in FUNCTIONS:
+                declared = self._tables.declare_function(call)
             else:
                 self._tables.value(call)
         except (FlintstreamError, TypeError, ValueError) as error:
@@ -130,7 +134,7 @@ class _Checked:
         added = set(self._t_env.list_tables()) - before
         if self._reach.certain(call):
             self._created |= added
-        if name in NAMED_IN_PYTHON and not added:
+        if name in NAMED_IN_PYTHON and not added and not declared:
             self._kind = NOTE
 
     def _statement(self, call: ast.Call, name: str) -> Iterator[Found]:

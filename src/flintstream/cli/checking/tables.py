@@ -7,11 +7,12 @@ import inspect
 import operator
 from typing import TYPE_CHECKING, TypeGuard
 
-from flintstream.common._types.data_types import RowType
+from flintstream.common._types.data_types import DataType, RowType
 from flintstream.errors import FlintstreamError
 from flintstream.table.expression import Expression
 from flintstream.table.table import Table
 from flintstream.table.table_environment import TableEnvironment
+from flintstream.table.udf import udf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,32 @@ class Tables:
     def is_table(value: object) -> TypeGuard[Table]:
         """Tell whether a value is a table."""
         return isinstance(value, Table)
+
+    def declare_function(self, call: ast.Call) -> bool:
+        """Register a Python function by name and types, without what it does; tell whether these are known."""
+        if len(call.args) != 2 or call.keywords:
+            return False
+        name, definition = self.value(call.args[0]), self._definition(call.args[1])
+        if not isinstance(name, str) or definition is None:
+            return False
+        given = {one.arg: self.value(one.value) for one in definition.keywords}
+        inputs, result = given.get("input_types"), given.get("result_type")
+        inputs = inputs if isinstance(inputs, list) else [inputs]
+        types = [kind for kind in inputs if isinstance(kind, (DataType, str))]
+        if not isinstance(result, (DataType, str)) or len(types) < len(inputs):
+            return False
+        self._t_env.create_temporary_system_function(name, udf(lambda *_: None, types, result, name=name))
+        return True
+
+    def _definition(self, node: ast.expr) -> ast.Call | None:
+        """Return the call of ``udf`` that makes a function, as its decorator or with a function as argument."""
+        functions = self._names.decorated.get(node.id, []) if isinstance(node, ast.Name) else []
+        made = self._names.find_value(node) if isinstance(node, ast.Name) else node
+        for found in functions[0].decorator_list if len(functions) == 1 else [made]:
+            known = self._names.resolve(found.func) if isinstance(found, ast.Call) else None
+            if isinstance(found, ast.Call) and known is not None and known.value is udf:
+                return found
+        return None
 
     def take_errors(self) -> list[tuple[ast.Call, FlintstreamError]]:
         """Return the calls that have raised an error since the last time."""
