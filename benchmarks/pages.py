@@ -119,15 +119,13 @@ def speed() -> str:
     bare = ratios(SERIES[-1], "bare").values()
     queries = nexmark_ratios("nexmark-flintstream", "nexmark-pyflink").values()
     sql = nexmark_ratios("nexmark-sql-flintstream", "nexmark-sql-pyflink").values()
-    newer = nexmark_ratios("nexmark-sql-2026-11-29-flintstream", "nexmark-sql-2026-11-29-pyflink")
     return paragraph(
         f"""* **Fast.** Programs with Python functions process {short(median(threads))} times as many records per second
         as PyFlink in thread mode (the median of {len(threads)} workloads; {spread(threads)}), and
         {short(median(queries))} times as many in Nexmark (the median of {len(queries)} queries; {spread(queries)}),
         with equal results. That is {spread(bare)} of what bare Python loops reach. SQL without Python functions is
-        Java in Flink: there the median of {len(sql)} queries was {short(median(sql))} times Flink's rate on 23
-        November 2026, and {len(newer)} of them, measured again on 29 November, reached {spread(newer.values())}. [One
-        command](docs/explanation/performance.md) repeats the measurements.""",
+        Java in Flink: there the median of {len(sql)} queries was {short(median(sql))} times Flink's rate
+        ({spread(sql)}). [One command](docs/explanation/performance.md) repeats the measurements.""",
         indent="  ",
     )
 
@@ -191,32 +189,12 @@ def _machine(series: str) -> str:
 def sql() -> str:
     """Return the sentence about SQL beside Flink's Java."""
     found = nexmark_ratios("nexmark-sql-flintstream", "nexmark-sql-pyflink")
-    newer = nexmark_ratios("nexmark-sql-2026-11-29-flintstream", "nexmark-sql-2026-11-29-pyflink")
-    named = ", ".join(f"{query} {short(found[query])} and {short(ratio)}" for query, ratio in newer.items())
+    slower = [f"{query} {short(ratio)}" for query, ratio in sorted(found.items(), key=lambda one: one[1]) if ratio < 1]
     return paragraph(
-        f"""Of {len(found)} queries of Nexmark in SQL on 23 November 2026, the median ran at
-        {short(median(found.values()))} times the rate of Flink, which runs them in Java without Python
-        ({spread(found.values())}). {len(newer)} of them were measured again on 29 November, after changes: {named}."""
+        f"""Of {len(found)} queries of Nexmark in SQL, the median ran at {short(median(found.values()))} times the rate of
+        Flink, which runs them in Java without Python ({spread(found.values())}). Slower than Flink:
+        {", ".join(slower) or "none"}."""
     )
-
-
-def sql_table() -> str:
-    """Return the newer measurement of SQL."""
-    ours, theirs = (load(f"nexmark-sql-2026-11-29-{engine}")["queries"] for engine in ("flintstream", "pyflink"))
-    rows = []
-    for query, found in ours.items():
-        other = theirs.get(query, {})
-        if "events_per_second" in found and "events_per_second" in other:
-            rows.append(
-                [
-                    query,
-                    *(part for one in (found, other) for part in (f"{one['events_per_second']:,}", _cpu(one))),
-                    f"{found['events_per_second'] / other['events_per_second']:.2f} x",
-                    f"{other['cpu_us_per_event'] / found['cpu_us_per_event']:.2f} x",
-                ]
-            )
-    head = ["query", "events/s", "CPU us/event", "PyFlink: events/s", "CPU us/event", "events/s, ratio", "CPU, ratio"]
-    return table(head, rows)
 
 
 def batch() -> str:
@@ -276,7 +254,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "the speed table": speed_table,
     "the workloads": workloads,
     "SQL": sql,
-    "the newer table of SQL": sql_table,
     "the bounded queries": batch,
     "Bytewax": bytewax,
     "public programs": public_programs,
