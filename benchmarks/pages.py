@@ -191,8 +191,8 @@ def sql() -> str:
     found = nexmark_ratios("nexmark-sql-flintstream", "nexmark-sql-pyflink")
     slower = [f"{query} {short(ratio)}" for query, ratio in sorted(found.items(), key=lambda one: one[1]) if ratio < 1]
     return paragraph(
-        f"""Of {len(found)} queries of Nexmark in SQL, the median ran at {short(median(found.values()))} times the rate of
-        Flink, which runs them in Java without Python ({spread(found.values())}). Slower than Flink:
+        f"""Of {len(found)} queries of Nexmark in SQL, the median ran at {short(median(found.values()))} times the rate
+        of Flink, which runs them in Java without Python ({spread(found.values())}). Slower than Flink:
         {", ".join(slower) or "none"}."""
     )
 
