@@ -197,18 +197,6 @@ def sql() -> str:
     )
 
 
-def batch() -> str:
-    """Return the table of bounded SQL beside other engines."""
-    found = load("batch")
-    engines = {"flintstream": "flintstream", "flink": "Flink", "spark": "Spark SQL", "duckdb": "DuckDB"}
-    rows = [
-        [query, *(f"{measured[engine]['events_per_second']:,} ({_cpu(measured[engine])})" for engine in engines)]
-        for query, measured in found["outcomes"].items()
-    ]
-    about = f"`python -m benchmarks.batch --events {found['events']}`; {found['machine']['date']}:"
-    return f"{about}\n\n{table(['events/s (CPU us)', *engines.values()], rows)}"
-
-
 def _cpu(found: dict[str, Any]) -> str:
     return f"{found['cpu_us_per_event']:.1f}"
 
@@ -254,7 +242,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "the speed table": speed_table,
     "the workloads": workloads,
     "SQL": sql,
-    "the bounded queries": batch,
     "Bytewax": bytewax,
     "public programs": public_programs,
     **{
