@@ -13,7 +13,7 @@ from flintstream.table._operators.rows import map_state, value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.contracts.state import MapState, ValueState
@@ -125,6 +125,35 @@ class Ranked(KeyedProcessFunction):
         for rank, row in enumerate((self.state.value() or [])[self.start : self.end], self.start):
             yield self.result(row, rank, INSERT)
         self.state.clear()
+
+
+class LastRow(KeyedProcessFunction):
+    """Emits the newest row of each key, and what it replaces. Of rows of one time, the one that came last counts."""
+
+    def __init__(self, time: int | None, *, number: bool, ttl_ms: int) -> None:
+        """Take the position of the event time, None for the order of arrival; the others are those of Ranked."""
+        self.time, self.rank, self.ttl_ms = time, 1 if number else None, ttl_ms
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Declare the row."""
+        self.state: ValueState[Row] = runtime_context.get_state(value_state("row", self.ttl_ms))
+
+    def process_element(self, value: Row, ctx: KeyedProcessFunction.Context[Row]) -> Sequence[Row]:
+        """Keep a row, unless a newer one is known."""
+        old, time, rank = self.state.value(), self.time, self.rank
+        if old is not None and time is not None and _is_before(value[time], old[time]):
+            return ()
+        self.state.update(value)
+        if old is None:
+            return ((*value, rank, INSERT),)
+        if rank is not None and old == value:
+            return ()
+        return (*old, rank, UPDATE_BEFORE), (*value, rank, UPDATE_AFTER)
+
+
+def _is_before(one: object, other: object) -> bool:
+    """Tell whether a time is before another one; one that is missing is before all others."""
+    return other is not None and (one is None or one < other)  # type: ignore[operator]
 
 
 class FirstByRowtime(KeyedProcessFunction):

@@ -13,7 +13,7 @@ from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
-from flintstream.table._operators.ranks import FirstByRowtime, Ranked, RankedInWindow
+from flintstream.table._operators.ranks import FirstByRowtime, LastRow, Ranked, RankedInWindow
 from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
@@ -266,6 +266,9 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
         function: KeyedProcessFunction = RankedInWindow(order, node.first, node.last, newest=newest, **window)
     elif node.keeps_first and times == ["ROWTIME"] and not node.batch:
         function = FirstByRowtime(node.order[0].index, number=node.number, ttl_ms=node.ttl_ms)
+    elif newest and node.changelog and not node.input.changelog and not node.order[0].none_first:
+        time = node.order[0].index if times == ["ROWTIME"] else None
+        function = LastRow(time, number=node.number, ttl_ms=node.ttl_ms)
     else:
         function = Ranked(
             order,
