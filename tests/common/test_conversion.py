@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flintstream.common import Instant, Row, RowKind, Types
-from flintstream.common._types.collected import collection_type
 from flintstream.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo, TypeInformation
 
 INTEGER_BITS = {Types.BYTE(): 8, Types.SHORT(): 16, Types.INT(): 32, Types.LONG(): 64}
@@ -173,7 +172,6 @@ def test_a_value_that_fits_is_converted(type_info: TypeInformation, value: objec
         (Types.TUPLE([Types.TUPLE([Types.INT()])]), (("x",),), r"^field 0: field 0: "),
         (PAIR, Row(a=1, y="q"), "its fields must be named a, b"),
         (PAIR, Row(1), "1 fields instead of 2"),
-        (PAIR, (1, "a", 2), "3 fields instead of 2"),
         (PAIR, Row(1, 2), r"^field 'b': .*String"),
         (PAIR, {"x": 1}, "RowTypeInfo"),
         (PAIR, 5, "RowTypeInfo"),
@@ -357,14 +355,3 @@ def test_a_function_that_refers_to_used_types_can_be_pickled():
     used = Types.TUPLE([Types.STRING(), Types.LONG()])
     convert(used, ("a", 1))
     assert pickle.loads(cloudpickle.dumps(lambda: used))() == used
-
-
-@pytest.mark.parametrize("value", [Row(1, "q", 2.5), Row(c=2.5, b="q", a=1)])
-def test_further_fields_of_a_row_are_lost_behind_a_function_and_refused_in_a_collection_without_names(value: Row):
-    assert convert(PAIR, value) == Row(a=1, b="q")
-    collected = collection_type(PAIR)
-    if value._field_names is None:
-        with pytest.raises(TypeError, match="3 fields instead of 2"):
-            convert(collected, value)
-    else:
-        assert convert(collected, value) == Row(a=1, b="q")

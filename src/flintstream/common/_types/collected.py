@@ -17,8 +17,6 @@ from flintstream.common._types.composite import (
 from flintstream.common._types.conversion import mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flintstream.common._types.base import TypeInformation
 
 
@@ -54,16 +52,6 @@ class _TupleOfLength(TupleTypeInfo):
         return super()._convert(value)
 
 
-class _RowOfLength(RowTypeInfo):
-    """A row without more values than are declared, unless their names tell which of them are meant."""
-
-    def _values_of(self, value: object) -> Sequence[object]:
-        values = super()._values_of(value)
-        if len(values) > len(self._field_types):
-            raise mismatch(self, value, f"it has {len(values)} fields instead of {len(self._field_types)}")
-        return values
-
-
 _TEXT = _TextOfNumbers(BasicType.STRING)
 _TRUTH = _Truth(BasicType.BOOLEAN)
 
@@ -79,8 +67,7 @@ def collection_type(type_info: TypeInformation) -> TypeInformation:
         replaced = {BasicTypeInfo.STRING_TYPE_INFO(): _TEXT, BasicTypeInfo.BOOLEAN_TYPE_INFO(): _TRUTH}
         return replaced.get(type_info, type_info)
     if isinstance(type_info, RowTypeInfo):
-        parts = [collection_type(part) for part in type_info.get_field_types()]
-        return _RowOfLength(parts, type_info.get_field_names())
+        return RowTypeInfo([collection_type(part) for part in type_info.get_field_types()], type_info.get_field_names())
     if isinstance(type_info, TupleTypeInfo):
         return _TupleOfLength([collection_type(part) for part in type_info.get_field_types()])
     if isinstance(type_info, _SequenceTypeInfo):

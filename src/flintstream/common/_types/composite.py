@@ -154,11 +154,9 @@ class RowTypeInfo(TypeInformation[Row]):
     def _convert(self, value: Any) -> Row:
         kind = value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT
         values = self._values_of(value)
-        wanted = len(self._field_types)
-        if len(values) < wanted or (len(values) > wanted and not isinstance(value, Row)):
-            raise mismatch(self, value, f"it has {len(values)} fields instead of {wanted}")
-        # Further fields of a Row are lost, as in PyFlink.
-        parts = zip(self._field_names, self._field_types, values, strict=False)
+        if len(values) != len(self._field_types):
+            raise mismatch(self, value, f"it has {len(values)} fields instead of {len(self._field_types)}")
+        parts = zip(self._field_names, self._field_types, values, strict=True)
         converted = [convert_part(_nullable(field_type), part, f"field '{name}'") for name, field_type, part in parts]
         return _make_row(self._field_names, converted, kind)
 
@@ -170,7 +168,7 @@ class RowTypeInfo(TypeInformation[Row]):
                 return list(value)
             if not set(own) & set(names):  # unrelated names, so match by position
                 return list(value)
-            if not set(own) >= set(names):
+            if sorted(own) != sorted(names):
                 raise mismatch(self, value, f"its fields must be named {', '.join(names)}")
             return value.get_fields_by_names(names)
         if isinstance(value, (tuple, list)):

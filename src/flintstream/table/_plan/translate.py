@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from functools import partial, singledispatch
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types.columns import DataType
 from flintstream.common._types.data_types import DataTypes
 from flintstream.datastream._streams.steps import add_step, steps_to_run, transformation_of
 from flintstream.datastream.data_stream import DataStream
@@ -15,11 +17,10 @@ from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
-from flintstream.table._expressions.expr import Const, Ref, calls_python
+from flintstream.table._expressions.expr import Column, Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._expressions.times.helpers import CurrentWatermark
-from flintstream.table._logical.layout import layout_of
-from flintstream.table._logical.nodes import Calc, Correlate, Scan, Union, Values
+from flintstream.table._logical.nodes import Calc, Correlate, Node, Scan, Union, Values
 from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
 from flintstream.table._plan import edges
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
     from flintstream.table._expressions.expr import Expr
-    from flintstream.table._logical.nodes import Node
 
 
 SHALLOW = 20
 """How many steps a plan may have on top of each other so that any stack has room for its translation."""
+_LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block"})
+"""Members that state does not depend on; the columns that matter are those of the inputs."""
 
 
 class GeneratedOperator(FunctionOperator):
@@ -99,8 +101,47 @@ def _translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
     made = _steps_of(node, env)
     for step in steps[known:]:
         if isinstance(step, OperatorTransformation) and step.keyed and not step.layout:
-            step.layout = layout_of(node)
+            step.layout = _layout_of(node)
     return made
+
+
+def _layout_of(node: Node) -> str:
+    """Return what the state of a step depends on: its kind, the types of its inputs, and what it computes.
+
+    It does not depend on names of columns, on what its inputs do, or on what becomes of its results.
+    """
+    inputs = [f"{_columns(item.columns)}{'*' if item.changelog else ''}" for item in node.inputs or (node,)]
+    try:
+        members = _members(node)
+    except RecursionError:  # of an expression that is too deep to be compared
+        members = ""
+    return f"{type(node).__name__}({'; '.join(inputs)}){members}"
+
+
+def _columns(columns: Iterable[Column]) -> str:
+    return ", ".join(f"{column.type} {column.time}".rstrip() for column in columns)
+
+
+def _members(value: object) -> str:
+    names: Iterable[str] = getattr(value, "__dataclass_fields__", ())
+    found = [(name, getattr(value, name)) for name in names]
+    return "".join(f" {name}={_text(item)}" for name, item in found if name not in _LEFT_OUT and item is not None)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, (Node, Column)):
+        return _columns([value] if isinstance(value, Column) else value.columns)
+    if value is None or isinstance(value, (str, bytes, int, float, DataType)):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, (set, frozenset)):
+        return f"[{', '.join(sorted(map(_text, value)))}]"
+    if isinstance(value, partial):
+        return f"{_text(value.func)}{_text(value.args)}"
+    if is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}({_members(value).strip()})"
+    return getattr(value, "__qualname__", type(value).__qualname__)
 
 
 def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
