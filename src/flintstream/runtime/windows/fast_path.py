@@ -185,7 +185,11 @@ class AlignedWindows(FastPath):
 
     def _finish(self, timestamp: int, key: Any, window: TimeWindow) -> None:
         """Emit the result of a window at its end, and drop the window."""
-        self.emitter.finish(key, window, self.panes.pop(key, window), timestamp)
+        contents = self.panes.pop(key, window)
+        if timestamp == window[1] - 1:
+            self.emitter.finish(key, window, contents, timestamp)
+        else:  # it has fired before a savepoint, when late records were still allowed
+            self.emitter.drop(key, window)
 
     def _fire_or_drop(self, timestamp: int, key: Any, window: TimeWindow) -> None:
         """Fire a window at its end, and drop it when its lateness is over."""

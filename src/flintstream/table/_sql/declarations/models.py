@@ -86,7 +86,7 @@ def alter_model(catalog: CatalogManager, tokens: Tokens) -> None:
     """Read what follows ``ALTER MODEL``, and change the options or the name of the model.
 
     Raises:
-        SqlError: There is no such model, or no option.
+        SqlError: The model does not exist, or an option is missing.
     """
     lenient, place = tokens.take("IF", "EXISTS"), tokens.place()
     path = catalog.path(tokens.path())
