@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._text.java import double_text
 from flintstream.common._text.strict_json import json_text
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import fraction_of
 from flintstream.common.types import RowKind
 from flintstream.table._expressions.helpers import float_to_text
 from flintstream.table._expressions.times.helpers import from_instant
@@ -149,20 +150,20 @@ def _integer(value: object) -> str:
 
 def _clock(value: object) -> str:
     time: dt.time = value  # type: ignore[assignment]
-    return f'"{time:%H:%M:%S}{_fraction(time.microsecond)}"'
+    return f'"{time:%H:%M:%S}{_fraction(fraction_of(time))}"'
 
 
 def _timestamp(value: object) -> str:
     moment: dt.datetime = from_instant(value)  # type: ignore[assignment]
-    return f'"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{_fraction(moment.microsecond)}"'
+    return f'"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{_fraction(fraction_of(moment))}"'
 
 
 def _instant(value: object) -> str:
     return f'{_timestamp(value)[:-1]}Z"'
 
 
-def _fraction(microseconds: int) -> str:
-    return f".{microseconds:06d}".rstrip("0").rstrip(".")
+def _fraction(digits: str) -> str:
+    return f".{digits}".rstrip("0").rstrip(".")
 
 
 _ATOMS: dict[type[t.DataType], Writer] = {

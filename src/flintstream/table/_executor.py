@@ -109,7 +109,7 @@ class Executor:
         Raises:
             SqlError: They need a time, and have several rowtime columns.
         """
-        row = edges.rows_of(node.columns, changelog=node.changelog)
+        row = edges.rows_of(node.columns, changelog=node.changelog, precise=not timed)
         code = edges.at_rowtime(node.columns, row) if timed else edges.both(row)
         with self.session.own_parallelism():
             plan = narrow(node)

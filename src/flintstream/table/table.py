@@ -578,7 +578,7 @@ class Table(JavaBacked):
 
     def to_pandas(self) -> Any:
         """Run a job that computes the rows, and return them as a ``DataFrame``; of changes, what they leave behind."""
-        with self.execute().collect() as changes:
+        with self.execute()._iterate(precise=True) as changes:
             return data_frame(self._node.columns, changes, self._session.zone)
 
     def print_explain(self, *extra_details: object) -> None:

@@ -172,9 +172,13 @@ class TableResult:
         Raises:
             TypeError: A column is a VARIANT, a BITMAP or an object with a class, which PyFlink cannot bring to Python.
         """
+        return self._iterate(precise=False)
+
+    def _iterate(self, *, precise: bool) -> CloseableIterator:
         refuse_lacking(self._columns)
         close = getattr(self._rows, "close", None)
-        return CloseableIterator(collect_rows(self._rows, self._columns, self._zone), close or (lambda: None))
+        rows = collect_rows(self._rows, self._columns, self._zone, precise=precise)
+        return CloseableIterator(rows, close or (lambda: None))
 
     def print(self) -> None:
         """Print the rows as a table, as they come."""

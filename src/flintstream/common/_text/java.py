@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from flintstream.common._types.nanoseconds import fraction_of, nanoseconds_of
+
 if TYPE_CHECKING:
     from datetime import datetime, time
 
@@ -83,7 +85,7 @@ def timestamp_text(value: datetime) -> str:
     >>> timestamp_text(datetime(2020, 2, 3, 4, 5, 6, 7000))
     '2020-02-03 04:05:06.007'
     """
-    fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
+    fraction = fraction_of(value).rstrip("0") or "0"
     return f"{value.year:04d}-{value:%m-%d %H:%M:%S}.{fraction}"
 
 
@@ -94,10 +96,10 @@ def clock_text(value: time | datetime) -> str:
     >>> clock_text(time(1, 2)), clock_text(time(1, 2, 3)), clock_text(time(1, 2, 3, 4000))
     ('01:02', '01:02:03', '01:02:03.004')
     """
-    text = f"{value:%H:%M:%S.%f}"
-    if value.microsecond:
-        return text.removesuffix("000")
-    return text[:8] if value.second else text[:5]
+    nanos = nanoseconds_of(value)
+    if value.microsecond or nanos:
+        return f"{value:%H:%M:%S.%f}{f'{nanos:03d}' if nanos else ''}".removesuffix("000")
+    return f"{value:%H:%M:%S}" if value.second else f"{value:%H:%M}"
 
 
 def instant_text(value: Instant) -> str:

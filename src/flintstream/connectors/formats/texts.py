@@ -11,6 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from flintstream.common._text.java import double_text, instant_text, narrow
+from flintstream.common._types.nanoseconds import fraction_of
 from flintstream.common.time import Instant
 from flintstream.connectors.formats.errors import Misfit
 from flintstream.errors import shorten
@@ -276,10 +277,16 @@ def iso_time_text(value: dt.time) -> str:
 
 
 def sql_instant_text(value: Instant) -> str:
-    """Format as ``2020-01-02 03:04:05.123Z``."""
-    return instant_text(value).replace("T", " ")
+    """Format as ``2020-01-02 03:04:05.12Z``, without trailing zeros in the fraction.
+
+    >>> sql_instant_text(Instant(0, 500_000_000)), sql_instant_text(Instant(0))
+    ('1970-01-01 00:00:00.5Z', '1970-01-01 00:00:00Z')
+    """
+    text = instant_text(value).replace("T", " ").removesuffix("Z")
+    return f"{text.rstrip('0') if value.nanos else text}Z"
 
 
 def sql_timestamp_text(value: dt.datetime) -> str:
     """Format as ``2020-01-02 03:04:05.123``, without trailing zeros in the fraction, or without a fraction."""
-    return f"{value.replace(microsecond=0, tzinfo=None).isoformat(' ')}{fraction_text(value.microsecond)}"
+    fraction = fraction_of(value).rstrip("0")
+    return f"{value.replace(microsecond=0, tzinfo=None).isoformat(' ')}{fraction and '.'}{fraction}"

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import with_nanoseconds
 from flintstream.connectors.files.bad_records import BadRecords
 from flintstream.connectors.files.csv import CsvLayout, CsvReader
 from flintstream.connectors.formats.csv_reading import check_columns
@@ -26,7 +27,8 @@ from flintstream.errors import shorten
 from flintstream.table._connectors.formats import Decoder, Encoder
 from flintstream.table._expressions import helpers
 from flintstream.table._expressions.times.helpers import from_instant, to_instant
-from flintstream.table._expressions.times.texts import parse_lenient_timestamp
+from flintstream.table._expressions.times.texts import nanoseconds_in, parse_lenient_timestamp
+from flintstream.table._types.rules import has_nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -119,7 +121,10 @@ class _Fields:
         """Return what reads the texts of a column."""
         if not self.lenient and not self.empty_is_null and not isinstance(kind, (t.ArrayType, t.RowType, t.TimeType)):
             read = column_reader(kind, self.null, self.separator)
-            return partial(self._lenient_dates, read, self.field(kind)) if isinstance(kind, t.DateType) else read
+            if isinstance(kind, t.DateType):
+                return partial(self._lenient_dates, read, self.field(kind))
+            if not has_nanoseconds(kind):
+                return read
         field = self.field(kind)
         return lambda texts: list(map(field, texts))
 
@@ -135,6 +140,8 @@ class _Fields:
         if isinstance(kind, t.DateType):
             return self._safe(_date, self.null)
         read = value_reader(kind)
+        if has_nanoseconds(kind):
+            return self._safe(lambda text: with_nanoseconds(read(text), nanoseconds_in(text)), self.null)
         if isinstance(kind, t.LocalZonedTimestampType):
             return self._safe(lambda text: from_instant(read(text)), self.null)
         return self._safe(read, self.null)

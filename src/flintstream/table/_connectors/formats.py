@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.java import double_text
 from flintstream.common._text.leaving import whole_text
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import fraction_of
 from flintstream.connectors.several import Several
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions import helpers
@@ -82,7 +83,7 @@ def reader(kind: DataType, *, iso: bool | None = False, raw: bool = False) -> Re
         return lambda value: time_texts.parse_time(str(value))
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
         zoned = isinstance(kind, t.LocalZonedTimestampType)
-        return lambda value: time_texts.parse_message_timestamp(str(value), iso=iso, zoned=zoned)
+        return partial(_timestamp, iso, zoned, kind.precision)
     if isinstance(kind, BYTES):
         return partial(base64.b64decode, validate=True)
     if isinstance(kind, t.ArrayType):
@@ -354,10 +355,15 @@ def _map_writer(content: Write, style: JsonStyle) -> Write:
     return write
 
 
+def _timestamp(iso: bool | None, zoned: bool, precision: int, value: object) -> datetime:
+    return time_texts.parse_message_timestamp(str(value), iso=iso, zoned=zoned, precision=precision)
+
+
 def timestamp_text(value: datetime, *, iso: bool) -> str:
     """Return a timestamp with as many digits of a second as it needs."""
     text = f"{value.year:04d}-{value:%m-%d}{'T' if iso else ' '}{value:%H:%M:%S}"
-    return f"{text}.{value.microsecond:06d}".rstrip("0") if value.microsecond else text
+    fraction = fraction_of(value).rstrip("0")
+    return f"{text}.{fraction}" if fraction else text
 
 
 def object_text(parts: Sequence[tuple[str, Write]], row: Sequence[object], *, nulls: bool = True) -> str:

@@ -196,7 +196,12 @@ def _to_text(source: DataType, zone: str) -> str | None:
 def _structure_to_text(source: DataType, zone: str) -> str | None:
     """Return the code for an array, map or row, whose parts have the texts of their types."""
     if isinstance(source, t.MultisetType):
-        return "cast_text({0})"
+        item = _part_to_text(source.element_type, zone, "k")
+        return (
+            None
+            if item is None
+            else f"('{{{{' + ', '.join([{item} + '=' + str(n) for k, n in {{0}}.items()]) + '}}}}')"
+        )
     if isinstance(source, t.ArrayType):
         item = _part_to_text(source.element_type, zone, "e")
         return None if item is None else f"('[' + ', '.join([{item} for e in {{0}}]) + ']')"

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from flintstream.common._text.java import clock_text, double_text, float_text, narrow
+from flintstream.common._types.nanoseconds import fraction_of, nanoseconds_of, plain_datetime, with_nanoseconds
 from flintstream.common.types import RowKind, _make_row
 
 WIDE = Context(prec=76)
@@ -185,7 +186,10 @@ def parse_boolean(text: str) -> bool:
 def cut(value: datetime, precision: int) -> datetime:
     """Drop the digits of a second that a type does not have."""
     if precision >= 6:
-        return value
+        if type(value) is datetime or precision == 9:
+            return value
+        kept = nanoseconds_of(value) // 10 ** (9 - precision) * 10 ** (9 - precision)
+        return with_nanoseconds(plain_datetime(value), kept)
     unit: int = 10 ** (6 - precision)
     return value.replace(microsecond=value.microsecond // unit * unit)
 
@@ -193,7 +197,7 @@ def cut(value: datetime, precision: int) -> datetime:
 def timestamp_to_text(value: datetime, precision: int) -> str:
     """Format a timestamp with the digits of its type."""
     text = f"{value.year:04d}-{value:%m-%d %H:%M:%S}"
-    return f"{text}.{f'{value.microsecond:06d}'.ljust(9, '0')[:precision]}" if precision else text
+    return f"{text}.{fraction_of(value)[:precision]}" if precision else text
 
 
 _ZONES = 1000

@@ -8,6 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types.nanoseconds import nanoseconds_of
 from flintstream.table._expressions.helpers import EPOCH, divide_doubles
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def hash_time(value: time) -> int:
 def hash_timestamp(value: datetime) -> int:
     """Return the hash code of a timestamp, from its milliseconds and the rest in nanoseconds."""
     ms, rest = divmod((value - EPOCH) // timedelta(microseconds=1), 1000)
-    return _word(31 * hash_long(ms) + rest * 1000)
+    return _word(31 * hash_long(ms) + rest * 1000 + nanoseconds_of(value))
 
 
 def _word(value: int) -> int:

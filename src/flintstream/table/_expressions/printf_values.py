@@ -9,6 +9,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
+from flintstream.common._text.java import clock_text
+from flintstream.common._types.nanoseconds import fraction_of, nanoseconds_of
 from flintstream.table._expressions.helpers import EPOCH, double_to_text, float_to_text
 
 if TYPE_CHECKING:
@@ -129,8 +131,7 @@ def _plain(value: object, size: int) -> str:
     if isinstance(value, float):
         return float_to_text(value) if size == 32 else double_to_text(value)
     if isinstance(value, datetime):
-        parts = "microseconds" if value.microsecond % 1000 else "milliseconds" if value.microsecond else "seconds"
-        return value.isoformat(timespec="minutes" if value.second == value.microsecond == 0 else parts)
+        return f"{value:%Y-%m-%d}T{clock_text(value)}"
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
@@ -205,7 +206,7 @@ def _hash(value: object, size: int) -> int:
         return 31 * (-hashed if sign else hashed) - int(exponent)
     if isinstance(value, datetime):
         micros = (value - EPOCH) // timedelta(microseconds=1)
-        return 31 * ((micros // 1000) ^ ((micros // 1000) >> 32)) + micros % 1000 * 1000
+        return 31 * ((micros // 1000) ^ ((micros // 1000) >> 32)) + micros % 1000 * 1000 + nanoseconds_of(value)
     if isinstance(value, str):
         return _murmur(value.encode("utf-8", "replace"))
     raise NotFormattableError
@@ -243,7 +244,7 @@ _TIMES: dict[str, Callable[[datetime], str]] = {
     "M": lambda at: f"{at.minute:02}",
     "S": lambda at: f"{at.second:02}",
     "L": lambda at: f"{at.microsecond // 1000:03}",
-    "N": lambda at: f"{at.microsecond * 1000:09}",
+    "N": fraction_of,
     "p": lambda at: "am" if at.hour < 12 else "pm",
     "z": lambda _: "+0000",
     "Z": lambda _: "UTC",

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flintstream.common._types import data_types as t
 from flintstream.common._types.data_types import to_type_info
+from flintstream.common._types.nanoseconds import MICROSECONDS, plain_datetime
 from flintstream.common.time import Instant
 from flintstream.common.typeinfo import Types
 from flintstream.table._expressions.helpers import named_row, zone_of
-from flintstream.table._expressions.times.helpers import from_instant
+from flintstream.table._expressions.times.helpers import from_instant, to_microseconds
 from flintstream.table._types.rules import is_nullable, sql_name
 
 if TYPE_CHECKING:
@@ -134,6 +135,8 @@ def _row(names: tuple[str, ...], fields: Convert, converts: Sequence[Convert], v
 def zone_converter(kind: DataType, zone: str) -> Convert | None:
     """Return a function that gives points in time a zone, without a change of their hour; None if there are none.
 
+    Times lose nanoseconds, which ``datetime`` lacks.
+
     >>> from datetime import datetime
     >>> found = zone_converter(t.DataTypes.ARRAY(t.DataTypes.TIMESTAMP_LTZ(3)), "Asia/Shanghai")(
     ...     [datetime(2026, 5, 17)]
@@ -143,6 +146,8 @@ def zone_converter(kind: DataType, zone: str) -> Convert | None:
     """
     if isinstance(kind, t.LocalZonedTimestampType):
         return partial(_with_zone, zone_of(zone))
+    if isinstance(kind, t.TimestampType):
+        return to_microseconds if kind.precision > MICROSECONDS else None
     if isinstance(kind, t.ArrayType):
         inner = zone_converter(kind.element_type, zone)
         return None if inner is None else partial(_each, inner)
@@ -160,7 +165,7 @@ def _same(value: object) -> object:
 
 
 def _with_zone(zone: tzinfo, value: object) -> object:
-    return value.replace(tzinfo=zone) if isinstance(value, datetime) else value
+    return plain_datetime(value).replace(tzinfo=zone) if isinstance(value, datetime) else value
 
 
 def _each(convert: Convert, values: list[object] | None) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import MICROSECONDS, to_nanoseconds, with_nanoseconds
 from flintstream.errors import optional_module
 from flintstream.table._functions.arrow_values import time_unit
 
@@ -196,6 +197,8 @@ def writer(kind: t.DataType) -> Convert | None:
     if isinstance(kind, t.ArrayType):
         item = writer(kind.element_type)
         return None if item is None else lambda found: None if found is None else [*map(item, found)]
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)) and kind.precision > MICROSECONDS:
+        return lambda value: None if value is None else to_nanoseconds(value)
     return None
 
 
@@ -211,9 +214,16 @@ def reader(kind: t.DataType) -> Convert | None:
     if isinstance(kind, t.ArrayType):
         item = reader(kind.element_type)
         return None if item is None else lambda found: None if found is None else [*map(item, found)]
-    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)) and kind.precision > 6:
-        return lambda found: found.to_pydatetime(warn=False) if hasattr(found, "to_pydatetime") else found
+    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)) and kind.precision > MICROSECONDS:
+        return _with_nanoseconds
     return None
+
+
+def _with_nanoseconds(found: Any) -> object:
+    """Return a time of pandas as one of a table."""
+    if not hasattr(found, "to_pydatetime"):
+        return found
+    return with_nanoseconds(found.to_pydatetime(warn=False), found.nanosecond)
 
 
 def _same(value: object) -> object:

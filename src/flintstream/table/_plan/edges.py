@@ -10,6 +10,7 @@ from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.times.helpers import millis
+from flintstream.table._types.rules import has_nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,9 +69,12 @@ def each_of_lists() -> tuple[Source, Source]:
     )
 
 
-def outward(data_type: DataType, name: str) -> str:
-    """Return the code for a value of a stream; only points in time differ from those within a plan."""
-    return _convert_code(data_type, name, "to_instant")
+def outward(data_type: DataType, name: str, *, precise: bool = True) -> str:
+    """Return the code for a value of a stream; only times differ from those within a plan.
+
+    Unless it is ``precise``, timestamps lose nanoseconds, which Python programs do not get.
+    """
+    return _convert_code(data_type, name, "to_instant", precise=precise)
 
 
 def inward(data_type: DataType, name: str) -> str:
@@ -78,40 +82,46 @@ def inward(data_type: DataType, name: str) -> str:
     return _convert_code(data_type, name, "from_instant")
 
 
-def _convert_code(data_type: DataType, name: str, function: str) -> str:
+def _convert_code(data_type: DataType, name: str, function: str, *, precise: bool = True) -> str:
     decimals = function == "from_instant"
-    if not has_instants(data_type, decimals=decimals):
+    if not precise and has_nanoseconds(data_type):
+        return f"to_microseconds({name})"
+    if not differs(data_type, decimals=decimals, precise=precise):
         return name
     if isinstance(data_type, t.LocalZonedTimestampType):
         return f"{function}({name})"
     if isinstance(data_type, t.DecimalType):
         return f"(None if {name} is None else fit({name}, {data_type.precision}, {data_type.scale}))"
     if isinstance(data_type, t.ArrayType):
-        return f"(None if {name} is None else [{_convert_code(data_type.element_type, 'e', function)} for e in {name}])"
+        item = _convert_code(data_type.element_type, "e", function, precise=precise)
+        return f"(None if {name} is None else [{item} for e in {name}])"
     if isinstance(data_type, t.MapType):
-        value = _convert_code(data_type.value_type, "v", function)
+        value = _convert_code(data_type.value_type, "v", function, precise=precise)
         return f"(None if {name} is None else {{k: {value} for k, v in {name}.items()}})"
     if isinstance(data_type, t.RowType):
-        parts = [_convert_code(item, f"{name}[{i}]", function) for i, item in enumerate(data_type.field_types())]
+        kinds = data_type.field_types()
+        parts = [_convert_code(kind, f"{name}[{i}]", function, precise=precise) for i, kind in enumerate(kinds)]
         return f"(None if {name} is None else named_row({tuple(data_type.names)!r}, [{', '.join(parts)}]))"
     return name
 
 
-def has_instants(data_type: DataType, *, decimals: bool = False) -> bool:
-    """Return whether a type contains ``TIMESTAMP_LTZ``, or DECIMAL if asked for."""
+def differs(data_type: DataType, *, decimals: bool = False, precise: bool = True) -> bool:
+    """Return whether a type contains ``TIMESTAMP_LTZ``, or DECIMAL if asked for, or nanoseconds that go."""
     if isinstance(data_type, t.RowType):
-        return any(has_instants(field_kind, decimals=decimals) for field_kind in data_type.field_types())
+        return any(differs(kind, decimals=decimals, precise=precise) for kind in data_type.field_types())
     if isinstance(data_type, t.MapType):
-        return has_instants(data_type.value_type, decimals=decimals)
+        return differs(data_type.value_type, decimals=decimals, precise=precise)
     if isinstance(data_type, t.ArrayType):
-        return has_instants(data_type.element_type, decimals=decimals)
-    return isinstance(data_type, t.LocalZonedTimestampType) or (decimals and isinstance(data_type, t.DecimalType))
+        return differs(data_type.element_type, decimals=decimals, precise=precise)
+    if isinstance(data_type, t.LocalZonedTimestampType) or (decimals and isinstance(data_type, t.DecimalType)):
+        return True
+    return not precise and has_nanoseconds(data_type)
 
 
-def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
+def rows_of(columns: Sequence[Column], *, changelog: bool, precise: bool = True) -> str:
     """Return the code that makes a row of a tuple."""
-    values = ", ".join(outward(item.type, f"r[{i}]") for i, item in enumerate(columns))
-    plain = not any(has_instants(column.type) for column in columns)
+    values = ", ".join(outward(item.type, f"r[{i}]", precise=precise) for i, item in enumerate(columns))
+    plain = not any(differs(column.type, precise=precise) for column in columns)
     listed = ("list(r[:-1])" if changelog else "list(r)") if plain else f"[{values}]"
     return (
         f"changed_row({names(columns)!r}, {listed}, r[-1])" if changelog else f"named_row({names(columns)!r}, {listed})"
@@ -120,7 +130,7 @@ def rows_of(columns: Sequence[Column], *, changelog: bool) -> str:
 
 def tuples_of(columns: Sequence[Column], kind: str = "") -> str:
     """Return the code that makes a tuple of a row or tuple; ``kind`` is the code of a last element."""
-    if not kind and not any(has_instants(column.type, decimals=True) for column in columns):
+    if not kind and not any(differs(column.type, decimals=True) for column in columns):
         return "tuple(r)"
     parts = [inward(item.type, f"r[{i}]") for i, item in enumerate(columns)]
     return f"({', '.join([*parts, *([kind] if kind else [])])},)"

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import MICROSECONDS, to_nanoseconds
 from flintstream.common.types import RowKind
 from flintstream.errors import optional_module
 from flintstream.table._functions.arrow_values import dtype_of, naive_utc, numpy_converter, series_of
@@ -29,9 +30,10 @@ def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> 
     for i, column in enumerate(columns):
         values = [row[i] for row in rows]
         if isinstance(column.type, t.TimestampType):
-            series[i] = pandas.Series(values, dtype=dtype_of(column.type))
+            series[i] = pandas.Series(_times(values, column.type.precision), dtype=dtype_of(column.type))
         elif isinstance(column.type, t.LocalZonedTimestampType):
-            utc = pandas.Series(list(map(naive_utc, values)), dtype=dtype_of(column.type))
+            local = _times(list(map(naive_utc, values)), column.type.precision)
+            utc = pandas.Series(local, dtype=dtype_of(column.type))
             series[i] = utc.dt.tz_localize("UTC").dt.tz_convert(zone)
         else:
             convert = numpy_converter(column.type)
@@ -40,6 +42,13 @@ def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> 
     made = pandas.DataFrame(series)
     made.columns = [item.name for item in columns]
     return made
+
+
+def _times(values: list[Any], precision: int) -> list[Any]:
+    """Return what pandas takes with all digits."""
+    if precision <= MICROSECONDS:
+        return values
+    return [None if value is None else to_nanoseconds(value) for value in values]
 
 
 def remaining_rows(changes: Iterable[Row]) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from flintstream.common.types import Row
 from flintstream.table._expressions.helpers import cast_text, float_to_text, timestamp_to_text
 from flintstream.table._expressions.times.helpers import from_instant, interval_to_text, months_to_text
 from flintstream.table._types.objects import StructuredType, python_lacks
-from flintstream.table._types.rules import BYTES, DIGITS, IntervalType
+from flintstream.table._types.rules import BYTES, DIGITS, TIMESTAMPS, IntervalType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,8 +94,8 @@ def _width_of(kind: DataType, widest: int) -> int:
         width = 10
     elif isinstance(kind, t.TimeType):
         width = 8 + (kind.precision + 1 if kind.precision else 0)
-    elif isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
-        width = 19 + (kind.precision + 1 if kind.precision else 0)
+    elif isinstance(kind, TIMESTAMPS):
+        width = 19 + ((kind.precision + 2) // 3 * 3 + 1 if kind.precision else 0)
     return max(width, len(NULL))
 
 
@@ -111,7 +111,7 @@ def value_text(kind: DataType, value: Any) -> str:
         return NULL
     if isinstance(kind, t.FloatType):
         return float_to_text(value)
-    if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
+    if isinstance(kind, TIMESTAMPS):
         moment = from_instant(value)
         return timestamp_to_text(moment, kind.precision) if isinstance(moment, datetime) else str(moment)
     if isinstance(kind, t.TimeType):
@@ -126,6 +126,8 @@ def value_text(kind: DataType, value: Any) -> str:
 def _object_text(kind: DataType, value: object) -> str:
     """Return the text of a value in which objects with a class name their fields."""
     if isinstance(kind, IntervalType) and value is not None:
+        return value_text(kind, value)
+    if isinstance(kind, TIMESTAMPS) and value is not None:
         return value_text(kind, value)
     if python_lacks(kind) is None and not isinstance(kind, (t.ArrayType, t.MapType, t.RowType)):
         return cast_text(value)

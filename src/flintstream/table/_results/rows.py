@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import MICROSECONDS, plain_datetime
 from flintstream.common.types import Row
 from flintstream.table._expressions.helpers import float_to_text, zone_of
-from flintstream.table._expressions.times.helpers import from_instant
+from flintstream.table._expressions.times.helpers import from_instant, to_microseconds
 from flintstream.table._types.objects import python_lacks
 from flintstream.table._types.rules import sql_name
 
@@ -92,24 +93,29 @@ def refuse_lacking(columns: Sequence[Column]) -> None:
             )
 
 
-def collect_rows(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:
-    """Return rows as programs collect them: without names, floats in their shortest form, instants in a time zone."""
-    convert = _of_row([(column.name, column.type) for column in columns], zone)
+def collect_rows(rows: Iterable[Row], columns: Sequence[Column], zone: str, *, precise: bool = False) -> Iterator[Row]:
+    """Return rows as programs collect them: without names, floats in their shortest form, instants in a time zone.
+
+    Timestamps have microseconds, unless they are ``precise``.
+    """
+    convert = _of_row([(column.name, column.type) for column in columns], zone, precise)
     return map(convert, rows)
 
 
-def _converter(kind: t.DataType, zone: str) -> Converter | None:
+def _converter(kind: t.DataType, zone: str, precise: bool) -> Converter | None:
     if isinstance(kind, t.FloatType):
         return _shortest
     if isinstance(kind, t.LocalZonedTimestampType):
-        return partial(_local, zone_of("UTC"), zone_of(zone))
+        return partial(_local, zone_of("UTC"), zone_of(zone), precise)
+    if isinstance(kind, t.TimestampType):
+        return to_microseconds if kind.precision > MICROSECONDS and not precise else None
     if isinstance(kind, t.RowType):
-        return _of_row([(field.name, field.data_type) for field in kind.fields], zone)
+        return _of_row([(field.name, field.data_type) for field in kind.fields], zone, precise)
     if isinstance(kind, t.ArrayType):
-        inner = _converter(kind.element_type, zone)
+        inner = _converter(kind.element_type, zone, precise)
         return None if inner is None else partial(_of_array, inner)
     if isinstance(kind, t.MapType):
-        of_key, of_value = _converter(kind.key_type, zone), _converter(kind.value_type, zone)
+        of_key, of_value = _converter(kind.key_type, zone, precise), _converter(kind.value_type, zone, precise)
         return partial(_of_map, of_key or _same, of_value or _same) if of_key or of_value else None
     return None
 
@@ -118,9 +124,11 @@ def _shortest(value: float | None) -> float | None:
     return None if value is None else float(float_to_text(value))
 
 
-def _local(utc: tzinfo, zone: tzinfo, value: object) -> object:
+def _local(utc: tzinfo, zone: tzinfo, precise: bool, value: object) -> object:
     moment = from_instant(value)
-    return None if moment is None else moment.replace(tzinfo=utc).astimezone(zone)
+    if moment is None:
+        return None
+    return (moment if precise else plain_datetime(moment)).replace(tzinfo=utc).astimezone(zone)
 
 
 def _of_array(inner: Converter, values: list[object] | None) -> list[object] | None:
@@ -137,9 +145,9 @@ def _of_map(
     return None if pairs is None else {of_key(key): of_value(value) for key, value in pairs.items()}
 
 
-def _of_row(fields: Sequence[tuple[str, t.DataType]], zone: str) -> Converter:
+def _of_row(fields: Sequence[tuple[str, t.DataType]], zone: str, precise: bool) -> Converter:
     names = tuple(name for name, _ in fields)
-    parts = [(i, part) for i, (_, kind) in enumerate(fields) if (part := _converter(kind, zone)) is not None]
+    parts = [(i, part) for i, (_, kind) in enumerate(fields) if (part := _converter(kind, zone, precise)) is not None]
 
     def convert(row: Row | None) -> Row | None:
         if row is None:

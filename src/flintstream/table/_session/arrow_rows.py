@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import from_nanoseconds
 from flintstream.errors import optional_module
 
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ def _local(column: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
 
 
 def _times(column: pa.ChunkedArray) -> list[object]:
-    """Return points in time; what is finer than a microsecond is lost, as Python has no such time."""
+    """Return points in time."""
+    if column.type.unit == "ns":
+        return [None if value is None else from_nanoseconds(value) for value in column.cast("int64").to_pylist()]
     unit = _arrow().timestamp("us")
     found: list[object] = column.cast(unit, safe=False).to_pylist()
     return found

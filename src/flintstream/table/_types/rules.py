@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import MICROSECONDS
 from flintstream.table._types.objects import StructuredType
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ TIMESTAMPS = (t.TimestampType, t.LocalZonedTimestampType)
 _RANKS = (t.TinyIntType, t.SmallIntType, t.IntType, t.BigIntType, t.DecimalType, t.FloatType, t.DoubleType)
 
 _WORDS: dict[type[DataType], str] = {t.IntType: "INT", t.BigIntType: "BIGINT"}
+
+
+def has_nanoseconds(data_type: DataType) -> bool:
+    """Return whether a type is a ``TIMESTAMP`` with nanoseconds."""
+    return isinstance(data_type, t.TimestampType) and data_type.precision > MICROSECONDS
 
 
 class IntervalType(t.AtomicType):

@@ -1,7 +1,10 @@
 """Fractions of a second with seven to nine digits, and table functions without LATERAL."""
 
-from tests.table.conformance.registry import BOTH, scalars, script
+from pyflink.table import DataTypes
+from pyflink.table.udf import udf
+from tests.table.conformance.registry import BATCH, BOTH, file_table, lines, program, scalars, script
 
+PROCESS = {"python.execution-mode": "process"}
 TS = "TIMESTAMP '2020-01-01 00:00:00.123456789'"
 SMALLER = "TIMESTAMP '2020-01-01 00:00:00.123456788'"
 scalars(
@@ -70,3 +73,91 @@ script(
     order="folded",
     level=3,
 )
+CSV_LINES = (
+    "1,2020-01-01 00:00:00.123456789,2020-01-01 00:00:00.123456789Z",
+    "2,2020-01-01 00:00:00.123456788,2020-01-01 00:00:00.1234567Z",
+    "2,2020-01-01 00:00:00.123456,2020-01-01 00:00:00Z",
+    "3,1969-12-31 23:59:59.999999999,1969-12-31 23:59:59.999999999Z",
+    "3,2020-01-01 00:00:00.123456789,2020-01-01 00:00:00.5Z",
+)
+JSON_LINES = (
+    '{"a":1,"t":"2020-01-01 00:00:00.123456789","z":"2020-01-01 00:00:00.123456789Z"}',
+    '{"a":2,"t":"2020-01-01 00:00:00.1","z":"2020-01-01 00:00:00.000000001Z"}',
+    '{"a":3,"t":null,"z":null}',
+)
+COLUMNS = "a INT, t TIMESTAMP(9), z TIMESTAMP_LTZ(9)"
+script(
+    "nanoseconds_in_files",
+    f"""
+    {lines("c", *CSV_LINES)}
+    {lines("j", *JSON_LINES)}
+    {file_table("c", COLUMNS, file="c")}
+    {file_table("c7", "a INT, t TIMESTAMP(7), z STRING", file="c")}
+    {file_table("j", COLUMNS, file="j", form="json")}
+    SELECT a, CAST(t AS STRING), CAST(z AS STRING) FROM c;
+    SELECT a, CAST(t AS STRING) FROM c7;
+    SELECT a, CAST(t AS STRING), CAST(z AS STRING) FROM j;
+    SELECT CAST(t AS STRING), COUNT(*), MAX(a) FROM c GROUP BY t;
+    SELECT CAST(MIN(t) AS STRING), CAST(MAX(t) AS STRING), CAST(MAX(z) AS STRING) FROM c;
+    SELECT DISTINCT CAST(z AS STRING) FROM c;
+    SELECT x.a, y.a, CAST(x.t AS STRING) FROM c AS x JOIN j AS y ON x.t = y.t;
+    SELECT a, CAST(t AS STRING) FROM c WHERE t > TIMESTAMP '2020-01-01 00:00:00.123456788';
+    SELECT a, CAST(t AS STRING) FROM c ORDER BY t, a;
+    SELECT CAST(LAST_VALUE(t) AS STRING), CAST(COLLECT(t) AS STRING) FROM j WHERE a <> 2;
+    {file_table("cc", COLUMNS, file="cc")}
+    {file_table("jj", COLUMNS, file="jj", form="json")}
+    INSERT INTO cc SELECT * FROM c;
+    INSERT INTO jj SELECT * FROM c;
+    {file_table("ct", "line STRING", file="cc", form="raw")}
+    {file_table("jt", "line STRING", file="jj", form="raw")}
+    SELECT * FROM ct;
+    SELECT * FROM jt;
+    SELECT a, PRINTF('%s %tN', t, t) FROM c;
+    """,
+    modes=BATCH,
+    order="multiset",
+)
+script(
+    "printed_nanoseconds",
+    f"""
+    SELECT {TS} AS t, CAST({TS} AS TIMESTAMP(7)) AS t7, CAST({TS} AS TIMESTAMP_LTZ(9)) AS z, ARRAY[{TS}] AS l, ROW({TS}) AS r;
+    SELECT CAST({TS} AS TIMESTAMP(1)) AS a, CAST({TS} AS TIMESTAMP(4)) AS b, CAST({TS} AS TIMESTAMP(0)) AS c,
+      ARRAY[CAST({TS} AS TIMESTAMP(3))] AS d, ARRAY[CAST({TS} AS TIMESTAMP(0))] AS e,
+      MAP['a', CAST({TS} AS TIMESTAMP(1))] AS f, ROW(CAST({TS} AS TIMESTAMP_LTZ(3)), DATE '2020-01-01', TIME '10:11:12') AS g;
+    """,
+    printed=True,
+)
+
+
+@program(config=PROCESS, modes=BOTH)
+def nanoseconds_in_python_functions(_env, t_env):
+    """Functions of Python get microseconds, those of pandas nanoseconds."""
+    moment = DataTypes.TIMESTAMP(9)
+
+    @udf(result_type=DataTypes.STRING())
+    def shown(value):
+        return f"{type(value).__name__} {value.isoformat()} {value == value.replace(microsecond=value.microsecond)}"
+
+    @udf(result_type=moment)
+    def same(value):
+        return value
+
+    @udf(result_type=moment, func_type="pandas")
+    def same_series(value):
+        return value
+
+    @udf(result_type=DataTypes.BIGINT(), func_type="pandas")
+    def nanoseconds(value):
+        return value.dt.nanosecond.astype("int64")
+
+    t_env.create_temporary_view("t", t_env.sql_query(f"SELECT * FROM (VALUES (1, {TS}), (2, {SMALLER})) AS v (a, t)"))
+    t_env.create_temporary_function("shown", shown)
+    t_env.create_temporary_function("same", same)
+    t_env.create_temporary_function("same_series", same_series)
+    t_env.create_temporary_function("nanoseconds", nanoseconds)
+    frame = t_env.sql_query("SELECT a, t FROM t").to_pandas()
+    return [
+        t_env.sql_query("SELECT a, shown(t) AS s, CAST(same(t) AS STRING) AS p FROM t"),
+        t_env.sql_query("SELECT a, nanoseconds(t) AS n, CAST(same_series(t) AS STRING) AS s FROM t"),
+        [str(frame.t.dtype), *map(str, frame.t)],
+    ]

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
+from flintstream.common._types.nanoseconds import fraction_of
 from flintstream.table._expressions.helpers import double_to_text
 from flintstream.table._expressions.json.helpers import json_text
 from flintstream.table._types.objects import VariantType
@@ -99,5 +100,5 @@ def _decimal(value: Decimal) -> str:
 
 
 def _timestamp(value: datetime) -> str:
-    text = value.isoformat()
-    return text.rstrip("0") if "." in text else text
+    text, fraction = f"{value.isoformat()[:19]}", fraction_of(value).rstrip("0")
+    return f"{text}.{fraction}" if fraction else text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
 from flintstream.common._text.java import instant_text
+from flintstream.common._types.nanoseconds import nanoseconds_of, plain_datetime, with_nanoseconds
 from flintstream.common.time import Instant
 from flintstream.table._expressions.helpers import (
     EPOCH,
@@ -312,14 +313,20 @@ def to_instant(value: datetime | None) -> Instant | None:
     if value is None:
         return None
     since = value - EPOCH
-    return Instant(since.days * 86_400 + since.seconds, since.microseconds * 1000)
+    return Instant(since.days * 86_400 + since.seconds, since.microseconds * 1000 + nanoseconds_of(value))
 
 
 def from_instant(value: Any) -> datetime | None:
     """Return the timestamp in UTC of a point in time; a timestamp is taken as UTC."""
     if value is None or isinstance(value, datetime):
         return value
-    return EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+    micros, nanosecond = divmod(value.nanos, 1000)
+    return with_nanoseconds(EPOCH + timedelta(seconds=value.seconds, microseconds=micros), nanosecond)
+
+
+def to_microseconds(value: object) -> object:
+    """Return a timestamp as Python programs get it, without nanoseconds."""
+    return plain_datetime(value) if isinstance(value, datetime) else value
 
 
 def instant_to_text(value: datetime) -> str:
@@ -337,7 +344,7 @@ def extract(unit: str, value: datetime) -> int:
         return divide(millis(value), 1000)
     day, ms = _split(value)
     if unit in {"MICROSECOND", "NANOSECOND"} and isinstance(value, datetime):  # EXTRACT gets a date as well
-        return _clock_part(unit, ms) + value.microsecond % 1000 * (1 if unit == "MICROSECOND" else 1000)
+        return _clock_part(unit, ms) + _below_millis(value) // (1000 if unit == "MICROSECOND" else 1)
     if unit in {"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"}:
         return _clock_part(unit, ms)
     year = day.year
@@ -358,6 +365,11 @@ def extract(unit: str, value: datetime) -> int:
     if unit in {"DECADE", "CENTURY", "MILLENNIUM"}:
         return year // 10 if unit == "DECADE" else (year + 99) // 100 if unit == "CENTURY" else (year + 999) // 1000
     raise ValueError(f"EXTRACT has no unit {unit}")
+
+
+def _below_millis(value: datetime) -> int:
+    """Return the nanoseconds below a timestamp's milliseconds."""
+    return value.microsecond % 1000 * 1000 + nanoseconds_of(value)
 
 
 def _clock_part(unit: str, ms: int) -> int:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
+from flintstream.common._types.nanoseconds import fraction_of
 from flintstream.table._expressions.helpers import EPOCH
 from flintstream.table._expressions.times.java_calendar import Moment
 
@@ -194,9 +195,9 @@ _DATE_NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "D": (3, _NUMBERS["D"]),
     "W": (1, _NUMBERS["W"]),
     "F": (1, lambda value: (value.day - 1) % 7 + 1),
-    "n": (_WIDEST, lambda value: value.microsecond * 1000),
+    "n": (_WIDEST, lambda value: int(fraction_of(value))),
     "A": (_WIDEST, lambda value: _second_of_day(value) * 1000 + value.microsecond // 1000),
-    "N": (_WIDEST, lambda value: _second_of_day(value) * 10**9 + value.microsecond * 1000),
+    "N": (_WIDEST, lambda value: _second_of_day(value) * 10**9 + int(fraction_of(value))),
     "g": (_WIDEST, lambda value: (value - EPOCH).days + 40_587),
 }
 """Those of DateTimeFormatter, with the widest number that each may have."""
@@ -279,7 +280,7 @@ def _date_letter(letter: str, count: int, pattern: str) -> Write | None:
     if letter == "B" and count in {1, 4, 5}:
         return _narrow_period if count == 5 else _period
     if letter == "S" and count <= 9:
-        return lambda value: f"{value.microsecond:06d}000"[:count]
+        return lambda value: fraction_of(value)[:count]
     raise ValueError(f"DATE_FORMAT does not support {letter * min(count, 30)} in the pattern '{pattern[:100]}'")
 
 

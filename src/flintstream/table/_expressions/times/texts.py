@@ -7,6 +7,7 @@ from calendar import monthrange
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
 
+from flintstream.common._types.nanoseconds import MICROSECONDS, with_nanoseconds
 from flintstream.table._expressions.helpers import EPOCH, cut, edge
 from flintstream.table._expressions.times.java_calendar import DAY_MS, Moment
 from flintstream.table._expressions.times.lenient import lenient_moment, lenient_ms
@@ -48,31 +49,38 @@ def parse_timestamp(text: str, precision: int) -> datetime:
         return datetime.combine(found + timedelta(days=1), time())
     if text != day and not _CLOCK.fullmatch(clock):
         raise ValueError(f"For input string: '{text}'. Expected a timestamp such as 2020-01-31 12:34:56")
-    return cut(datetime.combine(found, parse_time(clock.rstrip(".")) if clock else time()), precision)
+    value = datetime.combine(found, parse_time(clock.rstrip(".")) if clock else time())
+    return cut(with_nanoseconds(value, nanoseconds_in(clock)) if precision > MICROSECONDS else value, precision)
 
 
 def parse_short_timestamp(text: str, precision: int) -> datetime:
     """Read ``2020-01-31 12:34``, as files and messages have it: the seconds may be missing, too."""
     day, _, clock = text.strip().partition(" ")
-    return cut(datetime.combine(lenient_date(day), parse_time(clock) if clock else time()), precision)
+    value = datetime.combine(lenient_date(day), parse_time(clock) if clock else time())
+    return cut(with_nanoseconds(value, nanoseconds_in(clock)) if precision > MICROSECONDS else value, precision)
+
+
+def nanoseconds_in(clock: str) -> int:
+    """Return the digits of a second below its microseconds, of a text that ends with its fraction."""
+    return int(clock.partition(".")[2].strip().ljust(9, "0")[6:9] or 0)
 
 
 _SQL_MESSAGE = re.compile(r"[\d-]{10} \d\d:\d\d:\d\d(\.\d{0,9})?")
 _ISO_MESSAGE = re.compile(r"[\d-]{10}T\d\d:\d\d(:\d\d(\.\d{0,9})?)?")
 
 
-def parse_message_timestamp(text: str, *, iso: bool | None, zoned: bool) -> datetime:
+def parse_message_timestamp(text: str, *, iso: bool | None, zoned: bool, precision: int = MICROSECONDS) -> datetime:
     """Read the timestamp of a message of JSON, which has one form, with a Z at its end if it is ``zoned``.
 
     If ``iso`` is None, it has any of the forms, or a shorter one.
     """
     if iso is None:
-        return parse_short_timestamp(text.replace("T", " ", 1).removesuffix("Z"), 9)
+        return parse_short_timestamp(text.replace("T", " ", 1).removesuffix("Z"), max(precision, MICROSECONDS))
     local = text.removesuffix("Z") if zoned else text
     if (zoned and local == text) or not (_ISO_MESSAGE if iso else _SQL_MESSAGE).fullmatch(local):
         form = f"{'2020-01-31T12:34:56' if iso else '2020-01-31 12:34:56'}{'Z' if zoned else ''}"
         raise ValueError(f"For input string: '{text}'. Expected a timestamp such as {form}")
-    return parse_short_timestamp(local.replace("T", " ", 1), 9)
+    return parse_short_timestamp(local.replace("T", " ", 1), max(precision, MICROSECONDS))
 
 
 def parse_message_date(text: str, *, short: bool) -> date:
