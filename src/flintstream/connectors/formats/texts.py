@@ -279,7 +279,7 @@ def iso_time_text(value: dt.time) -> str:
 def sql_instant_text(value: Instant) -> str:
     """Format as ``2020-01-02 03:04:05.12Z``, without trailing zeros in the fraction.
 
-    >>> sql_instant_text(Instant(0, 500_000_000)), sql_instant_text(Instant(0))
+    >>> sql_instant_text(Instant(0, 500_000_000)), sql_instant_text(Instant(0, 0))
     ('1970-01-01 00:00:00.5Z', '1970-01-01 00:00:00Z')
     """
     text = instant_text(value).replace("T", " ").removesuffix("Z")

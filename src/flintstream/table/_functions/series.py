@@ -219,9 +219,9 @@ def reader(kind: t.DataType) -> Convert | None:
     return None
 
 
-def _with_nanoseconds(found: Any) -> object:
+def _with_nanoseconds(found: object) -> object:
     """Return a time of pandas as one of a table."""
-    if not hasattr(found, "to_pydatetime"):
+    if not isinstance(found, pandas().Timestamp):
         return found
     return with_nanoseconds(found.to_pydatetime(warn=False), found.nanosecond)
 

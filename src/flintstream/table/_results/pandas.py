@@ -14,6 +14,7 @@ from flintstream.table._operators.rows import to_hashable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from flintstream.common.types import Row
     from flintstream.table._expressions.expr import Column
@@ -44,7 +45,7 @@ def data_frame(columns: Sequence[Column], changes: Iterable[Row], zone: str) -> 
     return made
 
 
-def _times(values: list[Any], precision: int) -> list[Any]:
+def _times(values: Sequence[datetime | None], precision: int) -> Sequence[object]:
     """Return what pandas takes with all digits."""
     if precision <= MICROSECONDS:
         return values
