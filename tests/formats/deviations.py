@@ -24,7 +24,6 @@ class Deviation(NamedTuple):
         return case[:2] == self[:2] and self.type in text and case.given in self.given
 
 
-_NO_DATE = "a date that does not exist is an error, not another date"
 _EMPTY = "something of another kind is an error, not an empty value or a zero"
 _LISTS = "elements of a LIST are of its type"
 _PICKLED = "what was pickled is unpickled, as PyFlink's Python worker does behind the schema"
@@ -32,15 +31,11 @@ _BEFORE_1970 = "fractions of a second before 1970, and days before 1582, are wha
 _BEANS = "tuples, and rows in maps, are objects of their fields alone"
 _BY_NAME = "a row whose fields have the names of the schema's, in another order, is written by name"
 _TUPLES = "a tuple is taken for a row, and a whole number fits wherever a number is asked for"
-_CHARACTERS = "a delimiter that is no single character is refused, not cut"
 
 DEVIATIONS = [
-    Deviation("json", "read", "[Types.SQL_TIMESTAMP()]", ('{"a":"2020-02-30T00:00:00Z"}',), _NO_DATE),
-    Deviation("json", "read", "LOCAL_DATE_TIME)]", ('{"a":"2020-02-30T00:00:00Z"}',), _NO_DATE),
     Deviation(
         "json", "read", "INSTANT()]", ('{"a":-1.5}',), "half a second before the epoch is that, not half a second less"
     ),
-    Deviation("json", "read", "[Types.PRIMITIVE_ARRAY(Types.BYTE())]", ('{"a":1}', '{"a":[1,2]}', '{"a":{}}'), _EMPTY),
     Deviation(
         "json",
         "read",
@@ -48,46 +43,35 @@ DEVIATIONS = [
         ('{"a":"YWJj/w=="}', '{"a":[1,2]}', '{"a":"gASVBwAAAAAAAABDA2FiY5Qu"}', '{"a":""}', '{"a":"YWJj\\n"}'),
         _PICKLED,
     ),
-    Deviation("json", "read", "[Types.PRIMITIVE_ARRAY(Types.INT())]", ('{"a":[1,null]}',), _EMPTY),
-    Deviation("json", "read", "[Types.PRIMITIVE_ARRAY(Types.DOUBLE())]", ('{"a":[1,null]}',), _EMPTY),
     Deviation("json", "read", "[Types.MAP(Types.INT(), Types.STRING())]", ('{"a":{"x":"y"}}',), _EMPTY),
     Deviation(
         "json",
         "read",
         "[Types.LIST(Types.INT())]",
-        ('{"a":[1,null]}', '{"a":["1",2.7]}', '{"a":["x"]}', '{"a":[4000000000]}'),
+        ('{"a":["1",2.7]}',),
         _LISTS,
     ),
     Deviation(
         "json",
         "read",
         "[Types.LIST(Types.ROW_NAMED",
-        ('{"a":[null]}', '{"a":[{"a":"zz"}]}', '{"a":[[]]}', '{"a":[5]}'),
+        ('{"a":[{"a":"zz"}]}',),
         _LISTS,
     ),
-    Deviation("json", "read", "[Types.MAP(Types.STRING(), Types.INT())]", ('{"a":[]}', '{"a":5}'), _EMPTY),
     Deviation("json", "read", "[Types.TUPLE(", ('{"a":{"f0":1,"f1":"x","arity":2}}',), _BEANS),
     Deviation("json", "write", "[Types.TUPLE(", ("Row((1, 'x'))",), _BEANS),
     Deviation("json", "write", "[Types.MAP(Types.STRING(), Types.ROW_NAMED", ("Row({'k': Row(1, 'x')})",), _BEANS),
     Deviation("json", "write", "[Types.SQL_DATE()]", ("Row(date(1, 1, 1))",), _BEFORE_1970),
     Deviation("json", "write", "[Types.SQL_TIMESTAMP()]", ("Row(datetime(1960, 1, 2, 3, 4, 5, 6000))",), _BEFORE_1970),
     Deviation("csv", "write", "[Types.SQL_TIMESTAMP()]", ("Row(datetime(1960, 1, 2, 3, 4, 5, 120000))",), _BEFORE_1970),
-    Deviation("csv", "read", "[Types.SQL_DATE()]", ("2020-02-30",), _NO_DATE),
-    Deviation("csv", "read", "LOCAL_DATE)]", ("2020-02-30",), _NO_DATE),
-    Deviation("csv", "read", "[Types.SQL_TIMESTAMP()]", ("2020-02-30 00:00:00",), _NO_DATE),
-    Deviation("csv", "read", "LOCAL_DATE_TIME)]", ("2020-02-30 00:00:00",), _NO_DATE),
     Deviation("csv", "write", "[Types.LIST(", ("Row([1, 2])",), "columns may be LISTs"),
     Deviation("avro", "read", '"boolean"', ("\x02",), "bad data"),
-    Deviation("avro", "read", '"string"}]', ("\x02\xff",), "what is no UTF-8 is an error"),
     Deviation("avro", "read", '["null", "int", "string"]', ("\x04\x02x",), "there are no objects of Java"),
     Deviation("avro", "read", '"time-millis"', ("\x80\x01",), "times are to the millisecond"),
     Deviation("avro", "read", '"decimal"', ("\x00",), "no bytes at all are zero"),
     Deviation("avro", "write", '"fixed", "name": "f"', ("Row(b'abc')",), "nothing is cut"),
     Deviation("avro", "write", '"decimal"', ("Row(Decimal('-1.5'))",), "has the scale of the schema"),
     Deviation("avro", "write", '"name": "d"', ("Row(Decimal('1.50'))", "Row(Decimal('-1.50'))"), "fits a fixed size"),
-    Deviation("csv", "write", "('set_field_delimiter', '||')", ("Row('1', '2', '3')",), _CHARACTERS),
-    Deviation("csv", "read", "('set_quote_character', \"''\")", ("1,2,3",), _CHARACTERS),
-    Deviation("csv", "write", "('set_quote_character', \"''\")", ("Row('1', '2', '3')",), _CHARACTERS),
     Deviation("json", "write", "['c', 'b', 'a']", ("Row('x', 7, 'z')",), _BY_NAME),
     Deviation("csv", "write", "['c', 'b', 'a']", ("Row('x', 7, 'z')",), _BY_NAME),
     Deviation("avro", "write", "['c', 'b', 'a']", ("Row('x', 7, 'z')",), _BY_NAME),
@@ -95,5 +79,4 @@ DEVIATIONS = [
     Deviation("csv", "write", "Types.TUPLE([Types.STRING(), Types.INT()])", ("('x', 7)",), _TUPLES),
     Deviation("json", "write", "['a', 'b'], [Types.STRING(), Types.LONG()]", ("Row('x', 7, 'z')",), _TUPLES),
     Deviation("json", "write", "['a', 'b'], [Types.STRING(), Types.DOUBLE()]", ("Row('x', 7, 'z')",), _TUPLES),
-    Deviation("csv", "write", "('set_null_literal', None)", ("Row('1', '2', '3')",), "None is no text"),
 ]

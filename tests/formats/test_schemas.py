@@ -182,8 +182,10 @@ def test_a_schema_of_separated_values_says_what_it_is():
         == "RowTypeInfo(id: Integer, name: String, tags: ObjectArrayTypeInfo<Integer>, ok: Boolean)"
     )
     assert CsvSchema.builder().add_columns_from(schema).build().columns == schema.columns
+    with pytest.warns(UserWarning, match="only the first one of '!!' counts"):
+        CsvSchema.builder().set_quote_char("!!")
     with pytest.raises(PlanError, match="single character"):
-        builder.set_quote_char("''")
+        builder.set_quote_char("")
     with pytest.raises(PlanError, match="must be unique"):
         builder.add_string_column("id").build()
 

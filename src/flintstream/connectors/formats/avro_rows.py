@@ -84,7 +84,7 @@ class AvroRows:
 
         def read_row(message: bytes) -> Row:
             try:
-                return convert(read(BytesIO(message), schema))  # type: ignore[no-any-return]
+                return convert(read(BytesIO(message), schema, handle_unicode_errors="replace"))  # type: ignore[no-any-return]
             except Exception as error:
                 raise FormatError.reading(name, message, error) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,11 +43,23 @@ def one_character(value: object, what: str) -> str:
     """Return ``value`` if it is a single character.
 
     Raises:
-        PlanError: It is not a single character.
+        PlanError: It is not.
     """
     if not isinstance(value, str) or len(value) != 1:
         raise PlanError(f"{what} must be a single character, but got {value!r}")
     return value
+
+
+def first_character(value: object, what: str) -> str:
+    """Return the first character of ``value``, as PyFlink does, with a warning if there are more.
+
+    Raises:
+        PlanError: There is none.
+    """
+    if isinstance(value, str) and len(value) > 1:
+        warnings.warn(f"{what} must be a single character: only the first one of {value!r} counts", stacklevel=3)
+        return value[0]
+    return one_character(value, what)
 
 
 def splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:

@@ -15,9 +15,11 @@ from flintstream.common._types.parts import basic_type, element_of, inner_types,
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
     DateTypeInfo,
+    ListTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
     PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
@@ -168,6 +170,11 @@ def _of_text(parse: Callable[[str], Any]) -> Reader:
     return read
 
 
+def _bytes(node: Any) -> bytes | None:
+    """Read Base64; what is not a text has no bytes, as in Flink."""
+    return texts.base64_bytes(node) if isinstance(node, str) else None
+
+
 def _unpickle(text: str) -> Any:
     content = texts.base64_bytes(text)
     try:
@@ -190,6 +197,8 @@ _BASIC: dict[BasicType, Reader] = {
     BasicType.BIG_DEC: _decimal,
     BasicType.INSTANT: _instant,
 }
+
+_NUMBERS = {BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.FLOAT, BasicType.DOUBLE}
 
 _LOCAL = {
     LocalTimeTypeInfo.TimeType.LOCAL_DATE: texts.iso_date,
@@ -227,7 +236,7 @@ class _Compiler:
         if isinstance(type_info, PickledBytesTypeInfo):
             return _of_text(_unpickle)
         if is_bytes(type_info):
-            return _of_text(texts.base64_bytes)
+            return _bytes
         if isinstance(type_info, RowTypeInfo):
             return self.row(type_info)
         if isinstance(type_info, TupleTypeInfo):
@@ -295,15 +304,20 @@ class _Compiler:
 
         def read(node: Any) -> Any:
             if not isinstance(node, dict):
-                raise fails(node, "an object")
+                return {}  # as in Flink
             values = {key(name): value(part) for name, part in node.items()}
             return check(values) if None in values else values
 
         return read
 
     def _sequence(self, type_info: TypeInformation) -> Reader:
-        part = self._part(element_of(type_info), "[element]")
-        check = type_info.to_internal_type
+        element = element_of(type_info)
+        part = self._part(element, "[element]")
+        check: Reader = type_info.to_internal_type
+        if isinstance(type_info, ListTypeInfo):
+            part, check = _as_given(self.reader(element)), _same
+        elif isinstance(type_info, PrimitiveArrayTypeInfo):
+            part = _zero_for_none(part, element)
 
         def read(node: Any) -> Any:
             if not isinstance(node, list):
@@ -312,6 +326,28 @@ class _Compiler:
             return check(values) if None in values else values
 
         return read
+
+
+def _same(node: Any) -> Any:
+    return node
+
+
+def _as_given(read: Reader) -> Reader:
+    """Return a function that reads what fits the type; Flink does not know the types of the elements of a LIST."""
+
+    def read_element(node: Any) -> Any:
+        try:
+            return None if node is None else read(node)
+        except (ValueError, TypeError, OverflowError, ArithmeticError, RecursionError):
+            return node
+
+    return read_element
+
+
+def _zero_for_none(read: Reader, element: TypeInformation) -> Reader:
+    """Return a function that reads a number; null is zero, as in the arrays of Java."""
+    zero = read(0) if isinstance(element, BasicTypeInfo) and basic_type(element) in _NUMBERS else None
+    return lambda node: zero if node is None else read(node)
 
 
 def _locate(error: Exception, name: str) -> Misfit:

@@ -7,6 +7,7 @@ import binascii
 import datetime as dt
 import math
 import re
+from calendar import monthrange
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -127,6 +128,20 @@ def _date(text: str) -> dt.date:
         raise Misfit(f"{shorten(text, 60)} is not a date: {error}") from None
 
 
+def _last_of_month(text: str) -> dt.date:
+    """Read a date; a day up to the 31st that its month lacks is the last of the month, as in ``java.time``."""
+    year, month, day = map(int, text.split("-"))
+    if 1 <= month <= 12 and year >= dt.MINYEAR and day <= 31:
+        day = min(day, monthrange(year, month)[1])
+    return _date(f"{year:04}-{month:02}-{day:02}")
+
+
+def _carried_over(text: str) -> dt.date:
+    """Read a date; a day up to the 31st that its month lacks is in the next one, as in ``java.sql``."""
+    last = _last_of_month(text)
+    return last + dt.timedelta(days=int(text.rpartition("-")[2]) - last.day)
+
+
 def _micros(fraction: str | None) -> int:
     return int(fraction[:6].ljust(6, "0")) if fraction else 0
 
@@ -142,8 +157,8 @@ def _time(match: re.Match[str], first: int) -> dt.time:
         raise Misfit(f"{shorten(match.group(), 60)} is not a time: {error}") from None
 
 
-def _datetime(match: re.Match[str]) -> dt.datetime:
-    value = dt.datetime.combine(_date(_pad(match.group(1))), _time(match, 2))
+def _datetime(match: re.Match[str], day: Callable[[str], dt.date] = _date) -> dt.datetime:
+    value = dt.datetime.combine(day(_pad(match.group(1))), _time(match, 2))
     return value + dt.timedelta(days=1) if match.group(2) == "24" else value
 
 
@@ -160,7 +175,7 @@ def iso_timestamp(text: str) -> dt.datetime:
     match = _ISO_TIMESTAMP.fullmatch(text)
     if match is None:
         raise fails(text, "a timestamp like 2020-01-02T03:04:05.123Z")
-    return _datetime(match)
+    return _datetime(match, _last_of_month)
 
 
 _FIRST_SECOND, _LAST_SECOND = -31_557_014_167_219_200, 31_556_889_864_403_199
@@ -199,10 +214,14 @@ def seconds_instant(seconds: Decimal | int) -> Instant:
 
 
 def sql_date(text: str) -> dt.date:
-    """Read ``2020-01-02``, also ``2020-1-2``."""
+    """Read ``2020-01-02``, also ``2020-1-2``; February 30 is in March.
+
+    >>> sql_date("2020-2-30")
+    datetime.date(2020, 3, 1)
+    """
     if not _SQL_DATE.fullmatch(text):
         raise fails(text, "a date like 2020-01-02")
-    return _date(_pad(text))
+    return _carried_over(_pad(text))
 
 
 def _pad(text: str) -> str:
@@ -227,7 +246,7 @@ def sql_timestamp(text: str) -> dt.datetime:
     match = _SQL_TIMESTAMP.fullmatch(text.strip())
     if match is None:
         raise fails(text, "a timestamp like 2020-01-02 03:04:05.123")
-    return _datetime(match)
+    return _datetime(match, _carried_over)
 
 
 def local_timestamp(text: str) -> dt.datetime:
@@ -235,7 +254,7 @@ def local_timestamp(text: str) -> dt.datetime:
     match = _LOCAL_TIMESTAMP.fullmatch(text.strip())
     if match is None:
         raise fails(text, "a timestamp like 2020-01-02 03:04:05.123")
-    return _datetime(match)
+    return _datetime(match, _last_of_month)
 
 
 def sql_instant(text: str) -> Instant:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.connectors.formats.csv_reading import CsvReader, check_columns
-from flintstream.connectors.formats.csv_splitting import CsvDialect, one_character
+from flintstream.connectors.formats.csv_splitting import CsvDialect, first_character
 from flintstream.connectors.formats.csv_writing import CsvWriter
 from flintstream.datastream._settings import check_bool, check_text
 from flintstream.datastream.formats._schemas import RowDeserializationSchema, RowSerializationSchema, checked_row_type
@@ -38,7 +38,7 @@ class _DialectBuilder:
 
     def set_quote_character(self, c: str) -> Self:
         """Set the character around values with special characters; a double quote by default."""
-        return self._spell(quote=one_character(c, "the quote character"))
+        return self._spell(quote=first_character(c, "the quote character"))
 
 
 class CsvRowDeserializationSchema(RowDeserializationSchema):
@@ -74,7 +74,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
 
         def set_field_delimiter(self, delimiter: str) -> Self:
             """Set the separator of columns, a single character; ``,`` by default."""
-            return self._spell(delimiter=one_character(delimiter, "the field delimiter"))
+            return self._spell(delimiter=first_character(delimiter, "the field delimiter"))
 
         def set_allow_comments(self, allow_comments: bool) -> Self:
             """Set whether to skip blank lines and lines that start with ``#``."""
@@ -82,7 +82,7 @@ class CsvRowDeserializationSchema(RowDeserializationSchema):
 
         def set_escape_character(self, c: str) -> Self:
             """Set the character that makes the next one literal; none by default."""
-            return self._spell(escape=one_character(c, "the escape character"))
+            return self._spell(escape=first_character(c, "the escape character"))
 
         def set_null_literal(self, null_literal: str) -> Self:
             """Set the string that represents None. By default there is none: an empty column is an empty string."""
@@ -130,7 +130,7 @@ class CsvRowSerializationSchema(RowSerializationSchema):
 
         def set_field_delimiter(self, c: str) -> Self:
             """Set the separator of columns, a single character; ``,`` by default."""
-            return self._spell(delimiter=one_character(c, "the field delimiter"))
+            return self._spell(delimiter=first_character(c, "the field delimiter"))
 
         def set_line_delimiter(self, delimiter: str) -> Self:
             r"""Set the end of a line: ``\n`` (the default), ``\r``, ``\r\n`` or nothing.
@@ -148,11 +148,11 @@ class CsvRowSerializationSchema(RowSerializationSchema):
 
         def set_escape_character(self, c: str) -> Self:
             """Set the escape character of the reader; it is doubled within quotes."""
-            return self._spell(escape=one_character(c, "the escape character"))
+            return self._spell(escape=first_character(c, "the escape character"))
 
-        def set_null_literal(self, s: str) -> Self:
+        def set_null_literal(self, s: str | None) -> Self:
             """Set the text for None; empty by default."""
-            return self._spell(null_literal=check_text(s, "the null literal"))
+            return self._spell(null_literal=None if s is None else check_text(s, "the null literal"))
 
         def build(self) -> CsvRowSerializationSchema:
             """Return the schema."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import ArrayType, BooleanType, DataTypes, NumericType, to_type_info
-from flintstream.connectors.formats.csv_splitting import CsvDialect, one_character
+from flintstream.connectors.formats.csv_splitting import CsvDialect, first_character
 from flintstream.datastream._settings import check_bool, check_text
 from flintstream.errors import PlanError
 
@@ -267,7 +267,7 @@ class CsvSchemaBuilder:
 
     def set_column_separator(self, char: str) -> Self:
         """Set the separator of columns, a single character; ``,`` by default."""
-        return self._spell(delimiter=one_character(char, "the column separator"))
+        return self._spell(delimiter=first_character(char, "the column separator"))
 
     def disable_escape_char(self) -> Self:
         """Use no escape character, which is the default."""
@@ -275,7 +275,7 @@ class CsvSchemaBuilder:
 
     def set_escape_char(self, char: str) -> Self:
         """Set the character that makes the next one literal."""
-        return self._spell(escape=one_character(char, "the escape character"))
+        return self._spell(escape=first_character(char, "the escape character"))
 
     def set_line_separator(self, separator: str) -> Self:
         r"""Set the line ending for writing, ``\n`` by default. Reading accepts ``\n``, ``\r`` and ``\r\n``."""
@@ -291,7 +291,7 @@ class CsvSchemaBuilder:
 
     def set_quote_char(self, char: str) -> Self:
         """Set the character around values with special characters; a double quote by default."""
-        return self._spell(quote=one_character(char, "the quote character"))
+        return self._spell(quote=first_character(char, "the quote character"))
 
     def set_skip_first_data_row(self, skip: bool = True) -> Self:
         """Set whether to skip the first line, or the first after the header."""

@@ -16,7 +16,7 @@ from flintstream.common._types.nanoseconds import with_nanoseconds
 from flintstream.connectors.files.bad_records import BadRecords
 from flintstream.connectors.files.csv import CsvLayout, CsvReader
 from flintstream.connectors.formats.csv_reading import check_columns
-from flintstream.connectors.formats.csv_splitting import splitter
+from flintstream.connectors.formats.csv_splitting import one_character, splitter
 from flintstream.connectors.formats.csv_writing import CsvWriter
 from flintstream.connectors.formats.errors import Misfit, reason
 from flintstream.connectors.formats.texts import fails
@@ -57,7 +57,7 @@ def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options
     for name, kind in zip(names, types, strict=True):
         builder._add(name, kind)
     delimiter = options.text(f"{prefix}field-delimiter", ",") or ","
-    builder.set_column_separator(delimiter.replace("\\t", "\t"))
+    builder.set_column_separator(one_character(delimiter.replace("\\t", "\t"), "the column separator"))
     if options.flag(f"{prefix}disable-quote-character"):
         builder.disable_quote_char()
     quote, null, escape, within = (
@@ -65,9 +65,9 @@ def csv_schema(names: Sequence[str], types: Sequence[DataType], options: Options
         for key in ("quote-character", "null-literal", "escape-character", "array-element-delimiter")
     )
     if quote is not None:
-        builder.set_quote_char(quote)
+        builder.set_quote_char(one_character(quote, "the quote character"))
     if escape is not None:
-        builder.set_escape_char(escape)
+        builder.set_escape_char(one_character(escape, "the escape character"))
     if null is not None:
         builder.set_null_value(null)
     if within is not None:
