@@ -170,7 +170,7 @@ def _of_text(parse: Callable[[str], Any]) -> Reader:
     return read
 
 
-def _bytes(node: Any) -> bytes | None:
+def _bytes(node: object) -> bytes | None:
     """Read Base64; what is not a text has no bytes, as in Flink."""
     return texts.base64_bytes(node) if isinstance(node, str) else None
 
@@ -328,14 +328,14 @@ class _Compiler:
         return read
 
 
-def _same(node: Any) -> Any:
+def _same(node: object) -> object:
     return node
 
 
 def _as_given(read: Reader) -> Reader:
     """Return a function that reads what fits the type; Flink does not know the types of the elements of a LIST."""
 
-    def read_element(node: Any) -> Any:
+    def read_element(node: object) -> object:
         try:
             return None if node is None else read(node)
         except (ValueError, TypeError, OverflowError, ArithmeticError, RecursionError):
