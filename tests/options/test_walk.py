@@ -32,6 +32,7 @@ ELSEWHERE = {
     "coordinator/test_catching_up.py": "flintstream.until-caught-up",
     "coordinator/test_restart.py": "restart-strategy.failure-rate.max-failures-per-interval",
     "coordinator/test_resume.py": "flintstream.resume flintstream.engine",
+    "dataframe/test_arrow_batches.py": "flintstream.table.arrow-batches",
     "datastream/test_connected_streams.py": "flintstream.keyed-stream.rows-with-keys",
     "datastream/test_job_settings.py": "pipeline.name flintstream.checkpointing.jobmanager.max-state-size",
     "datastream/test_own_backends_and_storages.py": "state.backend.rocksdb.options-factory",

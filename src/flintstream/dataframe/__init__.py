@@ -27,8 +27,16 @@ from flintstream.dataframe.context import (
     get_table_environment,
     set_table_environment,
 )
-from flintstream.dataframe.convert import from_arrow, from_dict, from_pandas, from_records, from_table, range
-from flintstream.dataframe.dataframe import DataFrame, GroupedDataFrame, col, lit
+from flintstream.dataframe.convert import (
+    from_arrow,
+    from_dict,
+    from_pandas,
+    from_records,
+    from_spark,
+    from_table,
+    range,
+)
+from flintstream.dataframe.dataframe import DataFrame, GroupedDataFrame, col, lit, proctime
 from flintstream.dataframe.dataframe_config import config
 from flintstream.dataframe.datatype import DataType
 from flintstream.dataframe.io import read_catalog_table, read_generic, read_json, read_kafka, read_parquet
@@ -79,6 +87,7 @@ __all__ = [
     "from_dict",
     "from_pandas",
     "from_records",
+    "from_spark",
     "from_table",
     "get_catalog",
     "get_current_catalog",
@@ -90,6 +99,7 @@ __all__ = [
     "list_model_providers",
     "lit",
     "preceding",
+    "proctime",
     "range",
     "read_catalog_table",
     "read_generic",

@@ -4,26 +4,42 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from flintstream.common._public import publish
 from flintstream.common._types.inference import infer_schema
 from flintstream.dataframe._records import check_names, rows_of_records
 from flintstream.dataframe.context import get_or_create_table_environment
 from flintstream.dataframe.dataframe import DataFrame
-from flintstream.errors import optional_module
-from flintstream.table._owners import rows_of_arrow, table_of_rows, type_of_arrow
+from flintstream.errors import PlanError, optional_module
+from flintstream.table._owners import (
+    rows_of_arrow,
+    stream_environment_of,
+    table_of_arrow,
+    table_of_rows,
+    type_of_arrow,
+)
 from flintstream.table.schema import Schema
 from flintstream.table.table import Table
+from flintstream.table.table_environment import StreamTableEnvironment
 from flintstream.table.types import DataTypes, LocalZonedTimestampType, TimestampType
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from flintstream.engine.spark.frames.data_frames import SparkDataFrame
     from flintstream.table.types import RowType
 
-__all__ = ["from_arrow", "from_dict", "from_pandas", "from_records", "from_table", "range"]
+__all__ = ["from_arrow", "from_dict", "from_pandas", "from_records", "from_spark", "from_table", "range"]
+
+
+class ArrowStream(Protocol):
+    """What exports its rows as a stream of Arrow, such as DataFrames of Polars and relations of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the stream in a capsule."""
+
 
 SCALARS = (str, bytes, bytearray, memoryview)
 
@@ -70,6 +86,27 @@ def from_table(table: Table) -> DataFrame:
     return DataFrame(table)
 
 
+def from_spark(frame: SparkDataFrame) -> DataFrame:
+    """Return the rows of a DataFrame of Spark, which Spark computes once, when a job starts.
+
+    Its tasks write files of Arrow, which the tasks of the job read; no row passes through the driver.
+
+    Raises:
+        PlanError: A column has a type that tables lack, or the environment is not a ``StreamTableEnvironment``.
+
+    >>> from pyspark.sql import SparkSession
+    >>> import flintstream.dataframe as pf
+    >>> pf.set_table_environment(None)
+    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
+    >>> pf.from_spark(spark.range(3)).columns  # doctest: +SKIP
+    ['id']
+    """
+    t_env = get_or_create_table_environment()
+    if not isinstance(t_env, StreamTableEnvironment):
+        raise PlanError("from_spark() needs a StreamTableEnvironment, which set_table_environment() can take")
+    return DataFrame(t_env.from_data_stream(stream_environment_of(t_env).from_dataframe(frame)))
+
+
 def from_pandas(
     pdf: pd.DataFrame, schema: Sequence[str] | None = None, watermark: tuple[str, str] | None = None
 ) -> DataFrame:
@@ -100,12 +137,13 @@ def from_pandas(
 
 
 def from_arrow(
-    table: pa.Table, schema: Sequence[str] | None = None, watermark: tuple[str, str] | None = None
+    table: pa.Table | ArrowStream, schema: Sequence[str] | None = None, watermark: tuple[str, str] | None = None
 ) -> DataFrame:
     """Return the rows of a table of Arrow.
 
     Args:
-        table: The rows.
+        table: The rows; also a DataFrame of Polars, a relation of DuckDB or another object that exports a stream of
+            Arrow.
         schema: Other names for the columns, by position.
         watermark: The column of event time, and its watermark as SQL.
 
@@ -118,14 +156,28 @@ def from_arrow(
     >>> pf.from_arrow(pa.table({"id": [1, 2], "name": ["ann", "bob"]})).columns
     ['id', 'name']
     """
-    arrow = optional_module("pyarrow", extra="dataframes", purpose="from_arrow()")
-    if not isinstance(table, arrow.Table):
-        raise TypeError(f"data must be a pyarrow.Table, but was {type(table).__name__}")
+    table = _arrow_table(table)
     marks = _watermark(watermark)
     names = list(table.column_names) if schema is None else _check_width(schema, table.num_columns)
     kind = type_of_arrow(check_names(names), table.schema)
-    zone = get_or_create_table_environment().get_config().get_local_timezone()
-    return _frame(rows_of_arrow(table, zone), kind, marks)
+    t_env = get_or_create_table_environment()
+    if marks is None:
+        return DataFrame(table_of_arrow(t_env, table, kind))
+    return _frame(rows_of_arrow(table, t_env.get_config().get_local_timezone()), kind, marks)
+
+
+def _arrow_table(data: object) -> pa.Table:
+    """Return a table of Arrow as it is, and what exports a stream of Arrow as one, without copying its columns.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    arrow = optional_module("pyarrow", extra="dataframes", purpose="from_arrow()")
+    if isinstance(data, arrow.Table):
+        return data
+    if type(data).__module__.startswith("pandas.") or not hasattr(data, "__arrow_c_stream__"):
+        raise TypeError(f"data must be a pyarrow.Table, but was {type(data).__name__}")
+    return arrow.table(data)
 
 
 def _check_width(schema: object, width: int) -> Sequence[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._public import publish
+from flintstream.dataframe._frame.asof import AsOf
 from flintstream.dataframe._frame.columns import Columns
+from flintstream.dataframe._frame.exchange import Exchange
 from flintstream.dataframe._frame.functions import Functions
 from flintstream.dataframe._frame.joins import Joins
 from flintstream.dataframe._frame.literals import infer_literal, literal_of
 from flintstream.dataframe._frame.missing import Missing
-from flintstream.dataframe._frame.results import Results
 from flintstream.dataframe._frame.rows import Rows
 from flintstream.dataframe._frame.windows import GroupedDataFrame, Windows
 from flintstream.dataframe._frame.writers import Writers
@@ -20,10 +21,10 @@ from flintstream.table import expressions
 if TYPE_CHECKING:
     from flintstream.table.expression import Expression
 
-__all__ = ["DataFrame", "GroupedDataFrame", "col", "lit"]
+__all__ = ["DataFrame", "GroupedDataFrame", "col", "lit", "proctime"]
 
 
-class DataFrame(Columns, Rows, Missing, Joins, Functions, Windows, Results, Writers):
+class DataFrame(Columns, Rows, Missing, Joins, AsOf, Functions, Windows, Exchange, Writers):
     """A table with the methods of DataFrames. They return other DataFrames; jobs run for results and writers only.
 
     >>> import flintstream.dataframe as pf
@@ -43,6 +44,16 @@ def col(name: str) -> Expression:
     ['_c0']
     """
     return expressions.col(name)
+
+
+def proctime() -> Expression:
+    """Return the time at which a row is processed, for :meth:`DataFrame.join_asof`.
+
+    >>> import flintstream.dataframe as pf
+    >>> pf.range(3).with_column("now", pf.proctime()).columns
+    ['id', 'now']
+    """
+    return expressions.call_sql("PROCTIME()")
 
 
 def lit(value: object, data_type: DataType | None = None) -> Expression:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
 
+    from flintstream.connectors.files.arrow_values import ArrowBatch
+    from flintstream.datastream._streams.collect import CloseableIterator as Collected
     from flintstream.table.table import Table
     from flintstream.table.types import DataType
 
@@ -139,6 +141,31 @@ class Batches:
                 yield self.of(chunk)
 
         return _CloseableIterator(batches(), rows.close)
+
+    def join(self, batches: Collected[ArrowBatch]) -> pa.Table:
+        """Return all rows of a job whose results are batches."""
+        arrow = optional_module("pyarrow", extra="dataframes", purpose="batches")
+        with batches:
+            return arrow.Table.from_batches([item.batch.cast(self.schema) for item in batches], schema=self.schema)
+
+    def cut(self, batches: Collected[ArrowBatch], size: int) -> _CloseableIterator[pd.DataFrame | pa.Table]:
+        """Return the rows of a job whose results are batches in batches of a size, as they come."""
+        arrow = optional_module("pyarrow", extra="dataframes", purpose="batches")
+
+        def pieces() -> Iterator[pd.DataFrame | pa.Table]:
+            waiting = self.schema.empty_table()
+            for item in batches:
+                waiting = arrow.concat_tables([waiting, arrow.Table.from_batches([item.batch.cast(self.schema)])])
+                while len(waiting) >= size:
+                    yield self._as(waiting.slice(0, size))
+                    waiting = waiting.slice(size)
+            if len(waiting):
+                yield self._as(waiting)
+
+        return _CloseableIterator(pieces(), batches.close)
+
+    def _as(self, table: pa.Table) -> pd.DataFrame | pa.Table:
+        return table.to_pandas() if self.format == "pandas" else table
 
 
 def take_rows(table: Table, n: int, timeout: float | None) -> list[Row]:

@@ -181,5 +181,12 @@ BUNDLE_SIZE = Option(
 BUNDLE_TIME = Option(
     "python.fn-execution.bundle.time", count(1), 1000, "how long rows wait at most for a bundle to fill (ms)"
 )
+ARROW_BATCHES = Option(
+    "flintstream.table.arrow-batches",
+    FLAG,
+    True,
+    "whether batches of Arrow pass as they are from readers through pandas and Arrow functions to results and writers, "
+    "where a query allows it; otherwise, rows do",
+)
 
 OPTIONS = options_in(globals())

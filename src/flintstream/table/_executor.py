@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.common.types import _make_row
@@ -16,7 +16,13 @@ from flintstream.table._expressions.expr import Column
 from flintstream.table._logical.sharing import expect
 from flintstream.table._plan import edges
 from flintstream.table._plan.narrowing import narrow
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate
+from flintstream.table._plan.translate import (
+    GeneratedOperator,
+    add_operator,
+    stays_in_batches,
+    stream_of_batches,
+    translate,
+)
 from flintstream.table._session.session import Session
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.statements import Statements
@@ -27,7 +33,9 @@ from flintstream.table.table_result import TableResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flintstream.connectors.files.arrow_values import ArrowBatch
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.datastream._streams.collect import CollectQueueSink
     from flintstream.table._logical.nodes import Node
     from flintstream.table._session.inserts import Insert
 
@@ -92,7 +100,7 @@ class Executor:
     def execute(self, node: Node) -> TableResult:
         """Run a job that computes the rows of a plan."""
 
-        def build() -> Any:
+        def build() -> CollectQueueSink:
             return collect_into(partial(add_collect_sink, self.stream_of(node)))
 
         sink, client = self.session.alone(build, "collect")
@@ -102,6 +110,19 @@ class Executor:
         return TableResult(
             columns, Collected(sink, client), client, streaming=streaming, widest=widest, zone=self.session.zone
         )
+
+    def execute_in_batches(self, node: Node) -> Collected[ArrowBatch] | None:
+        """Run a job that computes the rows of a plan in batches of Arrow; None if the plan needs rows."""
+        plan = narrow(node)
+        if not stays_in_batches(plan, self.env):
+            return None
+
+        def build() -> CollectQueueSink:
+            with self.session.own_parallelism():
+                return collect_into(partial(add_collect_sink, stream_of_batches(plan, self.env)))
+
+        sink, client = self.session.alone(build, "collect")
+        return Collected(sink, client)
 
     def stream_of(self, node: Node, *, timed: bool = False) -> DataStream:
         """Return the rows of a plan as a stream of ``Row``, if ``timed`` with the times of their rowtime column.

@@ -15,6 +15,7 @@ from flintstream.table._errors import SqlError
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.resolver import resolve_condition
 from flintstream.table._plan.joins import ANTI, SEMI, join_tables
+from flintstream.table._session import arrow_tables
 from flintstream.table._session.arrow_rows import from_arrow_type, rows_of_arrow
 from flintstream.table._session.elements import table_of_elements
 from flintstream.table._syntax import queries as q
@@ -29,17 +30,23 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from flintstream.connectors.files.arrow_values import ArrowBatch
+    from flintstream.datastream import StreamExecutionEnvironment
+    from flintstream.datastream._streams.collect import CloseableIterator
     from flintstream.table.expression import Expression
     from flintstream.table.statement_set import StatementSet
 
 __all__ = [
     "aggregates",
+    "batches_of",
     "environment_of",
     "extended_table",
     "has_temporary_function",
     "is_query",
     "keep_matches",
     "rows_of_arrow",
+    "stream_environment_of",
+    "table_of_arrow",
     "table_of_rows",
     "type_of_arrow",
     "with_windows",
@@ -74,6 +81,21 @@ def table_of_rows(
         return Table(node, t_env._executor)
     declared = schema._declare()
     return Table(session.completed("from_elements", declared, node, kind.names), t_env._executor, declared)
+
+
+def stream_environment_of(t_env: TableEnvironment) -> StreamExecutionEnvironment:
+    """Return the environment of streams in which the tables of an environment run."""
+    return t_env._executor.env
+
+
+def table_of_arrow(t_env: TableEnvironment, table: pa.Table, kind: t.RowType) -> Table:
+    """Return a table with the rows of one of Arrow."""
+    return Table(arrow_tables.table_of_arrow(table, kind, t_env._session.zone), t_env._executor)
+
+
+def batches_of(table: Table) -> CloseableIterator[ArrowBatch] | None:
+    """Run a job that computes the rows of a table in batches of Arrow; None if they have to be rows."""
+    return table._executor.execute_in_batches(table._node)
 
 
 def has_temporary_function(t_env: TableEnvironment, name: str) -> bool:

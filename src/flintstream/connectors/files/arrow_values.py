@@ -15,7 +15,9 @@ from flintstream.common.types import _make_row
 from flintstream.errors import FlintstreamError, optional_module, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyarrow import RecordBatch
 
     from flintstream.common.types import Row
 
@@ -195,3 +197,43 @@ _TO: dict[str, Callable[[list[Any], Any], Any]] = {
     "list": _to_lists,
     "map": _to_maps,
 }
+
+
+class ArrowBatch:
+    """Rows in columns. Pickled, it has its own rows only: Arrow would pickle what a slice was cut from, too.
+
+    >>> import pickle
+    >>> import pyarrow as pa
+    >>> numbers = pa.RecordBatch.from_pydict({"n": list(range(100_000))})
+    >>> len(pickle.dumps(ArrowBatch(numbers.slice(5, 2)))) < 2_000
+    True
+    >>> pickle.loads(pickle.dumps(ArrowBatch(numbers.slice(5, 2)))).batch.to_pydict()
+    {'n': [5, 6]}
+    """
+
+    __slots__ = ("batch",)
+
+    def __init__(self, batch: RecordBatch) -> None:
+        """Hold a record batch."""
+        self.batch = batch
+
+    def __reduce__(self) -> tuple[object, tuple[bytes]]:
+        """Write the batch in Arrow's format for messages."""
+        pa = arrow()
+        stream = pa.BufferOutputStream()
+        with pa.ipc.new_stream(stream, self.batch.schema) as writer:
+            writer.write_batch(self.batch)
+        return _read, (stream.getvalue().to_pybytes(),)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.batch)} rows of {', '.join(self.batch.schema.names)}>"
+
+    def pieces(self, size: int) -> Iterator[RecordBatch]:
+        """Yield the rows in record batches of a size, without copying them."""
+        for start in range(0, len(self.batch), size):
+            yield self.batch.slice(start, size)
+
+
+def _read(data: bytes) -> ArrowBatch:
+    with arrow().ipc.open_stream(data) as stream:
+        return ArrowBatch(stream.read_next_batch())

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.common._text.secrets import shown_path
+from flintstream.connectors.files.arrow_values import ArrowBatch
 from flintstream.connectors.files.reader import FileReader
 from flintstream.errors import FlintstreamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pyarrow import RecordBatch
 
     from flintstream.connectors.files.reader import FileSplit, OpenFile
 
@@ -45,6 +48,21 @@ class RowGroupReader(FileReader):
         return _OpenColumnar(self._open_columnar(split.path), split, self._records_of)
 
 
+class BatchReader(FileReader):
+    """Reads the record batches of file splits. Splits have positions in rows, like those of :class:`RowGroupReader`."""
+
+    gives_away = True
+
+    def __init__(self, open_columnar: Callable[[str], ColumnarFile]) -> None:
+        """Take the function that opens a file."""
+        super().__init__()
+        self._open_columnar = open_columnar
+
+    def open_file(self, split: FileSplit) -> OpenFile:
+        """Open a split's file."""
+        return _OpenBatches(self._open_columnar(split.path), split, lambda batch: [ArrowBatch(batch)])
+
+
 def groups_of(split: FileSplit, groups: int, size: int) -> range:
     """Return the row groups that belong to a split: those whose middle is in it, assuming equal lengths.
 
@@ -76,23 +94,30 @@ class _OpenColumnar:
 
     def next(self, size: int) -> list[Any] | None:
         while self._at >= len(self._records):
-            batch = next(self._batches, None)
+            batch = self._next_batch()
             if batch is None:
-                group = next(self._groups, None)
-                if group is None:
-                    return None
-                self._batches = self._file.batches(group)
-                self.position, self.skip = group, 0
-                continue
-            passed = min(self._pass_over, len(batch))
-            self._pass_over -= passed
-            self.skip += passed
-            self._records = self._convert(batch.slice(passed) if passed else batch)
+                return None
+            self._records = self._convert(batch)
             self._at = 0
         records = self._records[self._at : self._at + size]
         self._at += len(records)
         self.skip += len(records)
         return records
+
+    def _next_batch(self) -> RecordBatch | None:
+        """Return the next batch, without the rows that were read before a restart; None at the end."""
+        while True:
+            batch = next(self._batches, None)
+            if batch is not None:
+                passed = min(self._pass_over, len(batch))
+                self._pass_over -= passed
+                self.skip += passed
+                return batch.slice(passed) if passed else batch
+            group = next(self._groups, None)
+            if group is None:
+                return None
+            self._batches = self._file.batches(group)
+            self.position, self.skip = group, 0
 
     def _convert(self, batch: Any) -> list[Any]:
         try:
@@ -104,3 +129,13 @@ class _OpenColumnar:
 
     def close(self) -> None:
         self._file.close()
+
+
+class _OpenBatches(_OpenColumnar):
+    def next(self, size: int) -> list[ArrowBatch] | None:
+        _ = size  # a batch is a record, whatever its size
+        while (batch := self._next_batch()) is not None:
+            if len(batch):
+                self.skip += len(batch)
+                return self._convert(batch)
+        return None

@@ -13,7 +13,11 @@ from flintstream.errors import FlintstreamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyarrow import RecordBatch, Schema
+    from pyarrow.parquet import ParquetWriter
+
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.files.arrow_values import ArrowBatch
 
 ROWS_PER_GROUP = 1 << 17
 
@@ -59,7 +63,7 @@ class ColumnarWriter(BulkWriter):
         """Take pyarrow's writer, the function that makes a record batch of records, and the batch size."""
         self._writer = writer
         self._batch_of = batch_of_records
-        self._rows_per_group = rows_per_group
+        self.rows_per_group = rows_per_group
         self._records: list[Any] = []
 
     def add_element(self, element: Any) -> None:
@@ -69,7 +73,7 @@ class ColumnarWriter(BulkWriter):
     def add_elements(self, elements: Sequence[Any]) -> None:
         """Write records."""
         self._records += elements
-        if len(self._records) >= self._rows_per_group:
+        if len(self._records) >= self.rows_per_group:
             self.flush()
 
     def flush(self) -> None:
@@ -98,3 +102,42 @@ class ColumnarWriter(BulkWriter):
         if self._records:
             self.flush()
         self._writer.close()
+
+
+class BatchWriter(BulkWriter["ArrowBatch"]):
+    """Gathers record batches, and writes them as row groups or stripes."""
+
+    def __init__(self, writer: ParquetWriter, schema: Schema, rows_per_group: int = ROWS_PER_GROUP) -> None:
+        """Take pyarrow's writer, the schema of the file, and how many rows a row group has."""
+        self._rows = ColumnarWriter(writer, self._join, rows_per_group)
+        self._schema = schema
+        self._waiting = 0
+
+    def add_element(self, element: ArrowBatch) -> None:
+        """Write a batch."""
+        self.add_elements((element,))
+
+    def add_elements(self, elements: Sequence[ArrowBatch]) -> None:
+        """Write batches."""
+        for element in elements:
+            if not len(element.batch):
+                continue
+            self._rows.add_element(element)
+            self._waiting += len(element.batch)
+            if self._waiting >= self._rows.rows_per_group:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write the batches that have waited."""
+        self._waiting = 0
+        self._rows.flush()
+
+    def finish(self) -> None:
+        """Write the footer."""
+        self._waiting = 0
+        self._rows.finish()
+
+    def _join(self, batches: list[ArrowBatch]) -> RecordBatch:
+        pa = arrow()
+        table = pa.Table.from_batches([item.batch.cast(self._schema) for item in batches], schema=self._schema)
+        return table.combine_chunks().to_batches()[0]

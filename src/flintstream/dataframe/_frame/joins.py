@@ -73,7 +73,7 @@ class Joins(Frame):
         if how == "cross":
             if (on, left_on, right_on) != (None, None, None):
                 raise ValueError("cross join does not accept on, left_on, or right_on")
-            _check_conflicts(self.columns, other.columns, set())
+            check_conflicts(self.columns, other.columns, set())
             return self._with(self._table.join(other._table))
         plan = _Plan(self, other, on, left_on, right_on, both=how not in {"semi", "anti"})
         return self._with(plan.table("full" if how == "outer" else how))
@@ -150,15 +150,26 @@ def _outputs(given: str | list[str] | None, own: str, width: int) -> list[str]:
     return names
 
 
-def _check_conflicts(left: Sequence[str], right: Sequence[str], shared: set[str]) -> None:
+def check_conflicts(left: Sequence[str], right: Sequence[str], shared: set[str], method: str = "join") -> None:
+    """Check that no other columns than shared keys have the same name on both sides.
+
+    Raises:
+        ValueError: Some have.
+    """
     conflicts = sorted((set(left) & set(right)) - shared)
     if conflicts:
         raise ValueError(
-            f"join() found duplicate non-key columns {conflicts}; rename them with rename_columns() before joining"
+            f"{method}() found duplicate non-key columns {conflicts}; rename them with rename_columns() before joining"
         )
 
 
-def _keys(value: object, name: str, columns: Sequence[str]) -> list[ColumnLike]:
+def keys_of_side(value: object, name: str, columns: Sequence[str]) -> list[ColumnLike]:
+    """Return the keys of one side of a join: columns, which must be there, or an expression.
+
+    Raises:
+        TypeError: They are neither.
+        ValueError: There is none, or a column is missing or there twice.
+    """
     if isinstance(value, Expression):
         return [value]
     keys = [value] if isinstance(value, str) else value
@@ -186,18 +197,18 @@ class _Plan:
             if left_on is not None or right_on is not None:
                 raise ValueError("on cannot be combined with left_on or right_on")
             if both:
-                _check_conflicts(left.columns, right.columns, set())
+                check_conflicts(left.columns, right.columns, set())
             self.condition = on
             return
         mine, theirs = self._sides(left, right, on, left_on, right_on)
         same = {a for a, b in zip(mine, theirs, strict=True) if isinstance(a, str) and isinstance(b, str) and a == b}
         if both:
-            _check_conflicts(left.columns, right.columns, same)
+            check_conflicts(left.columns, right.columns, same)
         taken = {*left.columns, *right.columns}
         conflicts = same if both else set(left.columns) & set(right.columns)
         self.shared = {name: find_unused(f"__right_{name}", taken) for name in left.columns if name in conflicts}
-        self.left, left_keys = _with_keys(self.left, mine, "left", taken)
-        self.right, right_keys = _with_keys(self.right, theirs, "right", taken)
+        self.left, left_keys = with_keys(self.left, mine, "left", taken)
+        self.right, right_keys = with_keys(self.right, theirs, "right", taken)
         if self.shared:
             self.right = self.right.rename_columns(*(col(name).alias(new) for name, new in self.shared.items()))
         pairs = zip(left_keys, (self.shared.get(key, key) for key in right_keys), strict=True)
@@ -212,12 +223,12 @@ class _Plan:
         if on is not None:
             if left_on is not None or right_on is not None:
                 raise ValueError("on cannot be combined with left_on or right_on")
-            return _keys(on, "on", left.columns), _keys(on, "on", right.columns)
+            return keys_of_side(on, "on", left.columns), keys_of_side(on, "on", right.columns)
         if left_on is None and right_on is None:
             raise ValueError("join() requires on or both left_on and right_on")
         if left_on is None or right_on is None:
             raise ValueError("left_on and right_on must be provided together")
-        mine, theirs = _keys(left_on, "left_on", left.columns), _keys(right_on, "right_on", right.columns)
+        mine, theirs = keys_of_side(left_on, "left_on", left.columns), keys_of_side(right_on, "right_on", right.columns)
         if len(mine) != len(theirs):
             raise ValueError("left_on and right_on must have the same number of keys")
         return mine, theirs
@@ -245,7 +256,7 @@ class _Plan:
         return join(self.right, self.condition).select(*items)
 
 
-def _with_keys(table: Table, keys: Sequence[ColumnLike], side: str, taken: set[str]) -> tuple[Table, list[str]]:
+def with_keys(table: Table, keys: Sequence[ColumnLike], side: str, taken: set[str]) -> tuple[Table, list[str]]:
     """Return a table with a column for each key that is an expression, and the names of the keys."""
     names = []
     for i, key in enumerate(keys):

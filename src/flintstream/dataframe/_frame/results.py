@@ -18,6 +18,7 @@ from flintstream.dataframe.iteration import (
     take_rows,
 )
 from flintstream.errors import optional_module
+from flintstream.table._owners import batches_of
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ class Results(Frame):
         [2, 2, 1]
         """
         require_int(batch_size, "batch_size", 1)
-        return self._batches(batch_format, row_kind_field, included=include_row_kind).iterate(self._table, batch_size)
+        made = self._batches(batch_format, row_kind_field, included=include_row_kind)
+        batches = None if include_row_kind else batches_of(self._table)
+        return made.iterate(self._table, batch_size) if batches is None else made.cut(batches, batch_size)
 
     def take(
         self,
@@ -193,7 +196,9 @@ class Results(Frame):
         >>> pf.range(2).to_arrow().to_pydict()
         {'id': [0, 1]}
         """
-        return self._batches("pyarrow", _KIND, included=False).of(self.collect())
+        made = self._batches("pyarrow", _KIND, included=False)
+        batches = batches_of(self._table)
+        return made.of(self.collect()) if batches is None else made.join(batches)
 
     @property
     def schema(self) -> TableSchema:

@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.secrets import shown_path
 from flintstream.common._types.data_types import to_type_info
-from flintstream.common.serialization import RowDataBulkWriterFactory
+from flintstream.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
-from flintstream.connectors.files.columnar import RowGroupReader
-from flintstream.connectors.files.parquet import ROWS_PER_GROUP, ColumnarWriter
+from flintstream.connectors.files.columnar import BatchReader, RowGroupReader
+from flintstream.connectors.files.parquet import ROWS_PER_GROUP, BatchWriter, ColumnarWriter
 from flintstream.datastream.connectors._file_formats import BulkFormat
 from flintstream.datastream.formats._columns import is_local_time_utc, local_to_utc, time_shift, utc_to_local
 from flintstream.errors import FlintstreamError
 from flintstream.storage.reading import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
+
+    from pyarrow import Schema
+    from pyarrow.parquet import ParquetWriter
 
     from flintstream.common._types.data_types import RowType
     from flintstream.common.serialization import BulkWriter
     from flintstream.common.typeinfo import TypeInformation
+    from flintstream.connectors.files.arrow_values import ArrowBatch
     from flintstream.connectors.files.columnar import ColumnarFile
     from flintstream.connectors.source import SourceReader
 
@@ -97,6 +101,19 @@ class ColumnarFormat(BulkFormat):
         """The type of the rows."""
         return to_type_info(self._row_type)
 
+    def in_batches(self, names: Sequence[str], size: int) -> BatchFormat:
+        """Return the format whose records are batches of some columns, of up to ``size`` rows.
+
+        Raises:
+            ValueError: The columns have times, which are converted row by row.
+        """
+        kinds = dict(zip(self._row_type.names, self._row_type.field_types(), strict=True))
+        if any(time_shift(kinds[name], utc_to_local) is not None for name in names):
+            raise ValueError("times are read row by row")
+        chosen = arrow().schema([self._columns.schema.field(name) for name in names])
+        columns = Columns(chosen, case_sensitive=self._columns._case_sensitive)
+        return BatchFormat(functools.partial(self._open, columns, size))
+
     def create_reader(self) -> SourceReader:
         """Return a reader of row groups."""
         names = tuple(self._columns.schema.names)
@@ -111,6 +128,24 @@ class ColumnarFormat(BulkFormat):
     @staticmethod
     def _open(columns: Columns, batch_size: int, path: str) -> ColumnarFile:
         raise NotImplementedError
+
+
+class BatchFormat(BulkFormat):
+    """Reads batches of Arrow from columnar files."""
+
+    splittable = True
+
+    def __init__(self, open_columnar: Callable[[str], ColumnarFile]) -> None:
+        self._open_columnar = open_columnar
+
+    @property
+    def produced_type(self) -> None:
+        """None: records are batches."""
+        return
+
+    def create_reader(self) -> SourceReader:
+        """Return a reader of batches."""
+        return BatchReader(self._open_columnar)
 
 
 class Opened:
@@ -177,6 +212,10 @@ class ColumnarRows(RowDataBulkWriterFactory):
         self._utc = utc
         self._rows_per_group = rows_per_group
 
+    def in_batches(self) -> BulkWriterFactory[ArrowBatch]:
+        """Return the factory for writers that take batches instead of rows."""
+        return ColumnarBatches(self._schema, self._open_writer, self._rows_per_group)
+
     def create(self, stream: BinaryIO) -> BulkWriter:
         """Return a writer of a new file."""
         convert = self._type_info.converter() or (lambda row: row)
@@ -189,6 +228,23 @@ class ColumnarRows(RowDataBulkWriterFactory):
             return batch_of(rows, self._schema)
 
         return ColumnarWriter(self._open_writer(stream, self._schema), batch, self._rows_per_group)
+
+
+class ColumnarBatches(BulkWriterFactory["ArrowBatch"]):
+    """Factory for writers of columnar files that take batches of Arrow."""
+
+    can_be_concatenated = False
+
+    def __init__(
+        self, schema: Schema, open_writer: Callable[[BinaryIO, Schema], ParquetWriter], rows_per_group: int
+    ) -> None:
+        self._schema = schema
+        self._open_writer = open_writer
+        self._rows_per_group = rows_per_group
+
+    def create(self, stream: BinaryIO) -> BulkWriter[ArrowBatch]:
+        """Return a writer of a new file."""
+        return BatchWriter(self._open_writer(stream, self._schema), self._schema, self._rows_per_group)
 
 
 class ParquetInput(Opened):

@@ -98,6 +98,8 @@ class TableSource:
     """Raises an error if there is nothing to read; called when a query that reads the table starts."""
     lookup: Callable[[Sequence[int]], Lookup] | None = None
     """Returns what finds rows by the columns at some positions."""
+    batches: Callable[[Sequence[str], int], Source] | None = None
+    """Returns the source of some columns as batches of Arrow, of up to a number of rows; in the types of the table."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,8 @@ class TableSink:
     """Whether all rows of a primary key go to one subtask, even if there are insertions only."""
     any_changes: bool = False
     """Whether the sink works without the rows that are replaced, and needs the changes of a primary key in order."""
+    batches: Callable[[], Sink] | None = None
+    """Returns the sink that takes batches of Arrow with the columns of the table."""
 
 
 class TableConnector:

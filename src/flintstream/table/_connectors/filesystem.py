@@ -24,6 +24,7 @@ from flintstream.datastream.connectors.file_system import (
     FileSource,
     StreamFormat,
 )
+from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.options.types import SIZE
@@ -57,7 +58,7 @@ from flintstream.table._expressions.patterns.helpers import checked_regex
 from flintstream.table._expressions.times.helpers import from_millis
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.common.typeinfo import TypeInformation
@@ -170,6 +171,7 @@ _OF_WRITERS = {
 """The options that formats pass on to their writers."""
 _CODECS = ("bzip2", "deflate", "null", "snappy", "xz", "zstandard")
 _NEVER = 1 << 62
+_COLUMNAR = ("orc", "parquet")
 _MERGING = ("auto-compaction", "compaction.file-size")
 _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover-interval", "check-interval"))
 
@@ -191,7 +193,9 @@ class FileSystem(SourceConnector, SinkConnector):
         with_columns, check = fewer if kind in {"csv", "json"} else None, partial(check_paths, source)
         if kind in changes.FORMATS:
             return TableSource(source, Records.LISTS, CHANGES, check=check)
-        return TableSource(source, _records(kind), with_columns=with_columns, check=check)
+        columnar = kind in _COLUMNAR and not table.partitions and not table.metadata
+        batches = partial(_batch_source, table) if columnar else None
+        return TableSource(source, _records(kind), with_columns=with_columns, check=check, batches=batches)
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
@@ -216,6 +220,7 @@ class FileSystem(SourceConnector, SinkConnector):
             assigner = Directories(names, keys, options.text("partition.default-name", _DEFAULT) or "")
         stored = [names[i] for i in positions], [types[i] for i in positions]
         made: FileSink.BaseBuilder
+        batches: Callable[[], FileSink] | None = None
         of_changes = kind in changes.FORMATS
         if kind in {"json", "raw"} or of_changes:
             if of_changes:
@@ -232,6 +237,8 @@ class FileSystem(SourceConnector, SinkConnector):
             writers = _writers(kind, *stored, options)
             made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
             compactor = _compactor(kind, *stored, options, writers)
+            if isinstance(writers, ColumnarRows) and not keys and not options.flag(_MERGING[0]):
+                batches = partial(_batch_sink, path, writers, assigner)
         if options.flag(_MERGING[0]):
             made.enable_compact(_merging(options), compactor)
         options.known(_MERGING[1], "for auto-compaction only")
@@ -240,7 +247,7 @@ class FileSystem(SourceConnector, SinkConnector):
         parallelism = options.integer("sink.parallelism")
         options.ignore_unknown(f"{kind}.")
         mode = CHANGES if of_changes else INSERTIONS
-        return TableSink(sink, _records(kind), mode, parallelism=parallelism, overwriting=overwriting)
+        return TableSink(sink, _records(kind), mode, parallelism=parallelism, overwriting=overwriting, batches=batches)
 
 
 def _records(kind: str) -> Records:
@@ -250,8 +257,7 @@ def _records(kind: str) -> Records:
 
 def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> FileSource[object]:
     """Return the source of a query that reads the columns ``need``; None for all."""
-    options, keys, path = table.options, table.partitions, table.options.required("path")
-    interval = options.millis("source.monitor-interval")
+    options, keys = table.options, table.partitions
     check(table)
     check_metadata(table)
     more = {*keys, *table.metadata}
@@ -262,6 +268,27 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
         time_of = Instant.of_epoch_milli if _records(_format(options)) is Records.ROWS else from_millis
         of_changes = _format(options) in changes.FORMATS
         made = WithKeys(made, table.names, table.types, keys, default, table.metadata, time_of, of_changes=of_changes)
+    return _of_files(table, made)
+
+
+def _batch_source(table: ConnectorTable, names: Sequence[str], size: int) -> FileSource[object]:
+    """Return the source of some columns of columnar files, as batches."""
+    options = table.options
+    made = _stream_format(_format(options), table.names, table.types, options, None)
+    if not isinstance(made, ColumnarFormat):
+        raise TypeError(f"{made!r} has no batches")
+    return _of_files(table, made.in_batches(names, size))
+
+
+def _batch_sink(path: str, writers: ColumnarRows, assigner: BucketAssigner) -> FileSink:
+    """Return the sink that writes batches to columnar files."""
+    return FileSink.for_bulk_format(path, writers.in_batches()).with_bucket_assigner(assigner).build()
+
+
+def _of_files(table: ConnectorTable, made: StreamFormat[object]) -> FileSource[object]:
+    """Return the source of files in a format."""
+    options, path = table.options, table.options.required("path")
+    interval = options.millis("source.monitor-interval")
     source = FileSource.for_record_stream_format(made, path)
     pattern = options.text("source.path.regex-pattern")
     if pattern is not None:

@@ -11,6 +11,8 @@ from flintstream.table._functions import series
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pyarrow import Array
+
     from flintstream.common._types import data_types as t
     from flintstream.table._functions.series import Data
 
@@ -110,6 +112,14 @@ class PandasRows(_Inner):
         """Return the values that the function has returned."""
         return series.from_pandas(found, self.result, self.zone)
 
+    def of_array(self, array: Array, kind: t.DataType, name: str | None) -> Data:
+        """Return a column of Arrow as the function takes it."""
+        return series.column_of(array, kind, name, self.zone)
+
+    def array(self, found: Data) -> Array:
+        """Return what the function has returned as an array of Arrow."""
+        return series.array_from_pandas(found, self.result, self.zone)
+
 
 class ArrowRows(PandasRows):
     """Calls a function with an array of Arrow for each argument, and checks what it returns."""
@@ -147,6 +157,14 @@ class ArrowRows(PandasRows):
     def values(self, found: Data) -> list[object]:
         """Return the values that the function has returned, in the declared type."""
         return series.from_arrow(found, self.result)
+
+    def of_array(self, array: Array, kind: t.DataType, name: str | None) -> Data:
+        """Return the column."""
+        return array
+
+    def array(self, found: Data) -> Array:
+        """Return the array that the function has returned, in the declared type."""
+        return series.array_from_arrow(found, self.result)
 
 
 class AsyncRows(_Inner):

@@ -138,12 +138,10 @@ def from_pandas(found: Data, kind: t.DataType, zone: str) -> list[object]:
         RuntimeError: They do not fit the type.
     """
     if isinstance(kind, t.RowType) and isinstance(found, pandas().DataFrame):
-        columns = [found.iloc[:, i] for i in range(found.shape[1])]
-        if len(columns) < len(kind.names):
-            raise ValueError(f"the declared type is {kind}, but the DataFrame has {len(columns)} columns")
-        parts = [_values(column, of, zone) for column, of in zip(columns, kind.field_types(), strict=False)]
-        return list(zip(*parts, strict=True))
-    return _values(found, kind, zone)
+        # a column at a time: Arrow would make a dict for each row
+        parts = zip(_parts(found, kind), kind.field_types(), strict=False)
+        return list(zip(*(_python(_array(column, of, zone), of) for column, of in parts), strict=True))
+    return _python(_array(found, kind, zone), kind)
 
 
 def from_arrow(found: Array, kind: t.DataType) -> list[object]:
@@ -156,33 +154,74 @@ def from_arrow(found: Array, kind: t.DataType) -> list[object]:
         RuntimeError: They do not fit the type.
     """
     if isinstance(kind, t.RowType) and not found.null_count and found.type.num_fields == len(kind.names):
-        # a column at a time: Arrow would make a dict for each row
         columns = [from_arrow(part, of) for part, of in zip(found.flatten(), kind.field_types(), strict=True)]
         return list(zip(*columns, strict=True))
+    return _python(_cast(found, kind), kind)
+
+
+def array_from_pandas(found: Data, kind: t.DataType, zone: str) -> Array:
+    """Return what a function of pandas has returned as an array of Arrow.
+
+    >>> array_from_pandas(pandas().Series([1.0, None]), t.DataTypes.INT(), "UTC").to_pylist()
+    [1, None]
+
+    Raises:
+        RuntimeError: It does not fit the type.
+    """
+    if isinstance(kind, t.RowType) and isinstance(found, pandas().DataFrame):
+        parts = zip(_parts(found, kind), kind.field_types(), strict=False)
+        return arrow().StructArray.from_arrays([array_from_pandas(c, of, zone) for c, of in parts], names=kind.names)
+    return _array(found, kind, zone)
+
+
+def array_from_arrow(found: Array, kind: t.DataType) -> Array:
+    """Return what a function of Arrow has returned in the declared type.
+
+    >>> array_from_arrow(arrow().array([1, None]), t.DataTypes.DOUBLE()).to_pylist()
+    [1.0, None]
+
+    Raises:
+        RuntimeError: It does not fit the type.
+    """
+    if isinstance(kind, t.RowType) and not found.null_count and found.type.num_fields == len(kind.names):
+        parts = zip(found.flatten(), kind.field_types(), strict=True)
+        return arrow().StructArray.from_arrays([array_from_arrow(part, of) for part, of in parts], names=kind.names)
+    return _cast(found, kind)
+
+
+def _parts(found: DataFrame, kind: t.RowType) -> list[Series]:
+    """Return the columns of a ``DataFrame`` that is the rows of a type."""
+    columns = [found.iloc[:, i] for i in range(found.shape[1])]
+    if len(columns) < len(kind.names):
+        raise ValueError(f"the declared type is {kind}, but the DataFrame has {len(columns)} columns")
+    return columns[: len(kind.names)]
+
+
+def _cast(found: Array, kind: t.DataType) -> Array:
     wanted = arrow_type(kind)
     try:
-        cast = found if found.type == wanted else found.cast(wanted)
+        return found if found.type == wanted else found.cast(wanted)
     except arrow().ArrowException as error:
         raise RuntimeError(f"Exception thrown when converting {found.type} to pyarrow.Array ({wanted}).") from error
-    values: list[object] = cast.to_pylist()
-    read = reader(kind)
-    return values if read is None else [*map(read, values)]
 
 
-def _values(series: Series, kind: t.DataType, zone: str) -> list[object]:
+def _array(series: Series, kind: t.DataType, zone: str) -> Array:
     pa = arrow()
     if isinstance(kind, t.LocalZonedTimestampType) and getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert(zone).dt.tz_localize(None)
     wanted = arrow_type(kind)
     try:
-        array = pa.Array.from_pandas(series, mask=series.isna(), type=wanted)
+        return pa.Array.from_pandas(series, mask=series.isna(), type=wanted)
     except pa.ArrowException as error:
         raise RuntimeError(
             f"Exception thrown when converting pandas.Series ({series.dtype}) to pyarrow.Array ({wanted}).", error
         ) from error
-    found: list[object] = array.to_pylist()
+
+
+def _python(array: Array, kind: t.DataType) -> list[object]:
+    values: list[object] = array.to_pylist()
     read = reader(kind)
-    return found if read is None else [*map(read, found)]
+    return values if read is None else [*map(read, values)]
 
 
 def writer(kind: t.DataType) -> Convert | None:

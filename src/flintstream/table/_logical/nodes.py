@@ -71,6 +71,8 @@ class Scan(Node):
     """Makes what opens only the columns at these positions, if the source gains by it; the others are None."""
     need: frozenset[int] | None = None
     """The positions of the columns that ``open`` opens; None for all."""
+    batches: Callable[[tuple[int, ...], int], Opener] | None = None
+    """Makes what opens the columns at these positions as batches of Arrow, of up to a number of rows, if it can."""
 
     @cached_property
     def changelog(self) -> bool:

@@ -56,7 +56,8 @@ class Sharing:
         """The columns that all plans need, by the number of a table."""
         self._seen: dict[int, Node] = {}
         self._tables: list[Scan] = []
-        self._repeats = False
+        self.repeats = False
+        """Whether plans read a table, or have a part, more than once."""
         self._unstable: set[int] = set()
         self._meets_unstable = False
 
@@ -66,12 +67,12 @@ class Sharing:
         while waiting:
             found = waiting.pop()
             if id(found) in self._seen:
-                self._repeats = True
+                self.repeats = True
                 continue
             self._seen[id(found)] = found
             waiting += found.inputs
             if isinstance(found, Scan):
-                self._repeats |= any(table.name == found.name for table in self._tables)
+                self.repeats |= any(table.name == found.name for table in self._tables)
                 self._tables.append(found)
 
     def _sum_up_needs(self) -> None:
@@ -83,7 +84,7 @@ class Sharing:
 
     def stream(self, node: Node, env: StreamExecutionEnvironment, make: Callable[[], DataStream]) -> DataStream:
         """Return the stream of an equal node, if there is one, else make it."""
-        if not self._repeats:  # nothing can be equal
+        if not self.repeats:  # nothing can be equal
             return make()
         if self._tables:
             self._sum_up_needs()

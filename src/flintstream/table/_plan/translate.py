@@ -12,7 +12,7 @@ from flintstream.common._types.data_types import DataTypes
 from flintstream.datastream._streams.steps import add_step, steps_to_run, transformation_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation, UnionTransformation
-from flintstream.options.tables import BATCH_SIZE, BUNDLE_SIZE, BUNDLE_TIME
+from flintstream.options.tables import ARROW_BATCHES, BUNDLE_TIME
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._deep_stack import on_deep_stack
@@ -25,6 +25,9 @@ from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
+from flintstream.table._plan.columnar.lanes import lane_of
+from flintstream.table._plan.columnar.limits import declarations, functions_of, limits_of
+from flintstream.table._plan.columnar.operators import CallsOperator, ColumnsOperator, RowsOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,10 +35,13 @@ if TYPE_CHECKING:
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.graph.transformation import Transformation
     from flintstream.table._expressions.expr import Expr
+    from flintstream.table._plan.columnar.lanes import Lane
 
 
 SHALLOW = 20
 """How many steps a plan may have on top of each other so that any stack has room for its translation."""
+READ_AT_ONCE = 8192
+"""How many rows a batch has that no function takes."""
 _LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block"})
 """Members that state does not depend on; the columns that matter are those of the inputs."""
 
@@ -151,6 +157,9 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         return _values(node, False, env)
     if isinstance(node, Union):
         return _union([translate(_with_kinds(part, node), env) for part in node.parts], changelog=node.changelog)
+    lane = _lane_with_calls(node, env)
+    if lane is not None:
+        return add_operator(_stream_of_lane(lane, env), "Rows", RowsOperator(lane.columns, lane.where))
     if isinstance(node, Calc):
         chosen = _columns_of_values(node)
         if chosen is not None:
@@ -165,16 +174,60 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
         return _in_subtasks(add_operator(below, "Calc", GeneratedOperator(*codes)), codes[0].functions, node)
     if isinstance(node, Batched):
-        options = env._configuration
-        functions = [part.function.inner for call in node.calls for part in call.calls()]
-        own = min((size for size in _declarations(functions, "batch_size")), default=0)
-        limits = own or options.get(BATCH_SIZE), max(own, options.get(BUNDLE_SIZE)), options.get(BUNDLE_TIME)
+        functions, limits = functions_of(node), (*limits_of(node, env), env._configuration.get(BUNDLE_TIME))
         operator = BatchOperator(node.calls, node.input.columns, len(node.columns) - len(node.calls), *limits)
         return _in_subtasks(add_operator(translate(node.input, env), "PythonCalc", operator), functions, node)
     if isinstance(node, Correlate):
         below = translate(node.input, env)
         return add_operator(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
     return translation(node, env)
+
+
+def stays_in_batches(node: Node, env: StreamExecutionEnvironment) -> bool:
+    """Return whether all rows of a plan stay in batches of Arrow."""
+    return _lane(node, env) is not None
+
+
+def calls_functions_in_batches(node: Node, env: StreamExecutionEnvironment) -> bool:
+    """Return whether a plan calls functions, and all its rows stay in batches of Arrow."""
+    return _lane_with_calls(node, env) is not None
+
+
+def stream_of_batches(node: Node, env: StreamExecutionEnvironment) -> DataStream:
+    """Add the steps of a plan that stays in batches to the program, and return the stream of its batches.
+
+    Raises:
+        TypeError: It needs rows.
+    """
+    lane = _lane(node, env)
+    if lane is None:
+        raise TypeError(f"{node.title()} needs rows")
+    return add_operator(_stream_of_lane(lane, env), "Columns", ColumnsOperator(lane.columns, lane.where))
+
+
+def _lane(node: Node, env: StreamExecutionEnvironment) -> Lane | None:
+    """Return how a plan stays in batches; None if it needs rows, or if an option or a shared part of it does."""
+    shared = active.get(env)
+    if not env._configuration.get(ARROW_BATCHES) or (shared is not None and shared.repeats):
+        return None
+    return lane_of(node)
+
+
+def _lane_with_calls(node: Node, env: StreamExecutionEnvironment) -> Lane | None:
+    """Return the same, if functions take batches: other plans become rows while they are read."""
+    if not isinstance(node, (Calc, Batched)):
+        return None
+    lane = _lane(node, env)
+    return lane if lane is not None and lane.steps else None
+
+
+def _stream_of_lane(lane: Lane, env: StreamExecutionEnvironment) -> DataStream:
+    sizes = [min(limits_of(step.node, env)) for step in lane.steps]
+    stream = lane.open(sizes[0] if sizes else READ_AT_ONCE, env)
+    for step, size in zip(lane.steps, sizes, strict=True):
+        made = add_operator(stream, "PythonCalc", CallsOperator(step, size))
+        stream = _in_subtasks(made, functions_of(step.node), step.node)
+    return stream
 
 
 @singledispatch
@@ -220,14 +273,9 @@ def _union(parts: Sequence[DataStream], *, changelog: bool) -> DataStream:
     return add_operator(made, "Union", GeneratedOperator(*edges.both("r"))).force_non_parallel()
 
 
-def _declarations(functions: Iterable[object], name: str) -> list[int]:
-    """Return what functions declare of themselves: how many subtasks run them, or how many rows they take at once."""
-    return [found for function in functions if isinstance(found := getattr(function, name, None), int)]
-
-
 def _in_subtasks(stream: DataStream, functions: Iterable[object], node: Node) -> DataStream:
     """Give an operator the parallelism that its functions declare; changes of a row must not overtake each other."""
-    wanted = _declarations(functions, "concurrency")
+    wanted = declarations(functions, "concurrency")
     if wanted and not node.changelog:
         transformation_of(stream).parallelism = max(wanted)
     return stream

@@ -46,8 +46,10 @@ def _type_of(kind: pa.DataType) -> t.DataType:
         (types.is_float64, t.DataTypes.DOUBLE()),
         (types.is_string, t.DataTypes.STRING()),
         (types.is_large_string, t.DataTypes.STRING()),
+        (types.is_string_view, t.DataTypes.STRING()),
         (types.is_binary, t.DataTypes.BYTES()),
         (types.is_large_binary, t.DataTypes.BYTES()),
+        (types.is_binary_view, t.DataTypes.BYTES()),
         (types.is_date32, t.DataTypes.DATE()),
         (types.is_null, t.DataTypes.NULL()),
     )

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.python_values import Convert
-    from flintstream.table._logical.nodes import Node
 
 
 def rows_of_elements(
@@ -66,7 +65,7 @@ def _values(element: object, names: Sequence[str]) -> tuple[object, ...]:
     return tuple(fields.get(name) for name in names) if set(fields) & set(names) else (element,)
 
 
-def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zone: str) -> Node:
+def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zone: str) -> Scan:
     """Return the table of rows; a ``datetime`` in a TIMESTAMP_LTZ column is local time of ``zone`` if it has none.
 
     Raises:

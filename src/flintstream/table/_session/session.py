@@ -179,7 +179,9 @@ class Session:
             code = source((moment,), None, stamped=False)
             if not code.functions:  # which only an operator can open
                 in_source = partial(node.open, watermarks=(code, marks))
-                node = replace(node, open=in_source) if by_split else with_times(node, moment, code, marks)
+                node = (
+                    replace(node, open=in_source, batches=None) if by_split else with_times(node, moment, code, marks)
+                )
                 marks = None
         if [column.name for column in node.columns] != list(order):
             node = calc(node, items)
@@ -356,7 +358,7 @@ class UnopenedSession(Session):
         physical = tuple(Column(column.name, column.type) for column in table.columns if column.type is not None)
         node = Scan(physical, name, _empty)
         if not find(name, Options(name, table.options).text("connector")).looks_at_data:
-            node = replace(scan(name, table, physical)[0], open=_empty, narrowed=None)
+            node = replace(scan(name, table, physical)[0], open=_empty, narrowed=None, batches=None)
         return self.completed(name, table, node, [column.name for column in table.columns])
 
 

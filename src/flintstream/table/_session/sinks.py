@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flintstream.common._types import data_types as t
 from flintstream.datastream._streams.steps import transformation_of
 from flintstream.options.tables import KEYED_SHUFFLE, LENGTHS, MATERIALIZE, NESTED_NOT_NULL, NOT_NULL, REQUIRE_CONFLICT
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
@@ -25,7 +26,13 @@ from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.over import Rank
 from flintstream.table._plan.sets import SetOperation
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate
+from flintstream.table._plan.translate import (
+    GeneratedOperator,
+    add_operator,
+    calls_functions_in_batches,
+    stream_of_batches,
+    translate,
+)
 from flintstream.table._plan.upsert_keys import upsert_keys
 from flintstream.table._session.sources import connector_table
 from flintstream.table._types.rules import is_nullable
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 
     from flintstream.connectors.sink import Sink
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.datastream.data_stream import DataStreamSink
     from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._connectors.contract import ConnectorTable, TableSink
     from flintstream.table._expressions.expr import Column
@@ -87,7 +95,12 @@ def write(
             f"table '{name}': please declare primary key for sink table when query contains update/delete record: "
             "PRIMARY KEY (...) NOT ENFORCED"
         )
-    stream = _without_nulls(settings, translate(narrow(ready), env), query, seen)
+    plan = narrow(ready)
+    if made.batches is not None and not insert.overwrite and _stays_in_batches(env, settings, query, plan, seen):
+        end = stream_of_batches(plan, env).sink_to(made.batches()).name(f"Sink: {name}")
+        _set_parallelism(end, made)
+        return
+    stream = _without_nulls(settings, translate(plan, env), query, seen)
     stream = _of_right_length(settings, stream, seen)
     if table.primary_key and not settings.batch and (made.changes == UPSERTS or made.any_changes):
         if not changelog and _is_distinct(ready) and not _is_in_order(ready, seen):
@@ -112,12 +125,38 @@ def write(
             stream, "Rows", GeneratedOperator(*edges.both(_record(made, columns, changelog), replaced))
         )
     end = records.sink_to(sink).name(f"Sink: {name}")
+    _set_parallelism(end, made)
+    if changelog and made.parallelism is not None:
+        records.set_parallelism(made.parallelism)
+
+
+def _set_parallelism(end: DataStreamSink, made: TableSink) -> None:
     if made.parallelism is None:
         transformation_of(end).follows_input = True  # type: ignore[attr-defined]
-        return
-    end.set_parallelism(made.parallelism)
-    if changelog:
-        records.set_parallelism(made.parallelism)
+    else:
+        end.set_parallelism(made.parallelism)
+
+
+def _stays_in_batches(
+    env: StreamExecutionEnvironment, settings: PlannerSettings, query: Node, plan: Node, table: ConnectorTable
+) -> bool:
+    """Return whether a sink can take batches: functions made the rows in batches, and none of them is checked."""
+    if table.primary_key or not calls_functions_in_batches(plan, env):
+        return False
+    lengths = settings.value(LENGTHS) != "IGNORE" and any(isinstance(kind, OF_LENGTH) for kind in table.types)
+    nested = settings.value(NESTED_NOT_NULL) != "IGNORE" and any(
+        isinstance(kind, (t.ArrayType, t.MapType, t.RowType)) for kind in table.types
+    )
+    return not (lengths or nested or _strict_columns(query, table))
+
+
+def _strict_columns(query: Node, table: ConnectorTable) -> list[int]:
+    """Return the columns of a sink that are NOT NULL or keys, where the query may have NULL."""
+    return [
+        i
+        for i, (own, wanted) in enumerate(zip(query.columns, table.columns, strict=True))
+        if is_nullable(own.type) and (not is_nullable(wanted.type) or wanted.name in table.primary_key)
+    ]
 
 
 def _sink_to_overwrite(made: TableSink, name: str, settings: PlannerSettings) -> Sink:
@@ -147,11 +186,7 @@ def _without_nulls(settings: PlannerSettings, stream: DataStream, query: Node, t
 
     A row with None in a column that is NOT NULL fails the job, or is left out, as an option says.
     """
-    strict = [
-        i
-        for i, (own, wanted) in enumerate(zip(query.columns, table.columns, strict=True))
-        if is_nullable(own.type) and (not is_nullable(wanted.type) or wanted.name in table.primary_key)
-    ]
+    strict = _strict_columns(query, table)
     drops = settings.value(NOT_NULL) == "DROP"
     if strict:
         condition = " or ".join(f"r[{i}] is None" for i in strict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,9 @@ def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[S
             "(...) NOT ENFORCED"
         )
     fewer = None if found.with_columns is None else partial(_narrow, found.with_columns, found, seen)
-    node = Scan(tuple(physical), name, partial(_open_scan, found.source, found, seen), changes, found.lookup, (), fewer)
+    opened = partial(_open_scan, found.source, found, seen)
+    batches = None if found.batches is None or changes else partial(_in_batches, found, seen)
+    node = Scan(tuple(physical), name, opened, changes, found.lookup, (), fewer, batches=batches)
     by_split = found.source is not None and found.source.watermarks_per_split
     return node, by_split and found.records is Records.TUPLES and not changes
 
@@ -67,6 +70,19 @@ def _narrow(
     with_columns: Callable[[frozenset[str]], Source], found: TableSource, table: ConnectorTable, need: frozenset[int]
 ) -> Opener:
     return partial(_open_scan, with_columns(frozenset(table.names[i] for i in need)), found, table)
+
+
+def _in_batches(found: TableSource, table: ConnectorTable, positions: tuple[int, ...], size: int) -> Opener:
+    """Return what opens columns as batches of Arrow."""
+    return partial(_open_batches, found, table, [table.names[i] for i in positions], size)
+
+
+def _open_batches(
+    found: TableSource, table: ConnectorTable, names: Sequence[str], size: int, env: StreamExecutionEnvironment
+) -> DataStream:
+    if found.batches is None:
+        raise TypeError(f"table '{table.name}' has no batches")
+    return _open_scan(found.batches(names, size), replace(found, records=Records.TUPLES), table, env)
 
 
 def _open_scan(

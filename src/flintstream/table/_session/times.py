@@ -46,7 +46,8 @@ def with_times(node: Scan, moment: Expr, code: Source, marks: Watermarks) -> Sca
     def open_columns(need: frozenset[int]) -> Opener:
         return partial(_with_strategy, narrow(node, need | read), ComputedTime(code), marks)
 
-    return replace(node, open=partial(_with_strategy, node, ComputedTime(code), marks), narrowed=open_columns)
+    opened = partial(_with_strategy, node, ComputedTime(code), marks)
+    return replace(node, open=opened, narrowed=open_columns, batches=None)
 
 
 def with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamExecutionEnvironment) -> DataStream:

@@ -35,9 +35,13 @@ from flintstream.storage.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    SparkDataFrame: TypeAlias = DataFrame
+    """What other packages call it, which do not import pyspark."""
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.files.arrow import ArrowSplit

@@ -1,0 +1,1 @@
+"""Plans whose records are batches of Arrow, from a reader through functions to a writer."""

@@ -1,0 +1,162 @@
+"""Operators whose records are batches of Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flintstream.common._types import data_types as t
+from flintstream.connectors.files.arrow_values import ArrowBatch
+from flintstream.runtime.operators.functions import FunctionOperator
+from flintstream.table._expressions.expr import Const
+from flintstream.table._expressions.python_values import converter_of
+from flintstream.table._functions import series
+from flintstream.table._operators.opening import Functions
+from flintstream.table._plan.batches import BatchCall
+from flintstream.table._types.rules import INTEGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyarrow import Array, RecordBatch
+
+    from flintstream.table._expressions.expr import Column, Ref
+    from flintstream.table._functions.kinds import PandasRows
+    from flintstream.table._functions.series import Data
+    from flintstream.table._plan.columnar.lanes import Path, Step
+
+_AS_THEY_ARE = (*INTEGERS, t.BooleanType, t.DoubleType, t.VarCharType, t.VarBinaryType)
+"""Types whose values in Python are those of a plan."""
+
+
+def column_at(batch: RecordBatch, path: Path) -> Array:
+    """Return a column of a batch, or a field within it, which is NULL where the row around it is.
+
+    >>> pa = series.arrow()
+    >>> column_at(pa.RecordBatch.from_pydict({"r": [{"a": 1}, None]}), (0, 0)).to_pylist()
+    [1, None]
+    """
+    found = batch.column(path[0])
+    for index in path[1:]:
+        found = found.flatten()[index]
+    return found
+
+
+class BatchesOperator(FunctionOperator):
+    """Makes a record of each batch, or several."""
+
+    can_be_cut = False
+
+    def process(self, values: list[ArrowBatch], timestamps: list[int] | None) -> None:
+        """Process a block of batches."""
+        self.cursor = self.interrupter.cursor = cursor = iter(values)
+        results: list[object] = []
+        try:
+            for value in cursor:
+                results += self.results(value)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        if results:
+            self.output.emit(results, None if timestamps is None else [timestamps[0]] * len(results))
+
+    def results(self, value: ArrowBatch) -> Iterable[object]:
+        """Return what becomes of a batch.
+
+        Raises:
+            NotImplementedError: Always; subclasses say.
+        """
+        raise NotImplementedError
+
+
+class CallsOperator(BatchesOperator):
+    """Adds the results of functions to batches, as columns."""
+
+    def __init__(self, step: Step, size: int) -> None:
+        """Take the functions, and the most rows that they get at once."""
+        super().__init__(Functions(dict.fromkeys(part.function for call in step.node.calls for part in call.calls())))
+        self._calls = step.node.calls
+        self._columns = step.node.input.columns
+        self._where = step.where
+        self._size = size
+
+    def open(self) -> None:
+        """Open the functions, and import pandas: the first batch would end an epoch as one of a slow function."""
+        series.array_from_pandas(series.to_pandas([1], t.DataTypes.INT(), None, "UTC"), t.DataTypes.INT(), "UTC")
+        super().open()
+
+    def results(self, value: ArrowBatch) -> Iterable[object]:
+        """Yield batches with further columns."""
+        return [self._call(piece) for piece in value.pieces(self._size)]
+
+    def _call(self, batch: RecordBatch) -> ArrowBatch:
+        known: dict[tuple[type, int], Data] = {}
+        arrays = list(batch.columns)
+        arrays += [call.function.array(self._result(call, batch, known)) for call in self._calls]
+        return ArrowBatch(series.arrow().RecordBatch.from_arrays(arrays, names=[str(i) for i in range(len(arrays))]))
+
+    def _result(self, call: BatchCall, batch: RecordBatch, known: dict[tuple[type, int], Data]) -> Data:
+        given = [self._value(part, call.function, batch, known) for part in call.arguments]
+        return call.function.call(given, len(batch))
+
+    def _value(
+        self,
+        item: BatchCall | Const | Ref,
+        function: PandasRows,
+        batch: RecordBatch,
+        known: dict[tuple[type, int], Data],
+    ) -> Data:
+        """Return a column or the result of a call as a function takes it, or a literal."""
+        if isinstance(item, Const):
+            return item.value
+        if isinstance(item, BatchCall):
+            found = self._result(item, batch, known)
+            if type(item.function) is type(function):
+                return found
+            return function.of_array(item.function.array(found), item.type, None)
+        key = type(function), item.index
+        if key not in known:
+            column = _of_type(column_at(batch, self._where[item.index]), item.type)
+            known[key] = function.of_array(column, item.type, self._columns[item.index].name)
+        return known[key]
+
+
+class RowsOperator(BatchesOperator):
+    """Turns batches into the rows of a plan."""
+
+    def __init__(self, columns: Sequence[Column], where: Sequence[Path]) -> None:
+        """Take the columns, and where they are in the batches."""
+        super().__init__(Functions(()))
+        self._columns = tuple(columns)
+        self._where = tuple(where)
+
+    def results(self, value: ArrowBatch) -> Iterable[object]:
+        """Return the rows."""
+        paths = zip(self._columns, self._where, strict=True)
+        return zip(*(_values(column_at(value.batch, path), column.type) for column, path in paths), strict=True)
+
+
+class ColumnsOperator(BatchesOperator):
+    """Leaves only the columns of a plan in batches, in their types and order."""
+
+    def __init__(self, columns: Sequence[Column], where: Sequence[Path]) -> None:
+        """Take the columns, and where they are in the batches."""
+        super().__init__(Functions(()))
+        self._columns = tuple(columns)
+        self._where = tuple(where)
+
+    def results(self, value: ArrowBatch) -> Iterable[object]:
+        """Return the batch."""
+        paths = zip(self._columns, self._where, strict=True)
+        arrays = [_of_type(column_at(value.batch, path), column.type) for column, path in paths]
+        names = [column.name for column in self._columns]
+        return [ArrowBatch(series.arrow().RecordBatch.from_arrays(arrays, names=names))]
+
+
+def _of_type(array: Array, kind: t.DataType) -> Array:
+    wanted = series.arrow_type(kind)
+    return array if array.type == wanted else array.cast(wanted)
+
+
+def _values(array: Array, kind: t.DataType) -> list[object]:
+    values = series.from_arrow(array, kind)
+    convert = None if type(kind) in _AS_THEY_ARE else converter_of(kind)
+    return values if convert is None else [None if value is None else convert(value) for value in values]

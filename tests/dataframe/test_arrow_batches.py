@@ -1,0 +1,254 @@
+"""Batches of Arrow from readers through functions to results and writers, and the same programs row by row."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from tests.dataframe.conftest import start
+
+import flintstream.dataframe as pf
+from flintstream.connectors.files.columnar import BatchReader, RowGroupReader
+from flintstream.connectors.files.reader import FileSplit
+from flintstream.connectors.source import Fetch
+from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
+from flintstream.table import DataTypes
+from flintstream.table._plan.narrowing import narrow
+from flintstream.table._plan.translate import calls_functions_in_batches, stays_in_batches
+
+TYPES = {
+    "id": (pa.int64(), pf.DataType.int64(), [0, 1, None, 3, 4]),
+    "small": (pa.int8(), pf.DataType.int8(), [1, None, -3, 4, 5]),
+    "ratio": (pa.float64(), pf.DataType.float64(), [0.5, None, float("inf"), -1.0, 2.0]),
+    "single": (pa.float32(), pf.DataType.float32(), [0.1, 0.2, None, 3.5, 4.5]),
+    "flag": (pa.bool_(), pf.DataType.bool(), [True, None, False, True, False]),
+    "text": (pa.string(), pf.DataType.string(), ["a", None, "ä", "", "e"]),
+    "bytes": (pa.binary(), pf.DataType.binary(), [b"a", None, b"", b"\x00", b"e"]),
+    "day": (pa.date32(), pf.DataType.date(), [date(2026, 5, 17), None, date(1, 1, 1), date(9999, 12, 31), date.min]),
+    "price": (pa.decimal128(10, 2), pf.DataType.decimal(10, 2), [Decimal("1.50"), None, Decimal(0), Decimal(-1), None]),
+    "vector": (pa.list_(pa.float64()), pf.DataType.list(pf.DataType.float64()), [[1.0], None, [], [None, 2.0], [3.0]]),
+    "point": (
+        pa.struct([("x", pa.int32()), ("y", pa.string())]),
+        pf.DataType.struct({"x": pf.DataType.int32(), "y": pf.DataType.string()}),
+        [{"x": 1, "y": "a"}, None, {"x": None, "y": None}, {"x": 4, "y": "d"}, {"x": 5, "y": ""}],
+    ),
+}
+EVERYTHING = pa.table({name: pa.array(values, kind) for name, (kind, _, values) in TYPES.items()})
+SCHEMA = {name: kind for name, (_, kind, _) in TYPES.items()}
+RESULT = pf.DataType.struct(SCHEMA)
+
+
+def same(batch):
+    return dict(batch)
+
+
+class Reversed:
+    """Each column in the other order, so that a batch can be told from a part of it."""
+
+    def __call__(self, batch):
+        return {name: column.take(pa.array(range(len(column))[::-1])) for name, column in batch.items()}
+
+
+@pytest.fixture(params=["true", "false"], ids=["batches", "rows"])
+def way(request):
+    """The environment, with and without batches."""
+    t_env = start("streaming")
+    t_env.get_config().set("flintstream.table.arrow-batches", request.param)
+    yield request.param == "true"
+    pf.set_table_environment(None)
+    pf.config._buffered.clear()
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A directory with two files of two row groups."""
+    pq.write_table(EVERYTHING, tmp_path / "a.parquet", row_group_size=3)
+    pq.write_table(EVERYTHING.slice(1, 3), tmp_path / "b.parquet", row_group_size=2)
+    return str(tmp_path)
+
+
+def is_in_batches(frame):
+    node, env = narrow(frame.to_table()._node), frame.to_table()._executor.env
+    return calls_functions_in_batches(node, env)
+
+
+def rows_of(table):
+    return sorted(map(repr, table.to_pylist()))
+
+
+@pytest.mark.parametrize("batch_format", ["pyarrow", "pandas"])
+def test_all_types_pass_through_functions_unchanged_in_batches_and_in_rows(way, files, batch_format):
+    frame = pf.read_parquet(files, schema=SCHEMA).map_batches(same, return_dtype=RESULT, batch_format=batch_format)
+    if batch_format == "pandas":  # which shows structs as columns of their own
+        kept = {name: kind for name, kind in SCHEMA.items() if name != "point"}
+        frame = pf.read_parquet(files, schema=kept).map_batches(
+            same, return_dtype=pf.DataType.struct(kept), batch_format=batch_format
+        )
+    assert is_in_batches(frame) is way
+    wanted = pa.concat_tables([EVERYTHING, EVERYTHING.slice(1, 3)]).select(frame.columns)
+    assert rows_of(frame.to_arrow()) == rows_of(wanted)
+    assert len(frame.collect()) == 8
+
+
+def test_rows_made_of_batches_have_the_values_of_rows(files):
+    found = {}
+    for batches in ("true", "false"):
+        start("streaming").get_config().set("flintstream.table.arrow-batches", batches)
+        frame = pf.read_parquet(files, schema=SCHEMA).map_batches(same, return_dtype=RESULT, batch_format="pyarrow")
+        found[batches] = sorted(repr((tuple(row), [type(value) for value in row])) for row in frame.collect())
+    assert found["true"] == found["false"]
+
+
+def test_tables_of_arrow_come_back_as_they_are(way):
+    frame = pf.from_arrow(EVERYTHING)
+    assert rows_of(frame.to_arrow()) == rows_of(EVERYTHING)
+    assert stays_in_batches(frame.to_table()._node, frame.to_table()._executor.env) is way
+
+
+def test_functions_get_batches_of_at_most_a_size(way):
+    def measure(batch):
+        return {"id": batch["id"], "size": pa.array([len(batch["id"])] * len(batch["id"]))}
+
+    numbers = pf.from_arrow(pa.table({"id": range(10)}))
+    kind = "ROW<id BIGINT, size BIGINT>"
+    found = numbers.map_batches(measure, return_dtype=kind, batch_format="pyarrow", batch_size=4)
+    assert [tuple(row) for row in found.collect()] == [(i, 4 if i < 8 else 2) for i in range(10)]
+
+
+def test_functions_follow_each_other_and_columns_may_be_chosen_between_them(way):
+    numbers = pf.from_arrow(pa.table({"id": range(6), "unused": ["x"] * 6, "name": list("abcdef")}))
+    doubled = numbers.select("name", "id").map_batches(
+        lambda batch: {"n": pc.multiply(batch["id"], 2), "name": batch["name"]},
+        return_dtype="ROW<n BIGINT, name STRING>",
+        batch_format="pyarrow",
+        batch_size=3,
+    )
+    shouted = doubled.rename("name", "who").map_batches(
+        lambda batch: {"who": batch["who"].str.upper(), "n": batch["n"] + 1},
+        return_dtype="ROW<who STRING, n BIGINT>",
+        batch_format="pandas",
+        batch_size=2,
+    )
+    chosen = shouted.select("n", "who")
+    assert is_in_batches(chosen) is way
+    assert [tuple(row) for row in chosen.collect()] == [(2 * i + 1, "ABCDEF"[i]) for i in range(6)]
+    assert chosen.to_arrow().to_pydict() == {"n": [1, 3, 5, 7, 9, 11], "who": list("ABCDEF")}
+
+
+def test_functions_in_expressions_get_batches_too_with_literals_and_other_functions(way):
+    @pf.udf(return_dtype=int, func_type="pandas")
+    def add(numbers, more):
+        return numbers + more
+
+    @pf.udf(return_dtype=int, func_type="arrow")
+    def square(numbers):
+        return pc.multiply(numbers, numbers)
+
+    frame = pf.from_arrow(pa.table({"id": [1, 2, 3]})).select("id", n=square(add(pf.col("id"), pf.lit(10))))
+    assert is_in_batches(frame) is way
+    assert [tuple(row) for row in frame.collect()] == [(1, 121), (2, 144), (3, 169)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param(lambda frame: frame.filter(pf.col("id") > 1), id="filter"),
+        pytest.param(lambda frame: frame.with_column("n", pf.col("id") + 1), id="computed"),
+        pytest.param(lambda frame: frame.group_by("id").agg(n=pf.col("id").count), id="groups"),
+        pytest.param(lambda frame: frame.union_all(frame), id="union"),
+    ],
+)
+def test_what_needs_rows_gets_them_from_batches(way, more):
+    frame = pf.from_arrow(pa.table({"id": [1, 2, 3]})).map_batches(
+        same, return_dtype="ROW<id BIGINT>", batch_format="pyarrow"
+    )
+    assert not is_in_batches(more(frame))
+    expected = sorted(tuple(row) for row in more(pf.from_records([(1,), (2,), (3,)], schema=["id"])).collect())
+    assert sorted(tuple(row) for row in more(frame).collect()) == expected
+
+
+def test_times_pass_as_rows(way):
+    found = pf.from_arrow(pa.table({"at": pa.array([0], pa.timestamp("ms"))})).map_batches(
+        same, return_dtype="ROW<`at` TIMESTAMP(3)>", batch_format="pyarrow"
+    )
+    assert not is_in_batches(found)
+    assert found.to_arrow().num_rows == 1
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_writers_take_batches(way, tmp_path, kind):
+    numbers = pf.from_arrow(pa.table({"id": range(10), "name": [None, "b"] * 5}))
+    made = numbers.map_batches(Reversed, return_dtype="ROW<id BIGINT, name STRING>", batch_format="pyarrow")
+    made.write_generic("filesystem", options={"path": str(tmp_path / "out"), "format": kind})
+    back = pf.read_generic(
+        "filesystem",
+        schema={"id": pf.DataType.int64(), "name": pf.DataType.string()},
+        options={"path": str(tmp_path / "out"), "format": kind},
+    )
+    assert sorted(tuple(row) for row in back.collect()) == [(i, "b" if i % 2 else None) for i in range(10)]
+
+
+def test_a_column_that_a_file_lacks_is_null(way, tmp_path):
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "a.parquet")
+    frame = pf.read_parquet(str(tmp_path), schema={"id": pf.DataType.int64(), "name": pf.DataType.string()})
+    made = frame.map_batches(same, return_dtype="ROW<id BIGINT, name STRING>", batch_format="pyarrow")
+    assert sorted(tuple(row) for row in made.collect()) == [(1, None), (2, None)]
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        pytest.param({"id": ["x"]}, "pyarrow.Array", id="type"),
+        pytest.param({"id": [1, 2]}, "length", id="length"),
+        pytest.param({"other": [1]}, "no column 'id'", id="column"),
+    ],
+)
+def test_wrong_results_of_functions_are_errors_in_both_ways(way, made, message):
+    def wrong(_):
+        return {name: pa.array(values) for name, values in made.items()}
+
+    frame = pf.from_arrow(pa.table({"id": [1]})).map_batches(
+        wrong, return_dtype="ROW<id BIGINT>", batch_format="pyarrow"
+    )
+    with pytest.raises(Exception, match=message):
+        frame.collect()
+
+
+def test_iter_batches_has_batches_of_the_size_that_is_asked_for(way):
+    frame = pf.from_arrow(pa.table({"id": range(10)})).map_batches(
+        same, return_dtype="ROW<id BIGINT>", batch_format="pyarrow", batch_size=3
+    )
+    with frame.iter_batches(batch_size=4, batch_format="pyarrow") as batches:
+        assert [batch.num_rows for batch in batches] == [4, 4, 2]
+    with frame.iter_batches(batch_size=4) as batches:
+        assert pd.concat(batches)["id"].tolist() == list(range(10))
+
+
+def test_an_empty_table_has_no_rows_but_its_columns(way):
+    frame = pf.from_arrow(pa.table({"id": pa.array([], pa.int64())}))
+    made = frame.map_batches(same, return_dtype="ROW<id BIGINT>", batch_format="pyarrow")
+    assert made.to_arrow().schema.names == ["id"]
+    assert made.collect() == []
+
+
+def test_positions_in_files_are_rows_so_that_either_way_resumes_where_the_other_stopped(tmp_path):
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": range(10)}), path, row_group_size=6)
+    form = ParquetColumnarRowInputFormat(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())]))
+    by_rows, by_batches = form.create_reader(), form.in_batches(["id"], 4).create_reader()
+    assert isinstance(by_rows, RowGroupReader)
+    assert isinstance(by_batches, BatchReader)
+    split = FileSplit("a", path, 0, None)
+    fetch = Fetch(size=3)
+    first = next(by_rows.read(split, fetch))
+    by_rows.close()
+    assert [row[0] for row in first] == [0, 1, 2]
+    rest = FileSplit("a", path, 0, None, position=split.position, skip=split.skip)
+    found = [item.batch.column(0).to_pylist() for items in by_batches.read(rest, fetch) for item in items]
+    assert found[0][0] == 3
+    assert [item for part in found for item in part] == list(range(3, 10))
