@@ -97,6 +97,16 @@ test.
 With `--part dataframe`, it runs the tests of `pyflink.dataframe`, which is in Flink's main branch since July 2026.
 There are results for the Table tests only.
 
+## The SQL cookbook
+
+Of {recipes} recipes of the [SQL cookbook](https://github.com/ververica/flink-sql-cookbook), {recipes_here} run here and
+{recipes_pyflink} on PyFlink 2.3.0, statement by statement ({recipe_statements} statements). Each table of fake rows gives
+40 rows; topics and buckets are files, and databases are fake rows. On PyFlink, which comes without the connector
+`faker`, rows are random values of `datagen`. Therefore, results are not compared.
+`python -m tests.corpus.cookbook CHECKOUT` runs the recipes, and `tests/corpus/cookbook.json` has the errors.
+
+{cookbook}
+
 ## Public reports
 
 {reports} public reports of wrong results, in Flink, its connectors, its libraries and other engines, became
@@ -109,6 +119,7 @@ showed a difference at first. `tests/corpus/searches.json` lists the kinds.
 """
 LIBRARIES = Path(__file__).parent / "libraries.json"
 REPORTS = Path(__file__).with_name("reports.json")
+COOKBOOK = Path(__file__).with_name("cookbook.json")
 SEARCHES = Path(__file__).with_name("searches.json")
 UPSTREAM = Path(__file__).parent / "upstream" / "results.json"
 
@@ -152,6 +163,7 @@ def write(programs: list[Program], path: Path = PAGE) -> None:
         ),
         foreseen_share=100 * foreseen.foreseen // max(foreseen.failed, 1),
         libraries=_libraries(),
+        **_cookbook(),
         reports=len(named),
         report_cases=len({item["case"] for item in reports}),
         reports_wrong=len(wrong),
@@ -212,6 +224,23 @@ def _libraries() -> str:
         counted = f"{one['count']}: {one['tests']}"
         lines.append(f"| {one['library']} | {counted} | {one['pyflink']} | {one['here']} | {one['remark']} |")
     return "\n".join(lines)
+
+
+def _cookbook() -> dict[str, int | str]:
+    """Return what the page says about the recipes of the SQL cookbook."""
+    found = json.loads(COOKBOOK.read_text(encoding="utf-8"))
+    lines = ["| recipe | statements | run on PyFlink 2.3.0 | run here | remark |", "|---|---|---|---|---|"]
+    for one in found:
+        name = one["recipe"].partition("/")[2].rpartition("/")[2]
+        cells = [name, *(str(one[key]) for key in ("statements", "pyflink_ran", "here_ran", "remark"))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return {
+        "recipes": len(found),
+        "recipes_here": sum(one["here"] == "runs" for one in found),
+        "recipes_pyflink": sum(one["pyflink"] == "runs" for one in found),
+        "recipe_statements": sum(one["statements"] for one in found),
+        "cookbook": "\n".join(lines),
+    }
 
 
 def _words(kind: str) -> str:

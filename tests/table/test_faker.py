@@ -146,3 +146,14 @@ def test_names_come_from_a_locale(t_env):
 def test_a_wrong_expression_is_an_error_of_the_statement(t_env, kind, expression, message):
     with pytest.raises(SqlError, match=re.escape(message)):
         rows(t_env, f"a {kind}", {} if expression is None else {"fields.a.expression": expression})
+
+
+def test_an_expression_for_a_computed_column_has_no_effect(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE logs (who STRING, at_time AS PROCTIME()) WITH ('connector' = 'faker', 'number-of-rows' = '2', "
+        "'fields.who.expression' = '#{dr_who.the_doctors}', 'fields.at_time.expression' = 'x')"
+    )
+    with pytest.warns(UserWarning, match=r"'fields\.at_time\.expression' is unknown and has no effect"):
+        result = t_env.execute_sql("SELECT who FROM logs")
+    with result.collect() as found:
+        assert all(row[0].endswith("Doctor") for row in found)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._analyzer.over import FULL_NAMES, list_of, own_call, select_items
-from flintstream.table._analyzer.windows import WINDOW_COLUMNS
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.aggregates import AggregateCall, result_type
 from flintstream.table._expressions.aggregation.percentiles import percentile_type
@@ -69,7 +68,7 @@ class Grouping:
         for key in keys:
             position = self._window_column(key)
             if self.window is not None and position is not None:
-                self.names[self._structure(key)] = WINDOW_COLUMNS[position]
+                self.names[self._structure(key)] = self.window.columns[position - 3].name
             elif self._structure(key) not in self.names:
                 self.names[self._structure(key)] = f"$k{len(self.keys)}"
                 self.keys.append(key)

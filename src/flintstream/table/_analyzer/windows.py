@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from flintstream.table._logical.nodes import Node
     from flintstream.table._syntax import queries as q
 
-WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+_COLUMNS = ("window_start", "window_end", "window_time")
+_OLDER_COLUMNS = tuple(f"${name}" for name in _COLUMNS)
+"""Names that no column of a program has: functions of GROUP BY stand for them."""
 _SIZES = {"TUMBLE": (1, 2), "HOP": (2, 3), "CUMULATE": (2, 3), "SESSION": (1, 1)}
 _NAMES = {
     "TUMBLE": ("SIZE", "OFFSET"),
@@ -67,11 +69,15 @@ def add_windows(node: Node, call: q.Window, zone: str) -> Node:
     )
     moment = t.TimestampType(3, False)
     time = column.type.not_null() if column.time == "ROWTIME" else moment
-    return _with_times(node, spec, moment, Column("window_time", time, column.time))
+    return _with_times(node, spec, _COLUMNS, moment, time, column.time)
 
 
-def _with_times(node: Node, spec: WindowSpec, moment: t.DataType, time: Column) -> Windowed:
-    return Windowed((*node.columns, Column("window_start", moment), Column("window_end", moment), time), node, spec)
+def _with_times(
+    node: Node, spec: WindowSpec, names: tuple[str, ...], moment: t.DataType, time: t.DataType, attribute: str
+) -> Windowed:
+    start, end, last = names
+    times = (Column(start, moment), Column(end, moment), Column(last, time, attribute))
+    return Windowed((*node.columns, *times), node, spec)
 
 
 def _zone(column: Column, zone: str) -> str:
@@ -101,7 +107,7 @@ def _sizes(call: q.Window) -> dict[str, int]:
 # -- the older functions of GROUP BY ---------------------------------------------------------------------------------
 
 _OLDER: dict[str, q.WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "SESSION": "SESSION"}
-_PARTS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time", "PROCTIME": "window_time"}
+_PARTS = dict(zip(("START", "END", "ROWTIME", "PROCTIME"), (*_OLDER_COLUMNS, _OLDER_COLUMNS[2]), strict=True))
 
 
 def is_group_window(key: s.Syntax) -> bool:
@@ -159,10 +165,10 @@ def group_window(
         found: list[s.Syntax] = []
         for item in given:
             if is_group_window(item):
-                found += [s.Name(item.place, (name,)) for name in WINDOW_COLUMNS]
+                found += [s.Name(item.place, (name,)) for name in _OLDER_COLUMNS]
             else:
                 found.append(replace_call(item))
         return found
 
     moment = t.TimestampType(3, rows)
-    return _with_times(node, spec, moment, Column("window_time", column.type, column.time)), rewrite
+    return _with_times(node, spec, _OLDER_COLUMNS, moment, column.type, column.time), rewrite

@@ -167,6 +167,7 @@ class Faker(SourceConnector):
         """Return the source."""
         options = table.options
         fields = fake_fields(table.names, table.types, options)
+        options.ignore_unknown("fields.")  # programs give expressions for computed columns, which have no effect
         made = generator_source(fields, options.integer("number-of-rows"), options)
         return TableSource(made, lookup=partial(FakeLookup, fields))
 

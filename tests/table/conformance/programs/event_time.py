@@ -30,6 +30,12 @@ SELECT window_start, window_end, {AGGREGATES} FROM TABLE({window}) GROUP BY wind
 SELECT k, window_start, SUM(v) AS s FROM TABLE({window}) GROUP BY k, window_start, window_end;
 SELECT k, window_end, COUNT(*) AS c FROM TABLE({window}) GROUP BY k, window_start, window_end HAVING COUNT(*) > 1;
 """, level=2, order="multiset", modes=BOTH)  # fmt: skip
+script("group_windows_of_columns_called_window_start", f"""{BIDS}
+CREATE VIEW w AS SELECT TUMBLE_START(ts, INTERVAL '5' SECOND) AS window_start, TUMBLE_ROWTIME(ts, INTERVAL '5' SECOND) AS window_end, SUM(v) AS total, COUNT(*) AS n FROM bids GROUP BY TUMBLE(ts, INTERVAL '5' SECOND);
+SELECT TUMBLE_START(window_end, INTERVAL '10' SECOND) AS window_start, TUMBLE_ROWTIME(window_end, INTERVAL '10' SECOND) AS window_end, SUM(total) AS total, SUM(n) AS n FROM w GROUP BY TUMBLE(window_end, INTERVAL '10' SECOND);
+SELECT window_start, TUMBLE_END(window_end, INTERVAL '10' SECOND) AS e, MAX(n) AS n FROM w GROUP BY window_start, TUMBLE(window_end, INTERVAL '10' SECOND);
+SELECT w.window_start, MAX(w.n) AS n FROM w GROUP BY w.window_start, HOP(window_end, INTERVAL '5' SECOND, INTERVAL '10' SECOND);
+""", level=2, order="multiset", modes=BOTH)  # fmt: skip
 script("window_function_session", f"""{BIDS}
 SELECT window_start, window_end, {AGGREGATES} FROM TABLE(SESSION(TABLE bids, DESCRIPTOR(ts), INTERVAL '3' SECOND)) GROUP BY window_start, window_end;
 SELECT k, window_start, window_end, SUM(v) AS s FROM TABLE(SESSION(TABLE bids PARTITION BY k, DESCRIPTOR(ts), INTERVAL '3' SECOND)) GROUP BY k, window_start, window_end;

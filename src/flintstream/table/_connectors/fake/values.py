@@ -32,7 +32,13 @@ _BY_NAME = {
     for name, _, ours in (method.partition("=") for method in methods.split())
 }
 """Of each method of Java Faker, the method of the package ``faker``, or one of `_OWN`."""
-_SYNONYMS = {"harrypotter.characters": "harrypotter.character", "harrypotter.spells": "harrypotter.spell"}
+_SYNONYMS = {
+    "drwho.thedoctors": "drwho.thedoctor",
+    "drwho.actors": "drwho.actor",
+    "drwho.villains": "drwho.villain",
+    "harrypotter.characters": "harrypotter.character",
+    "harrypotter.spells": "harrypotter.spell",
+}
 
 
 def simple(name: str) -> str:
