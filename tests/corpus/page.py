@@ -100,9 +100,9 @@ There are results for the Table tests only.
 ## The SQL cookbook
 
 Of {recipes} recipes of the [SQL cookbook](https://github.com/ververica/flink-sql-cookbook), {recipes_here} run here and
-{recipes_pyflink} on PyFlink 2.3.0, statement by statement ({recipe_statements} statements). Each table of fake rows gives
-40 rows; topics and buckets are files, and databases are fake rows. On PyFlink, which comes without the connector
-`faker`, rows are random values of `datagen`. Therefore, results are not compared.
+{recipes_pyflink} on PyFlink 2.3.0, with {recipe_statements} statements in all. Each table of fake rows gives 40 rows;
+topics and buckets are files, and databases are fake rows. On PyFlink, which comes without the connector `faker`, rows
+are random values of `datagen`. Therefore, results are not compared.
 `python -m tests.corpus.cookbook CHECKOUT` runs the recipes, and `tests/corpus/cookbook.json` has the errors.
 
 {cookbook}

@@ -13,7 +13,7 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_condition, resolve_items
-from flintstream.table._plan.build import add_filter, calc, correlate, rename, union_all
+from flintstream.table._plan.build import add_filter, calc, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
 from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import a_part, sort_rows
@@ -28,7 +28,9 @@ from flintstream.table._steps.grouped import (
     GroupedTable,
     GroupWindowedTable,
     WindowGroupedTable,
+    lateral,
     list_items,
+    named_keys,
 )
 from flintstream.table._steps.names import name_items
 from flintstream.table._steps.over import OverWindowedTable, has_window
@@ -361,8 +363,8 @@ class Table(JavaBacked):
         condition = None if predicate is None else resolve_condition(syntax_of(predicate), scope, "join", None)
         return self._with(join_tables(session.settings, self._node, right._node, kind, condition))
 
-    def join_lateral(self, table_function_call: object) -> Table:
-        """Return each row joined with the rows that a table function returns for it.
+    def join_lateral(self, table_function_call: object, join_predicate: Expression | None = None) -> Table:
+        """Return each row joined with the rows that a table function returns for it, and for which a condition holds.
 
         A function of ``udtf`` that is not called gets a row with all columns.
 
@@ -379,10 +381,14 @@ class Table(JavaBacked):
         >>> sorted(tuple(row) for row in lines.join_lateral(words(col("line")).alias("word")).execute().collect())
         [(1, 'to be', 'be'), (1, 'to be', 'to')]
         """
-        return self._lateral(table_function_call, outer=False)
+        joined = lateral(self, table_function_call, outer=False)
+        return joined if join_predicate is None else joined.filter(join_predicate)
 
-    def left_outer_join_lateral(self, table_function_call: object) -> Table:
-        """Return the same, and rows without any with None.
+    def left_outer_join_lateral(self, table_function_call: object, join_predicate: Expression | None = None) -> Table:
+        """Return the same, and rows without any with None. Like Flink, it takes no condition but ``lit(True)``.
+
+        Raises:
+            SqlError: There is another condition.
 
         >>> from flintstream.common import Configuration
         >>> from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
@@ -400,7 +406,7 @@ class Table(JavaBacked):
         ... )
         [(1, 'be', 'be'), (2, '', None)]
         """
-        return self._lateral(table_function_call, outer=True)
+        return lateral(self, table_function_call, outer=True, predicate=join_predicate)
 
     def flat_map(self, func: object) -> Table:
         """Return the rows that a table function returns for each row.
@@ -426,7 +432,7 @@ class Table(JavaBacked):
     @deep
     def _with_table_function(self, call: Call) -> Table:
         """Return only the rows of a table function."""
-        node = self._lateral(Expression(call.syntax), outer=False)._node
+        node = lateral(self, Expression(call.syntax), outer=False)._node
         items = [Item(item.name, Ref(item.type, i)) for i, item in enumerate(node.columns)][len(self._node.columns) :]
         names = call.named([item.name for item in items])
         return self._with(calc(node, [replace(item, name=name) for item, name in zip(items, names, strict=True)]))
@@ -463,29 +469,12 @@ class Table(JavaBacked):
         items = [replace(item, name=name) for item, name in zip(fields, names, strict=True)]
         return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
-    @deep
-    def _lateral(self, given: object, *, outer: bool) -> Table:
-        if not isinstance(given, Expression):
-            call = Call(self, given)
-            joined = call.table._lateral(Expression(call.syntax), outer=outer)
-            return call.without_row(joined, len(self._node.columns))
-        syntax: s.Syntax = syntax_of(given)
-        names: tuple[str, ...] = ()
-        if isinstance(syntax, s.Alias):
-            names, syntax = syntax.names, syntax.argument
-        session = self._session
-        function = syntax.function if isinstance(syntax, (s.Invoke, s.Apply)) else None
-        if isinstance(function, str):
-            function = session.catalog.functions.get(function.lower())
-        if function is None or not isinstance(syntax, (s.Invoke, s.Apply)):
-            raise SqlError(f"join_lateral() needs a call of a table function, but got {given!r}")
-        arguments = [resolve(argument, self._scope()) for argument in syntax.arguments]
-        node = correlate(self._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
-        return self._with(node)
-
     def group_by(self, *fields: Expression) -> GroupedTable:
-        """Return the groups of rows with equal values; call ``select()`` with aggregates."""
-        return GroupedTable(self, [syntax_of(field) for field in fields])
+        """Return the groups of rows with equal values; call ``select()`` with aggregates.
+
+        An expression with a name, ``col("name").upper_case.alias("who")``, can be selected by its name.
+        """
+        return GroupedTable(*named_keys(self, fields))
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
         """Return the table with a window, for ``group_by()``.

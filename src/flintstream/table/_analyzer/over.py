@@ -11,11 +11,11 @@ from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import resolve, resolve_condition, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
-from flintstream.table._operators.ordering import Sorted
 from flintstream.table._operators.over import Frame, Position
 from flintstream.table._plan.build import add_filter, calc, distinct_names, widen
 from flintstream.table._plan.conditions import both
 from flintstream.table._plan.over import limit_ranks, over, without_unused_number
+from flintstream.table._plan.sorting import sorted_on
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import IntervalType, is_nullable, with_null
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.scope import Scope
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._operators.ordering import Sorted
     from flintstream.table._plan.settings import PlannerSettings
 
 T = TypeVar("T")
@@ -122,8 +123,12 @@ def _with_window(
     def position(syntax: s.Syntax) -> int:
         return place_of(resolve(syntax, scope))
 
+    def by(syntax: s.Syntax, descending: bool, none_first: bool) -> Sorted:
+        made = resolve(syntax, scope)
+        return sorted_on(made.type, place_of(made), descending, none_first, syntax.place)
+
     partition = tuple(position(item) for item in first.partition)
-    order = tuple(Sorted(position(item), descending, none) for item, descending, none in first.order)
+    order = tuple(by(item, descending, none) for item, descending, none in first.order)
     frame = _frame(first, bool(order), batch=settings.batch)
     _check_order(node, first, order, batch=settings.batch)
     if extra:

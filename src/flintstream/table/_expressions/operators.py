@@ -151,6 +151,8 @@ def to_common_type(a: Expr, b: Expr, zone: str) -> tuple[Expr, Expr] | None:
     """Return both sides in one type; None if they cannot be compared."""
     if any(isinstance(x, TIMESTAMPS) and isinstance(y, t.DateType) for x, y in ((a.type, b.type), (b.type, a.type))):
         return None  # CASE brings both to one type, a comparison does not
+    if isinstance(a.type, BitmapType) or isinstance(b.type, BitmapType):
+        return None  # bitmaps can be grouped by, not compared
     if all(isinstance(item.type, (*INTEGERS, t.DecimalType)) for item in (a, b)):
         return a, b  # no type holds the digits of all, and Python compares them as they are
     common = common_type([a.type, b.type])

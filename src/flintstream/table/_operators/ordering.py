@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common.types import Row as PythonRow
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flintstream.table._operators.rows import Row
 
@@ -37,6 +39,19 @@ class Sorted:
     index: int
     descending: bool = False
     none_first: bool = True
+    key: Callable[[object], object] | None = None
+    """What values are compared by, if not by themselves."""
+
+
+def key_of_parts(value: object) -> object:
+    """Return what a ROW or an ARRAY is compared by: its parts from left to right, None first.
+
+    >>> key_of_parts([None, [2]])
+    ((0, 0), (1, ((1, 2),)))
+    """
+    if not isinstance(value, (list, PythonRow)):
+        return value
+    return tuple((0, 0) if part is None else (1, key_of_parts(part)) for part in value)
 
 
 class RowOrder:
@@ -49,15 +64,19 @@ class RowOrder:
 
     def __init__(self, columns: Sequence[Sorted]) -> None:
         """Take the columns, the most significant one first."""
-        self.columns = tuple((column.index, column.descending, 0 if column.none_first else 2) for column in columns)
+        self.columns = tuple(
+            (column.index, column.descending, 0 if column.none_first else 2, column.key) for column in columns
+        )
 
     def __call__(self, row: Row) -> Row:
         """Return a key of the row."""
         found: list[tuple[int, object]] = []
-        for index, descending, none in self.columns:
+        for index, descending, none, key in self.columns:
             value = row[index]
             if value is None:
                 found.append((none, 0))
             else:
+                if key is not None:
+                    value = key(value)
                 found.append((1, Descending(value) if descending else value))
         return tuple(found)

@@ -6,17 +6,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types import data_types as t
 from flintstream.options.tables import SORT_LIMIT
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._logical.nodes import Calc, Node
-from flintstream.table._operators.ordering import RowOrder, Sorted
+from flintstream.table._operators.ordering import RowOrder, Sorted, key_of_parts
 from flintstream.table._operators.over import Frame, OverBatch, OverStream
 from flintstream.table._operators.ranks import Ranked
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
+from flintstream.table._types.objects import BitmapType
+from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +75,18 @@ class Sort(Node):
         return self
 
 
+def sorted_on(kind: t.DataType, index: int, descending: bool, none_first: bool, place: Place | None) -> Sorted:
+    """Return the order by a column of a type.
+
+    Raises:
+        SqlError: The values of the type have no order.
+    """
+    if isinstance(kind, (t.MapType, t.MultisetType, BitmapType)):
+        raise SqlError(f"ORDER BY{at(place)}: {sql_name(kind)} is not an orderable data type")
+    parts = isinstance(kind, (t.RowType, t.ArrayType))
+    return Sorted(index, descending, none_first, key_of_parts if parts else None)
+
+
 def sort_rows(
     settings: PlannerSettings,
     node: Node,
@@ -96,9 +111,9 @@ def sort_rows(
     more: list[Expr] = []
     for expression, descending, none in order:
         if isinstance(expression, Ref):
-            listed.append(Sorted(expression.index, descending, none))
+            listed.append(sorted_on(expression.type, expression.index, descending, none, place))
         else:
-            listed.append(Sorted(len(node.columns) + len(more), descending, none))
+            listed.append(sorted_on(expression.type, len(node.columns) + len(more), descending, none, place))
             more.append(expression)
     if more:
         own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))

@@ -39,7 +39,14 @@ from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.settings import PlannerSettings
 from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import scan
-from flintstream.table._session.times import columns_with_watermarks, constant_delay, with_times, with_watermarks
+from flintstream.table._session.times import (
+    columns_with_watermarks,
+    constant_delay,
+    is_of_source,
+    with_times,
+    with_watermarks,
+    without_watermarks,
+)
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import TIMESTAMPS, is_nullable, sql_name
 
@@ -168,6 +175,8 @@ class Session:
             node = replace(node, key=tuple(map(names.index, key)))
         scope = self.scope(known)
         declared = {column.name: column for column in table.columns}
+        if isinstance(node, Scan) and table.watermark is not None and is_of_source(table.watermark[1]):
+            node = node if self.settings.batch else without_watermarks(node, table)
         items = [self._declared_item(declared.get(element, Declared(element, None)), scope) for element in order]
         keys = {key: items[order.index(key)].expression.type.not_null() for key in table.primary_key if key in order}
         position, marks = self.watermark(name, table, items) if table.watermark is not None else (-1, None)
@@ -235,7 +244,7 @@ class Session:
             raise SqlError(
                 f"WATERMARK FOR {column}: it must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not {sql_name(kind)}"  # noqa: E501
             )
-        if isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK":
+        if is_of_source(syntax):
             return position, None
         own = table.options.get("scan.watermark.idle-timeout")
         idle_ms = parse_nanos(own) // 1_000_000 if own else self.env._configuration.get(IDLE_TIMEOUT)

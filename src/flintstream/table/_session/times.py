@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.operators.watermarks import TimestampsAndWatermarksOperator
 from flintstream.table._connectors.times import ComputedTime, TimeOf
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import add_operator, translate
 from flintstream.table._session.sources import strategy_of
+from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import IntervalType
 
 if TYPE_CHECKING:
     from flintstream.common.watermark_strategy import TimestampAssigner
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
+    from flintstream.table._catalog.declared import DeclaredTable
     from flintstream.table._connectors.times import Watermarks
     from flintstream.table._expressions.codegen import Source
     from flintstream.table._expressions.expr import Expr
@@ -67,3 +70,24 @@ def _with_strategy(
     strategy.timestamp_assigner = times
     stream = translate(node, env)
     return add_operator(stream, "WatermarkAssigner", TimestampsAndWatermarksOperator(strategy))
+
+
+def is_of_source(syntax: s.Syntax) -> bool:
+    """Return whether a watermark is ``SOURCE_WATERMARK()``."""
+    return isinstance(syntax, s.Apply) and syntax.function.upper() == "SOURCE_WATERMARK"
+
+
+def without_watermarks(node: Scan, table: DeclaredTable) -> Scan:
+    """Return a table that cannot be read, because it asks for watermarks of a connector, and none has them."""
+    connector = table.options.get("connector")
+    if connector is None:
+        return node
+    error = (
+        f"SOURCE_WATERMARK() stands for the watermarks of a stream, and the connector '{connector}' of table "
+        f"'{node.name}' has none: write an expression after WATERMARK FOR"
+    )
+    return replace(node, open=partial(_refuse, error), narrowed=None)
+
+
+def _refuse(error: str, *_: object, **__: object) -> DataStream:
+    raise SqlError(error)

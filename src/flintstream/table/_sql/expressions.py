@@ -117,6 +117,10 @@ class ExpressionReader:
         return s.Name(place, names)
 
     def _dot(self, node: exp.Expr, place: Place | None) -> s.Syntax:
+        if isinstance(node.expression, exp.Anonymous) and _is_path(node.this):
+            if node.expression.name.lower() not in self.functions:  # built-in ones are in no catalog
+                raise SqlError(f"No function '{node.sql().partition('(')[0]}'{at(place)}")
+            return self.read(node.expression)
         inner = self.read(node.this)
         if isinstance(inner, s.Name):
             return s.Name(inner.place, (*inner.parts, node.name))
@@ -378,3 +382,10 @@ def _quantifier(node: exp.Expr) -> Literal["ANY", "ALL"] | None:
     if isinstance(node, exp.Anonymous):
         return _QUANTIFIERS.get(str(node.this).upper())
     return "ANY" if isinstance(node, exp.Any) else "ALL" if isinstance(node, exp.All) else None
+
+
+def _is_path(node: exp.Expr) -> bool:
+    """Return whether an expression is the name of a catalog or database, before that of a function."""
+    if isinstance(node, exp.Dot):
+        return _is_path(node.this) and isinstance(node.expression, exp.Identifier)
+    return isinstance(node, exp.Identifier)

@@ -263,7 +263,7 @@ def _table_function(tree: exp.Expr) -> exp.Expr | None:
     if not isinstance(tree, (exp.Lateral, exp.Table)) or not isinstance(tree.this, exp.Anonymous):
         return None
     found: exp.Expr = tree.this.expressions[0] if tree.this.name.upper() == "TABLE" else tree.this
-    return found
+    return found.expression if isinstance(found, exp.Dot) else found  # after the names of its catalog and database
 
 
 def _hint_tokens(tree: exp.Select) -> list[int]:

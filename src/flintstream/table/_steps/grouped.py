@@ -13,12 +13,12 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.aggregates import AGGREGATES
 from flintstream.table._expressions.expr import Call as CallExpr
-from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.helpers import named_row
 from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
-from flintstream.table._plan.build import calc
+from flintstream.table._plan.build import calc, correlate
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._steps.names import name_items
 from flintstream.table._syntax import scalar as s
@@ -134,6 +134,15 @@ def row_of(node: Node, columns: Sequence[Column]) -> Expr:
         return f"{generator.known('row', make)}([{values}])"
 
     return CallExpr(kind, "ROW", parts, emit, strict=False)
+
+
+def named_keys(table: Table, fields: Sequence[Expression]) -> tuple[Table, list[s.Syntax]]:
+    """Return the keys of groups, and a table that has those with a name as columns."""
+    keys = [syntax_of(field) for field in fields]
+    named = [field for field, key in zip(fields, keys, strict=True) if isinstance(key, s.Alias)]
+    if named:
+        table = table.add_or_replace_columns(*named)
+    return table, [s.Name(key.place, key.names[:1]) if isinstance(key, s.Alias) else key for key in keys]
 
 
 class GroupedTable:
@@ -323,11 +332,11 @@ class GroupWindowedTable:
         Raises:
             SqlError: The name of the window is missing.
         """
-        keys = [syntax_of(field) for field in fields]
+        table, keys = named_keys(self._table, fields)
         name = self._window._name
         if not any(isinstance(key, s.Name) and key.parts == (name,) for key in keys):
             raise SqlError(f"group_by() after window() needs the name of the window: col('{name}')")
-        return WindowGroupedTable(self._table, keys, self._window)
+        return WindowGroupedTable(table, keys, self._window)
 
 
 def _may_be_null(syntax: s.Syntax) -> bool:
@@ -445,3 +454,35 @@ class WindowGroupedTable:
             return syntax
 
         return AggregatedTable(call.flatten(found, len(keys)), in_result)
+
+
+@deep
+def lateral(table: Table, given: object, *, outer: bool, predicate: Expression | None = None) -> Table:
+    """Return the rows of a table beside those of a call of a table function.
+
+    Raises:
+        SqlError: It is not such a call, or there is another condition than ``lit(True)``.
+    """
+    condition = None if predicate is None else resolve(syntax_of(predicate), table._scope())
+    if condition is not None and not (isinstance(condition, Const) and condition.value is True):
+        raise SqlError(
+            "left_outer_join_lateral(): the condition of a left outer join with a table function must be lit(True); "
+            "filter the rows with where()"
+        )
+    if not isinstance(given, Expression):
+        call = Call(table, given)
+        joined = lateral(call.table, Expression(call.syntax), outer=outer)
+        return call.without_row(joined, len(table._node.columns))
+    syntax: s.Syntax = syntax_of(given)
+    names: tuple[str, ...] = ()
+    if isinstance(syntax, s.Alias):
+        names, syntax = syntax.names, syntax.argument
+    session = table._session
+    function = syntax.function if isinstance(syntax, (s.Invoke, s.Apply)) else None
+    if isinstance(function, str):
+        function = session.catalog.functions.get(function.lower())
+    if function is None or not isinstance(syntax, (s.Invoke, s.Apply)):
+        raise SqlError(f"join_lateral() needs a call of a table function, but got {given!r}")
+    arguments = [resolve(argument, table._scope()) for argument in syntax.arguments]
+    node = correlate(table._node, function, arguments, names, outer=outer, zone=session.zone, place=None)
+    return table._with(node)

@@ -332,3 +332,50 @@ def _int():
     from pyflink.table import DataTypes
 
     return DataTypes.INT()
+
+
+script("comparisons_of_bitmaps", """
+CREATE VIEW b AS SELECT id, BITMAP_BUILD(a) AS m, BITMAP_BUILD(c) AS n FROM (VALUES (1, ARRAY[1, 2], ARRAY[1, 2]), (2, ARRAY[1], ARRAY[1, 3]), (3, CAST(NULL AS ARRAY<INT>), ARRAY[1])) AS t (id, a, c);
+SELECT id, m = n AS f FROM b;
+SELECT id, m <> n AS f FROM b;
+SELECT id, m < n AS f FROM b;
+SELECT id, m >= n AS f FROM b;
+SELECT id FROM b WHERE m IN (n);
+SELECT id, m BETWEEN n AND m AS f FROM b;
+SELECT id, GREATEST(m, n) AS f FROM b;
+SELECT CAST(m AS STRING) AS m, COUNT(*) AS c FROM b GROUP BY m;
+SELECT CAST(m AS STRING) AS m FROM (SELECT DISTINCT m FROM b);
+SELECT COUNT(DISTINCT m) AS c FROM b;
+SELECT MAX(m) AS f FROM b;
+SELECT id FROM b ORDER BY m LIMIT 2;
+SELECT x.id, y.id AS i FROM b x JOIN b y ON x.m = y.n;
+SELECT m IS DISTINCT FROM n AS f FROM b;
+SELECT CAST(NULLIF(m, n) AS STRING) AS f FROM b;
+SELECT CASE m WHEN n THEN 1 ELSE 2 END AS f FROM b;
+SELECT CAST(CASE WHEN id = 1 THEN m ELSE n END AS STRING) AS f FROM b;
+SELECT CAST(COALESCE(m, n) AS STRING) AS f FROM b;
+SELECT m IS NULL AS f FROM b;
+""", order="multiset", modes=BOTH)  # fmt: skip
+script("orders_of_collections", """
+CREATE VIEW o AS SELECT * FROM (VALUES (1, ARRAY[2], MAP['a', 1], ROW(2, 'x')), (2, ARRAY[1], MAP['a', 2], ROW(1, 'y'))) AS t (id, a, m, r);
+SELECT id FROM o ORDER BY a LIMIT 2;
+SELECT id FROM o ORDER BY m LIMIT 2;
+SELECT id FROM o ORDER BY r LIMIT 2;
+SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY id ORDER BY a) AS n FROM o) WHERE n = 1;
+SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY id ORDER BY m) AS n FROM o) WHERE n = 1;
+SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY id ORDER BY r) AS n FROM o) WHERE n = 1;
+SELECT CAST(a AS STRING) AS a, COUNT(*) AS c FROM o GROUP BY a;
+SELECT CAST(m AS STRING) AS m, COUNT(*) AS c FROM o GROUP BY m;
+SELECT CAST(r AS STRING) AS r, COUNT(*) AS c FROM o GROUP BY r;
+""", modes=BOTH)  # fmt: skip
+script("watermarks_of_sources", """
+CREATE TABLE g (ts TIMESTAMP(3), v INT, WATERMARK FOR ts AS SOURCE_WATERMARK()) WITH ('connector' = 'datagen', 'number-of-rows' = '3');
+SELECT COUNT(*) AS c FROM g;
+SELECT v IS NULL AS f FROM g;
+CREATE TABLE f (ts TIMESTAMP(3), v INT, WATERMARK FOR ts AS SOURCE_WATERMARK()) WITH ('connector' = 'filesystem', 'path' = '{directory}/f', 'format' = 'csv');
+INSERT INTO f VALUES (TIMESTAMP '2020-01-01 00:00:00', 1);
+SELECT v FROM f;
+DESCRIBE f;
+CREATE TABLE h (ts TIMESTAMP(3), v INT, WATERMARK FOR ts AS ts - SOURCE_WATERMARK()) WITH ('connector' = 'datagen', 'number-of-rows' = '3');
+SELECT v IS NULL AS f FROM h;
+""", modes=BOTH)  # fmt: skip

@@ -388,3 +388,16 @@ def names_of_unnamed_expressions(env, t_env):
         ),
         t.select(col("v").cast(DataTypes.STRING()).alias("x"), lit(1).cast(DataTypes.STRING())),
     ]
+
+
+@program(3, modes=BOTH, order="folded")
+def groups_by_expressions_with_names(env, t_env):
+    t = t_env.from_elements([(1, "a", 3), (2, "A", 4), (3, "b", 5)], ["id", "k", "v"])
+    z, n = col("k").upper_case.alias("z"), col("v").sum.alias("n")
+    return [
+        t.group_by(z).select(col("z"), n),
+        t.group_by(z).select(n),
+        t.group_by(z, col("id")).select(col("id"), col("z"), n),
+        t.group_by((col("v") + 0).alias("v")).select(col("v"), col("id").sum.alias("n")),
+        t.group_by(col("k").alias("q")).select(col("q"), n),
+    ]

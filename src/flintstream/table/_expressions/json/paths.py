@@ -7,6 +7,7 @@ A step is definite if it selects one value at most. If all are, the result is th
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from flintstream.table._expressions.json.steps import (
     Indexes,
     Member,
     Scan,
+    Selected,
     Slice,
     Step,
     Wildcard,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_BRACKETS = re.compile(r"""[()\[\],]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _NUMBER = re.compile(r"-?\d+")
 _SLICE = re.compile(r"(-?\d+)?\s*:\s*(-?\d+)?(?::.*)?")
 
@@ -46,7 +49,7 @@ class JsonPath:
         self._error = ""
         try:
             reader = _Reader(mode[2] if mode else text)
-            self._definite, self._visit, self._functions = compile_steps(reader.path(), lax=self.lax)
+            self._definite, self._visit = compile_steps(reader.path(), lax=self.lax)
         except (ValueError, RecursionError) as error:
             self._error = str(error)
 
@@ -74,8 +77,6 @@ class JsonPath:
                     return None
                 raise LookupError(f"no value at {self.text}")
             value = found[-1]
-        for function in self._functions:
-            value = function(value)
         if value is None and not self.lax:
             raise LookupError(f"null is at {self.text}")
         return value
@@ -138,12 +139,27 @@ class _Reader:
             raise self.error("contains a space: write ['...']")
         if self.peek() != "(":
             return Member((found[0],))
-        end = self.text.find(")", self.at)
-        if end < 0:
-            raise self.error("has a '(' without ')'")
-        argument = self.text[self.at + 1 : end].strip()
-        self.at = end + 1
-        return Function(found[0], argument)
+        return Function(found[0], [self._parameter(text) for text in self._arguments()])
+
+    def _arguments(self) -> list[str]:
+        """Read the texts between ``(`` and ``)``."""
+        found, depth, start = [], 0, self.at + 1
+        for part in _BRACKETS.finditer(self.text, self.at):
+            if part[0] in {"(", "["}:
+                depth += 1
+            elif part[0] in {")", "]"}:
+                depth -= 1
+            if (depth == 1 and part[0] == ",") or depth == 0:
+                found.append(self.text[start : part.start()].strip())
+                start = part.end()
+            if depth == 0:
+                self.at = part.end()
+                return found if any(found) else []
+        raise self.error("has a '(' without ')'")
+
+    @staticmethod
+    def _parameter(text: str) -> object:
+        return Selected(tuple(_Reader(text).path())) if text.startswith(("$", "@")) else json.loads(text)
 
     def bracket(self) -> Step:
         inner = self.text[self.at + 1 :].lstrip()
@@ -173,7 +189,7 @@ class _Reader:
     def inner(self, text: str) -> Callable[[Any, Any], Any]:
         """Return the function of a path within a filter, which begins at the value or at the root."""
         reader = _Reader(text)
-        definite, visit, functions = compile_steps(reader.path(), lax=True)
+        definite, visit = compile_steps(reader.path(), lax=True)
         from_root = text.startswith("$")
 
         def find(value: object, root: object) -> object:
@@ -181,10 +197,7 @@ class _Reader:
             visit(root if from_root else value, root, found)
             if definite and not found:
                 raise LookupError(text)
-            result = found[-1] if definite else found
-            for function in functions:
-                result = function(result)
-            return result
+            return found[-1] if definite else found
 
         return find
 

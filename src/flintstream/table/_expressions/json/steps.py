@@ -6,9 +6,9 @@ adds to ``found``.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -33,19 +33,23 @@ class Step:
         raise NotImplementedError
 
 
-def compile_steps(
-    steps: Sequence[Step | Function], *, lax: bool
-) -> tuple[bool, Visit, tuple[Callable[[object], object], ...]]:
-    """Return whether a path is definite, the function of its first step, and those of its result."""
-    functions = tuple(step.apply for step in steps if isinstance(step, Function))
+def compile_steps(steps: Sequence[Step | Function], *, lax: bool) -> tuple[bool, Visit]:
+    """Return whether a path is definite, and the function of its first step.
+
+    A function at the end is called for each value that the path selects. If the path begins with ``..``, it is called
+    once, with all of them.
+    """
     parts = [step for step in steps if isinstance(step, Step)]
-    if parts and isinstance(parts[-1], Member):
+    function = next((step for step in steps if isinstance(step, Function)), None)
+    if function is not None and parts and isinstance(parts[0], Scan):
+        function, parts = Function(function.name, (Selected(tuple(parts)),)), []
+    if function is None and parts and isinstance(parts[-1], Member):
         parts[-1].definite = True  # several names at the end give one object
-    then: Visit | None = None
+    then = None if function is None else function.compile(lax=lax)
     for i in reversed(range(len(parts))):
         upstream = all(part.definite for part in parts[:i])
         then = parts[i].compile(then, strict=upstream and not lax)
-    return all(part.definite for part in parts), then or _take, functions
+    return all(part.definite for part in parts), then or _take
 
 
 def _take(value: object, root: object, found: list[object]) -> None:  # noqa: ARG001 - one signature
@@ -205,62 +209,95 @@ class Scan(Step):
 # -- functions at the end of a path -----------------------------------------------------------------------------------
 
 
-def _numbers(value: object) -> list[float]:
-    numbers = [float(item) for item in value if type(item) in {int, float, Decimal}] if type(value) is list else []
-    if not numbers:
-        raise LookupError("a function on numbers got no numbers")
-    return numbers
+@dataclass(frozen=True)
+class Selected:
+    """What a path from the root of the document selects, as a parameter of a function."""
+
+    steps: tuple[Step | Function, ...]
+
+    def reader(self, *, lax: bool, children: bool = False) -> Callable[[object], object]:
+        """Return the function that finds it in a document: one value, or a list; perhaps the children of the values.
+
+        Whether it is a list depends on the path as it is written.
+        """
+        definite, visit = compile_steps((*self.steps, Wildcard()) if children else self.steps, lax=lax)
+        definite = all(step.definite for step in self.steps if isinstance(step, Step)) if children else definite
+
+        def find(root: object) -> object:
+            found: list[object] = []
+            visit(root, root, found)
+            if not definite:
+                return found
+            if not found:
+                raise LookupError("a parameter of a function selects nothing")
+            return found[-1]
+
+        return find
 
 
-def _deviation(numbers: list[float]) -> float:
+def _deviation(numbers: Sequence[float]) -> float:
     mean = math.fsum(numbers) / len(numbers)
     return math.sqrt(max(math.fsum(number * number for number in numbers) / len(numbers) - mean * mean, 0.0))
 
 
-_STATISTICS: dict[str, Callable[[list[float]], float]] = {
+_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "max": max,
     "sum": sum,
     "avg": lambda numbers: sum(numbers) / len(numbers),
     "stddev": _deviation,
 }
-
-
-def _append(value: object, more: list[object]) -> object:
-    return [*value, *more] if type(value) is list else value
-
-
-def _concat(value: object, more: list[object]) -> object:
-    """Return one text of the texts of a list and others; others do not count."""
-    given = value if type(value) is list else [value]
-    return "".join(item for item in (*given, *more) if isinstance(item, str))
-
-
-_JOINING: dict[str, Callable[[object, list[object]], object]] = {"append": _append, "concat": _concat}
+_NUMBERS = (int, float, Decimal)
+_POSITIONS = {"first": 0, "last": -1}
 
 
 class Function:
-    """``.length()`` and its like."""
+    """``.length()`` and its like, with literals and paths as parameters."""
 
-    def __init__(self, name: str, argument: str) -> None:
-        self.name, self.argument = name, argument
-        if name not in {*_STATISTICS, *_JOINING, "length", "size", "keys", "first", "last", "index"}:
+    def __init__(self, name: str, parameters: Sequence[object] = ()) -> None:
+        self.name, self.parameters = name, tuple(parameters)
+        if name not in {*_STATISTICS, *_POSITIONS, "append", "concat", "length", "size", "keys", "index"}:
             raise ValueError(f"unknown function {name}() in a path")
-        self.more: list[object] = json.loads(f"[{argument}]") if name in _JOINING else []
-        """Literals to be joined with the value."""
 
-    def apply(self, value: Any) -> object:
-        """Return the result of a value."""
+    def compile(self, *, lax: bool) -> Visit:
+        """Return the function that adds the result for a value."""
+        children = self.name in {"length", "size"}
+        readers = [
+            item.reader(lax=lax, children=children) if isinstance(item, Selected) else lambda _, item=item: item
+            for item in self.parameters
+        ]
+
+        def visit(value: object, root: object, found: list[object]) -> None:
+            found.append(self._apply(value, [read(root) for read in readers]))
+
+        return visit
+
+    def _apply(self, value: Any, given: list[object]) -> object:
         name = self.name
         if name in _STATISTICS:
-            return _STATISTICS[name](_numbers(value))
-        if name in _JOINING:
-            return _JOINING[name](value, self.more)
+            items = _all(value if type(value) is list else [], given)
+            numbers = [float(item) for item in items if isinstance(item, _NUMBERS) and not isinstance(item, bool)]
+            if not numbers:
+                raise LookupError("a function on numbers got no numbers")
+            return _STATISTICS[name](numbers)
+        if name == "append":
+            return [*value, *given] if type(value) is list else value
+        if name == "concat":
+            texts = [item for item in (value if type(value) is list else [value]) if isinstance(item, str)]
+            return "".join(
+                [*texts, *(item if isinstance(item, str) else str(item) for item in _all([], given) if item)]
+            )
         if name in {"length", "size"}:
-            return len(value) if type(value) in {list, dict, str} else None
+            counted = given[0] if given and type(given[0]) is list else value
+            return len(counted) if type(counted) in {list, dict, str} else None
         if name == "keys":
             return list(value) if type(value) is dict else None
         try:
-            return value[{"first": 0, "last": -1}.get(name, int(self.argument or 0))]
-        except (TypeError, KeyError, IndexError):
+            return value[_POSITIONS[name] if name in _POSITIONS else int(str(given[0]))]
+        except (TypeError, KeyError, IndexError, ValueError):
             raise LookupError(f"{name}() found nothing") from None
+
+
+def _all(values: Sequence[object], given: Sequence[object]) -> list[object]:
+    """Return values, and parameters, of which lists stand for their elements."""
+    return [*values, *(part for item in given for part in (item if type(item) is list else [item]))]
