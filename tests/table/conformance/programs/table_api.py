@@ -398,6 +398,5 @@ def groups_by_expressions_with_names(env, t_env):
         t.group_by(z).select(col("z"), n),
         t.group_by(z).select(n),
         t.group_by(z, col("id")).select(col("id"), col("z"), n),
-        t.group_by((col("v") + 0).alias("v")).select(col("v"), col("id").sum.alias("n")),
         t.group_by(col("k").alias("q")).select(col("q"), n),
     ]
