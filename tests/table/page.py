@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["filled"]
 
+_OF_PYFLINK = json.loads(Path(__file__).with_name("support_of_pyflink.json").read_text(encoding="utf-8"))
 _PLACE = re.compile(r"(<!-- support -->\n).*?(<!-- end of support -->)", re.DOTALL)
 _INSTEAD = re.compile(r"is not supported yet: (.*?)\. For bounded data")
 _SEARCH = {"hosts": "http://x:1", "index": "x"}
@@ -74,7 +75,8 @@ def clause_rows() -> list[list[str]]:
         answers = [_answer(clause.errors[mode]) for mode in MODES]
         if answers[0] == answers[1] and answers[0] != "yes":
             answers[1] = "no"
-        rows.append([clause.subject, clause.name, *answers])
+        there = [_OF_PYFLINK[clause.name][mode] for mode in MODES]
+        rows.append([clause.subject, clause.name, *answers, there[0] if there[0] == there[1] else ", ".join(there)])
     return rows
 
 
@@ -135,7 +137,7 @@ def content() -> str:
     planned = ", ".join(f"`{name}`" for name in registry.PLANNED)
     return "\n\n".join([
         "Each row is an example that was planned in both modes; `tests/table/support.py` has the statements.",
-        _table(["subject", "clause", *MODES], clause_rows()),
+        _table(["subject", "clause", *MODES, "PyFlink 2.3.0"], clause_rows()),
         _table(["connector", "reading", "writing", "lookups", "formats", "options"], connector_rows()),
         f"These connectors are refused with advice: {planned}.",
         "These options are accepted and have no effect; those of formats are listed once for each connector.",

@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.table._catalog.declared import View
+from flintstream.table._catalog.identifiers import ObjectPath
+from flintstream.table._catalog.objects import CatalogPartition, CatalogPartitionSpec
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._sql.ddl import Body, expect_end, keys_of, names_in_parentheses, options_of
+from flintstream.table._sql.ddl import Body, buckets_of, expect_end, keys_of, names_in_parentheses, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +49,53 @@ def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], Dec
     if isinstance(found, View):
         tokens.expect("AS")
         return path, found
+    if _change_partitions(catalog, path, found, tokens):
+        return None
     made = _change_table(found, tokens)
     expect_end(tokens)
     return path, made
+
+
+def _change_partitions(catalog: CatalogManager, path: tuple[str, ...], table: DeclaredTable, tokens: Tokens) -> bool:
+    """Add partitions to a table in its catalog, or drop them; return whether the statement does so."""
+    first, added = tokens.position, tokens.take("ADD")
+    if not added and not tokens.take("DROP"):
+        return False
+    lenient = tokens.take("IF", "NOT", "EXISTS") if added else tokens.take("IF", "EXISTS")
+    if tokens.peek() != "PARTITION":
+        tokens.position = first
+        return False
+    if not table.partitions:
+        raise SqlError(f"Table {'.'.join(path)} is not partitioned")
+    partitions, own = catalog.find_catalog(path[0]).partitions, ObjectPath(*path[1:])
+    while tokens.take("PARTITION"):
+        spec = CatalogPartitionSpec(_values(table, tokens))
+        options = options_of(tokens) if added and tokens.take("WITH") else {}
+        if added == ((own, spec) in partitions):
+            if not lenient:
+                what = "already exists" if added else "does not exist"
+                raise SqlError(f"Partition {spec} of table {'.'.join(path)} {what}")
+        elif added:
+            partitions[own, spec] = CatalogPartition.create_instance(options)
+        else:
+            del partitions[own, spec]
+        tokens.take(",")
+    expect_end(tokens)
+    return True
+
+
+def _values(table: DeclaredTable, tokens: Tokens) -> dict[str, str]:
+    """Read the value of each partition column, in parentheses."""
+    values: dict[str, str] = {}
+    tokens.expect("(")
+    while not values or tokens.take(","):
+        key = tokens.name()
+        tokens.expect("=")
+        values[key] = tokens.next()
+    tokens.expect(")")
+    if {*values} != {*table.partitions}:
+        raise SqlError(f"a partition needs a value for each of {', '.join(table.partitions)}")
+    return values
 
 
 def _change_table(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
@@ -65,6 +111,11 @@ def _change_table(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
         return replace(table, options={**table.options, **options_of(tokens)})
     if word == "RESET":
         return _reset(table, tokens)
+    if word in {"ADD", "MODIFY"} and tokens.take("DISTRIBUTION"):
+        if (word == "ADD") == bool(table.buckets):
+            found = "a distribution already: MODIFY it" if table.buckets else "no distribution: ADD one"
+            raise SqlError(f"ALTER TABLE ... {word} DISTRIBUTION at {place}: the table has {found}")
+        return replace(table, buckets=buckets_of(tokens))
     if word in {"ADD", "MODIFY"}:
         return _add(table, tokens, new=word == "ADD")
     if word == "DROP":
@@ -129,6 +180,10 @@ def _place(columns: list[Declared], column: Declared, tokens: Tokens, *, new: bo
 
 
 def _drop(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
+    if tokens.take("DISTRIBUTION"):
+        if not table.buckets:
+            raise SqlError("The table has no distribution to drop")
+        return replace(table, buckets="")
     if tokens.take("WATERMARK"):
         if table.watermark is None:
             raise SqlError("The table has no watermark to drop")

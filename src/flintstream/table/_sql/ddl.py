@@ -63,7 +63,7 @@ def create_table(
     elif tokens.take("("):
         body.read()
     comment = tokens.text() if tokens.take("COMMENT") else None
-    buckets = _buckets(tokens) if tokens.take("DISTRIBUTED") else ""
+    buckets = buckets_of(tokens) if tokens.take("DISTRIBUTED") else ""
     partitions: tuple[str, ...] = ()
     if tokens.take("PARTITIONED", "BY"):
         partitions = names_in_parentheses(tokens)
@@ -89,7 +89,7 @@ def create_table(
     return Created(name, table, lenient, rows, bool(order or body.columns))
 
 
-def _buckets(tokens: Tokens) -> str:
+def buckets_of(tokens: Tokens) -> str:
     """Read ``BY HASH (id) INTO 4 BUCKETS``, whose parts may be left out, and return it as Flink shows it."""
     text = ""
     if tokens.take("BY"):
@@ -158,6 +158,10 @@ def _like(
         and (column.metadata is None or is_included("METADATA"))
     )
     watermark = base if own.watermark is None and is_included("WATERMARKS") else own
+    for column in columns:
+        if column.name in own.primary_key and column.type is not None and is_nullable(column.type):
+            key = "_".join(own.primary_key)
+            raise SqlError(f"Invalid primary key 'PK_{key}'. Column '{column.name}' is nullable.")
     return DeclaredTable(
         (*columns, *own.columns),
         {**(base.options if is_included("OPTIONS") else {}), **own.options},
@@ -166,6 +170,7 @@ def _like(
         own.partitions or (base.partitions if is_included("PARTITIONS") else ()),
         own.comment or base.comment,
         watermark.watermark_text,
+        own.buckets or (base.buckets if is_included("DISTRIBUTION") else ""),
     )
 
 
