@@ -128,14 +128,15 @@ def test_explain_has_the_sections_and_details_of_flink(t_env):
     details = "CHANGELOG_MODE, PLAN_ADVICE, ESTIMATED_COST, JSON_EXECUTION_PLAN"
     ((detailed,),) = rows(t_env, f"EXPLAIN {details} {query}")
     physical = detailed.partition("== Optimized Physical Plan With Advice ==\n")[2].splitlines()
-    assert physical[1].endswith("changelogMode=[I,UB,UA,D])")
-    assert physical[2].endswith("changelogMode=[I])")
+    assert physical[1].endswith("changelogMode=[I,UA])")
+    assert physical[2] == "   +- Exchange(distribution=[hash[k]], changelogMode=[I])"
     assert physical[1].startswith("+- GroupAggregate(advice=[1], groupBy=[k], select=[k, SUM(v) AS ")
-    assert "'table.exec.mini-batch.enabled' to 'true'" in physical[5]
+    assert "'table.exec.mini-batch.enabled' to 'true'" in physical[6]
     assert "No available advice..." in t_env.explain_sql("SELECT k FROM numbers", ExplainDetail.PLAN_ADVICE)
     steps = json.loads(detailed.partition("== Physical Execution Plan ==")[2])["nodes"]
     assert [step["type"] for step in steps][-1] == "Sink: Collect"
     assert "changelogMode" not in detailed.partition("== Optimized Execution Plan ==")[2]
+    assert "Exchange" not in plain.partition("== Optimized Physical Plan ==")[0]
 
 
 def test_explain_of_statements_together_has_all_of_them(t_env):

@@ -159,8 +159,9 @@ class CompiledPlan:
         >>> _ = t_env.execute_sql("CREATE TABLE numbers (n INT) WITH ('connector' = 'print')")
         >>> print(t_env.compile_plan_sql("INSERT INTO numbers SELECT 1 AS n").explain())
         == Optimized Execution Plan ==
-        Calc(select=[1 AS n])
-        +- Values(tuples=[1], fields=[])
+        Sink(table=[default_catalog.default_database.numbers], fields=[n])
+        +- Calc(select=[1 AS n])
+           +- Values(tuples=[1], fields=[])
         <BLANKLINE>
         """
         with self._ready() as inserts:
@@ -175,7 +176,7 @@ class CompiledPlan:
         >>> _ = t_env.execute_sql("CREATE TABLE numbers (n INT) WITH ('connector' = 'print')")
         >>> t_env.compile_plan_sql("INSERT INTO numbers SELECT 1 AS n").print_explain()  # doctest: +ELLIPSIS
         == Optimized Execution Plan ==
-        Calc(select=[1 AS n])
+        Sink(table=[default_catalog.default_database.numbers], fields=[n])
         ...
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")

@@ -53,7 +53,7 @@ class TablePipeline:
         >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
         >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").print_explain()  # doctest: +ELLIPSIS
         == Abstract Syntax Tree ==
-        Calc(select=[1 AS n])
+        LogicalSink(table=[default_catalog.default_database.nowhere], fields=[n])
         ...
         """
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.expr import Invocation, Ref, calls_python
 
 if TYPE_CHECKING:
@@ -162,26 +161,6 @@ class Correlate(Node):
         given = ", ".join(show(argument, self.input.columns) for argument in self.arguments)
         kind = "LeftOuterJoin" if self.outer else "InnerJoin"
         return f"Correlate(invocation=[{self.function.name}({given})], joinType=[{kind}])"
-
-
-@deep
-def explain_lines(
-    node: Node, *, changelog: bool = False, advised: Callable[[Node], bool] = lambda _: False
-) -> list[str]:
-    """Return the lines of ``explain()``, perhaps with the kinds of changes of each node, and where there is advice."""
-    lines: list[str] = []
-    waiting = [(node, 0)]
-    while waiting:
-        node, depth = waiting.pop()
-        title = node.title()
-        if changelog:
-            kinds = "I,UB,UA,D" if node.changelog else "I"
-            title = f"{title.removesuffix(')')}, changelogMode=[{kinds}])"
-        if advised(node):
-            title = title.replace("(", "(advice=[1], ", 1)
-        lines.append(("   " * (depth - 1) + "+- " if depth else "") + title)
-        waiting += [(below, depth + 1) for below in reversed(node.inputs)]
-    return lines
 
 
 def show(expression: Expr, columns: Sequence[Column]) -> str:
