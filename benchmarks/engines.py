@@ -24,6 +24,7 @@ REQUIREMENTS = {
     "spark": ["pyspark==4.3.0", "pandas", "pyarrow", "protobuf"],
     "pathway": ["pathway==0.33.0"],
     "quix": ["quixstreams==3.28.1"],
+    "daft": ["daft==0.7.26", "polars==2.1.0", "pandas", "pyarrow", "vaderSentiment==3.3.2"],
 }
 """Packages for the virtual environment of each; the first is the engine itself."""
 
@@ -77,6 +78,7 @@ ENGINES = {
         Engine("flink-process", "PyFlink, process mode", "pyflink", 6_000, "flink", "process"),
         Engine("pathway", "Pathway, 2 threads", "pathway", 100_000, "pathway"),
         Engine("quix", "Quix Streams, 2 processes", "quix", 20_000, "quix", "grouped"),
+        Engine("daft", "Daft", "daft", 100_000, "daft"),
         Engine("quix-local", "Quix Streams, 2 processes, no exchange", "quix", 20_000, "quix", "local"),
     )
 }

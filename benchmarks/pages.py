@@ -237,7 +237,36 @@ def _printed(name: str) -> Callable[[], str]:
     return write
 
 
+_ENGINES = {
+    "flintstream": "flintstream",
+    "flintstream-rows": "the same, by rows",
+    "polars": "Polars",
+    "daft": "Daft",
+    "pyflink": "PyFlink, process mode",
+}
+
+
+def dataframes() -> str:
+    """Return the rates of ``map_batches`` beside other libraries."""
+    found = load("dataframe")
+    rows = [
+        [
+            _ENGINES[engine],
+            *(
+                f"{outcome['rows_per_second']:,}, {outcome['cpu_us_per_row']:.2g}" if "found" in outcome else "-"
+                for outcome in (found["outcomes"][workload].get(engine, {}) for workload in ("copy", "model"))
+            ),
+        ]
+        for engine in _ENGINES
+    ]
+    machine = found["machine"]
+    about = f"`python -m benchmarks.dataframe`; {machine['date']}, {machine['cores']} cores, {found['circumstances']}:"
+    columns = ["rows per second, us of CPU per row", "from Parquet to Parquet", "a model on texts"]
+    return f"{about}\n\n{table(columns, rows)}"
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "DataFrames": dataframes,
     "speed": speed,
     "the speed table": speed_table,
     "the workloads": workloads,

@@ -8,6 +8,7 @@ import pytest
 from tests.typecheck import checkers
 from tests.typecheck.checkers import PROGRAMS
 
+import flintstream.dataframe as pf
 from flintstream.datastream import StreamExecutionEnvironment
 
 
@@ -36,6 +37,14 @@ def test_what_type_checkers_accept_builds_a_program(name):
 
 def test_what_type_checkers_accept_runs():
     assert runpy.run_path(str(PROGRAMS / "annotated" / "streams.py"))["run"](inline()) == ["<1>", "<2>"]
+
+
+def test_what_type_checkers_accept_of_dataframes_builds_a_plan():
+    pf.set_table_environment(None)
+    pf.config.set("flintstream.engine", "inline")
+    frame = runpy.run_path(str(PROGRAMS / "annotated" / "dataframes.py"))["build"]()
+    assert frame.columns == ["f0"]
+    pf.set_table_environment(None)
 
 
 def inline():

@@ -1,0 +1,1 @@
+"""DataFrames beside Polars, Daft and the pandas functions of PyFlink."""
