@@ -109,7 +109,9 @@ def main() -> None:
                 found = {"problem": str(error)[-1500:]}
             outcomes.setdefault(workload, {})[engine] = found
             print(workload, engine, found, flush=True)
-        results = {found["rows"]: set() for found in outcomes[workload].values() if "rows" in found}
+        results: dict[int, set[str]] = {
+            found["rows"]: set() for found in outcomes[workload].values() if "rows" in found
+        }
         for found in outcomes[workload].values():
             if "rows" in found:
                 results[found["rows"]].add(json.dumps(found["found"]))

@@ -10,6 +10,10 @@ import json
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RECORDED = Path(__file__).with_name("equal_programs.json")
 SALES = [
@@ -21,7 +25,7 @@ SALES = [
 ]
 ITEMS = [("pear", 1.5), ("fig", 0.25), ("kiwi", 3.0)]
 TAGS = [(1, ["a", "b"]), (2, []), (3, None)]
-PROGRAMS = {}
+PROGRAMS: dict[str, tuple[Callable[..., Any], Any]] = {}
 """By name: the program with DataFrames, and with the Table API."""
 
 

@@ -87,7 +87,9 @@ class BatchesCourse(Course):
         found: Counter[tuple[object, ...]] = Counter()
         for path in self.files:
             found.update(tuple(row.values()) for row in pq.read_table(path).to_pylist())
-        wanted = Counter((i, 2 * i, None if i % 10 == 0 else f"t{i}") for i in range(self._records))
+        wanted: Counter[tuple[object, ...]] = Counter(
+            (i, 2 * i, None if i % 10 == 0 else f"t{i}") for i in range(self._records)
+        )
         if found != wanted:
             raise RoundError(
                 f"missing {sorted((wanted - found).items())[:3]}, added {sorted((found - wanted).items())[:3]}"

@@ -25,12 +25,16 @@ def check_names(names: object) -> list[str]:
     return names
 
 
+def _is_sequence(record: object) -> bool:
+    return isinstance(record, Sequence) and not isinstance(record, _SCALARS)
+
+
 def _kind_of(record: object) -> str:
     if isinstance(record, tuple) and isinstance(getattr(record, "_fields", None), tuple):
         return "named tuple"
     if isinstance(record, Mapping):
         return "mapping"
-    if isinstance(record, Sequence) and not isinstance(record, _SCALARS):
+    if _is_sequence(record):
         return "sequence"
     raise TypeError("record must be a mapping or a sequence of values, such as a list or tuple")
 
@@ -52,7 +56,7 @@ def rows_of_records(data: Sequence[object], schema: object) -> tuple[list[tuple[
     try:
         kind = _kind_of(data[0])
     except TypeError as error:
-        raise TypeError("invalid record at index 0") from error
+        raise TypeError(f"each {error}; invalid record at index 0") from error
     if kind == "sequence" and schema is None:
         raise ValueError("schema is required for sequence records")
     names = check_names(_fields_of(data[0]) if schema is None else schema)
@@ -62,8 +66,17 @@ def rows_of_records(data: Sequence[object], schema: object) -> tuple[list[tuple[
         try:
             rows.append(_row_of(record, kind, names, exact=exact))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"invalid record at index {i}") from error
+            raise type(error)(_message(i, str(error), kind, record, inferred=schema is None)) from error
     return rows, names
+
+
+def _message(number: int, text: str, kind: str, record: object, *, inferred: bool) -> str:
+    """Return an error about a row with its number."""
+    if kind == "sequence" and not _is_sequence(record):
+        return f"each record must be a sequence of values, such as a list or tuple; invalid record at index {number}"
+    if inferred and not text.startswith("record must"):
+        text = "record must have the same fields as schema"
+    return f"invalid record at index {number}: {text.replace('record', f'record at index {number}', 1)}"
 
 
 def _row_of(record: object, kind: str, names: list[str], *, exact: bool) -> tuple[object, ...]:

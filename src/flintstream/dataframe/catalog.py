@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._public import publish
+from flintstream.common._text.secrets import hide_secrets
 from flintstream.common.configuration import Configuration
 from flintstream.dataframe._checks import require_text
 from flintstream.dataframe.context import get_or_create_table_environment
@@ -53,7 +54,8 @@ def create_catalog(name: str, options: Mapping[str, str]) -> None:
     environment = get_or_create_table_environment()
     if name in environment.list_catalogs():
         raise ValueError(f"a catalog named {name!r} already exists")
-    with as_value_errors():
+    given = ", ".join(f"'{key}'='{value}'" for key, value in hide_secrets(options).items())
+    with as_value_errors(f"Unable to create catalog '{name}' with {given}: "):
         environment.create_catalog(name, CatalogDescriptor.of(name, Configuration.from_dict(dict(options))))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flintstream.table._errors import SqlError
+from flintstream.table._errors import SqlError, UnsupportedClauseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 @contextmanager
-def as_value_errors() -> Iterator[None]:
+def as_value_errors(prefix: str = "") -> Iterator[None]:
     """Raise a plain ValueError for what a statement or descriptor has wrong.
 
     >>> with as_value_errors():
@@ -28,4 +28,6 @@ def as_value_errors() -> Iterator[None]:
     try:
         yield
     except SqlError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(f"{prefix}{error}") from error
+    except UnsupportedClauseError as error:  # PyFlink raises a Py4JJavaError for it
+        raise ValueError(f"{prefix}{error}") from SqlError(str(error))

@@ -34,18 +34,29 @@ __all__ = ["udaf"]
 _METHODS = ("create_accumulator", "accumulate", "get_value", "retract", "merge", "open", "close")
 
 
+def _refuse() -> RuntimeError:
+    return RuntimeError("UDAF was invoked before open().")
+
+
 class _General(AggregateFunction):
     """Brings what an aggregate function returns to its type."""
 
-    def __init__(self, inner: AggregateFunction, result: TableType) -> None:
-        self.inner, self.result = inner, result
+    def __init__(self, inner: AggregateFunction, result: TableType, deterministic: bool) -> None:
+        self.inner, self.result, self.deterministic = inner, result, deterministic
+        self.is_open = False
         self.__name__ = type(inner).__name__
+
+    def is_deterministic(self) -> bool:
+        return self.deterministic
 
     def open(self, function_context: FunctionContext) -> None:
         self.inner.open(function_context)
+        self.is_open = True
 
     def close(self) -> None:
-        self.inner.close()
+        if self.is_open:
+            self.is_open = False
+            self.inner.close()
 
     def create_accumulator(self) -> object:
         return self.inner.create_accumulator()
@@ -57,6 +68,8 @@ class _General(AggregateFunction):
         self.inner.merge(accumulator, accumulators)
 
     def get_value(self, accumulator: object) -> object:
+        if not self.is_open:
+            raise _refuse()
         return _normalize_user_value(self.inner.get_value(accumulator), self.result)
 
 
@@ -68,15 +81,19 @@ class _Retracting(_General):
 class _Columns(AggregateFunction):
     """A function of series, as an aggregate function of whole groups."""
 
-    def __init__(self, source: Source, result: TableType) -> None:
-        self.opened, self.result = Opened(source), result
+    def __init__(self, source: Source, result: TableType, deterministic: bool) -> None:
+        self.opened, self.result, self.deterministic = Opened(source), result, deterministic
         self.call: Callable[..., object] | None = None
         self.__name__ = source.name
+
+    def is_deterministic(self) -> bool:
+        return self.deterministic
 
     def open(self, function_context: FunctionContext) -> None:
         self.call = self.opened.open(function_context)
 
     def close(self) -> None:
+        self.call = None
         self.opened.close()
 
     def create_accumulator(self) -> list[object]:
@@ -87,7 +104,7 @@ class _Columns(AggregateFunction):
 
     def get_value(self, accumulator: list[object]) -> object:
         if self.call is None:
-            raise RuntimeError("UDAF was invoked before open().")
+            raise _refuse()
         return _normalize_user_value(self.call(*accumulator), self.result)
 
 
@@ -114,9 +131,9 @@ class _DataFrameUDAFWrapper:
         made: AggregateFunction
         if isinstance(inner, AggregateFunction):
             own = type(inner).retract is not AggregateFunction.retract
-            made = (_Retracting if own else _General)(inner, kind)
+            made = (_Retracting if own else _General)(inner, kind, self.deterministic)
         else:
-            made = _Columns(self.source, kind)
+            made = _Columns(self.source, kind, self.deterministic)
         found: Callable[..., Expression] = table_udaf(
             made, result_type=kind, deterministic=self.deterministic, name=self.__name__, func_type=self.func_type
         )

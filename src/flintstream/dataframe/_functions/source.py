@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, get_type_hints
 
 from flintstream.dataframe.datatype import DataType
+from flintstream.table import types as t
 from flintstream.table.udf import AsyncScalarFunction, ScalarFunction, UserDefinedFunction
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def hints_of(function: Callable[..., object]) -> dict[str, object]:
     try:
         return get_type_hints(target, {**vars(typing), **known, **getattr(target, "__globals__", {})})
     except (NameError, TypeError, AttributeError):
-        return {}
+        own: dict[str, object] = getattr(target, "__annotations__", {})
+        return {name: hint for name, hint in own.items() if not isinstance(hint, str)}
 
 
 def source_of(function: object) -> Source:
@@ -174,7 +176,7 @@ def type_of_argument(dtype: object) -> DataType:
     if isinstance(dtype, str):
         return DataType._from_sql(dtype)
     try:
-        return DataType._from_type_hint(dtype).nullable()
+        return _of_results(dtype)
     except TypeError as error:
         raise TypeError(
             f"return_dtype must be a DataFrame DataType, Python type, or SQL type string, got {type(dtype).__name__}."
@@ -194,7 +196,22 @@ def result_of(source: Source, dtype: object) -> DataType:
             f"Cannot infer return_dtype for '{source.name}': add a return annotation or specify return_dtype "
             "explicitly."
         )
-    return DataType._from_type_hint(source.hints["return"]).nullable()
+    return _of_results(source.hints["return"])
+
+
+def _of_results(hint: object) -> DataType:
+    """Return the type of results that an annotation describes: all of it may be None, also what is within."""
+    return DataType(_nullable(DataType._from_type_hint(hint)._to_table_data_type()))
+
+
+def _nullable(kind: t.DataType) -> t.DataType:
+    if isinstance(kind, t.ArrayType):
+        return t.ArrayType(_nullable(kind.element_type))
+    if isinstance(kind, t.MapType):
+        return t.MapType(_nullable(kind.key_type), _nullable(kind.value_type))
+    if isinstance(kind, t.RowType):
+        return t.RowType([t.RowField(field.name, _nullable(field.data_type)) for field in kind.fields])
+    return kind.nullable()
 
 
 class Opened:

@@ -128,7 +128,7 @@ class AggregateWrapper(FunctionWrapper):
         if pandas and isinstance(self.result_type, (t.MapType, t.MultisetType)):
             kind = type(self.result_type).__name__.removesuffix("Type").upper()
             raise TypeError(f"Invalid returnType: Pandas UDAF doesn't support DataType type {kind} currently")
-        self.implementation = made
+        self.implementation, self._func = made, function
         self.retracts = type(made).retract is not AggregateFunction.retract
 
     def __call__(self, *arguments: object) -> Any:

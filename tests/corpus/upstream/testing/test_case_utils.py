@@ -1,5 +1,7 @@
 """``pyflink.testing.test_case_utils``: the base classes of PyFlink's own tests, with environments of flintstream."""
 
+# ruff: noqa: N802 - names of Java
+
 from __future__ import annotations
 
 import os
@@ -9,7 +11,9 @@ import unittest
 
 from flintstream import dataframe
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream._environment.job import client_of
 from flintstream.table import StreamTableEnvironment
+from flintstream.table._session import session
 
 MODE = "_python_worker_execution_mode"
 """A variable that some tests take away themselves."""
@@ -93,6 +97,47 @@ class PyFlinkBatchTableTestCase(PyFlinkStreamTableTestCase):
     mode = RuntimeExecutionMode.BATCH
 
 
+class Jobs:
+    """The jobs that tables have started, as tests ask a cluster for them."""
+
+    def __init__(self):
+        self.clients = []
+
+    def start(self, job):
+        """Make the client of a job, and remember it."""
+        self.clients.append(client_of(job))
+        return self.clients[-1]
+
+    def getMiniCluster(self):
+        return self
+
+    def listJobs(self):
+        return self
+
+    def get(self):
+        return list(map(Job, self.clients))
+
+
+class Job:
+    """A job in that list."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def getJobState(self):
+        return self
+
+    def isGloballyTerminalState(self):
+        return self.client.get_job_status().result().is_globally_terminal_state()
+
+    def getJobId(self):
+        return self.client.get_job_id()
+
+
+JOBS = Jobs()
+vars(session)["client_of"] = JOBS.start
+
+
 def use(case):
     """Let DataFrames use the environment of a test, until it ends."""
     previous = dataframe.get_table_environment()
@@ -102,6 +147,8 @@ def use(case):
 
 class _DataFrames:
     """What tests of DataFrames share."""
+
+    resource = JOBS
 
     def assert_dataframe_schema(self, frame, names, types=None):
         schema = frame.to_table().get_resolved_schema()
