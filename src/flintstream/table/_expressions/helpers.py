@@ -307,7 +307,7 @@ def row_text(value: Any) -> str:
     if isinstance(value, float):
         return double_text(value)
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d}T{clock_text(value)}"
+        return f"{value.date()}T{clock_text(value)}"  # %Y has no zeros before years below 1000
     if isinstance(value, time):
         return clock_text(value)
     if isinstance(value, bytes):

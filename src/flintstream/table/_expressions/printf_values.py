@@ -131,7 +131,7 @@ def _plain(value: object, size: int) -> str:
     if isinstance(value, float):
         return float_to_text(value) if size == 32 else double_to_text(value)
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d}T{clock_text(value)}"
+        return f"{value.date()}T{clock_text(value)}"  # %Y has no zeros before years below 1000
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
