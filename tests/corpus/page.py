@@ -95,11 +95,11 @@ their authors, one fails on PyFlink 2.3.0, too, and one expects the names that F
 test.
 
 With `--part dataframe`, it runs the tests of `pyflink.dataframe`, which is in Flink's main branch since July 2026. No
-checkout of it could be had, so six of its 18 files were typed from stored versions: those of conversions, the
-environment, catalogs, iteration, statement sets, and the declarations of aggregate functions. Of their
+checkout of it could be had, so seven of its 18 files were typed from stored versions: those of conversions, the
+environment, catalogs, iteration, statement sets, and in part those of OVER windows and aggregate functions. Of their
 {frames_counted} tests that use no Java, {frames} run. Of the others, three expect Java's error where a job fails here
-with the cause, and one looks for the names of sinks in `explain()`. `tests/corpus/upstream/dataframe.json` has them;
-the other twelve files did not run.
+with the cause, one expects that a stream cannot have several frames, and one that a wrong frame is an error when the
+job starts, not before. `tests/corpus/upstream/dataframe.json` has them; the other eleven files did not run.
 
 ## The SQL cookbook
 

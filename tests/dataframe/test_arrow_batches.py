@@ -16,6 +16,7 @@ import flintstream.dataframe as pf
 from flintstream.connectors.files.columnar import BatchReader, RowGroupReader
 from flintstream.connectors.files.reader import FileSplit
 from flintstream.connectors.source import Fetch
+from flintstream.datastream.formats._columnar_files import in_batches
 from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
 from flintstream.table import DataTypes
 from flintstream.table._plan.narrowing import narrow
@@ -240,7 +241,7 @@ def test_positions_in_files_are_rows_so_that_either_way_resumes_where_the_other_
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table({"id": range(10)}), path, row_group_size=6)
     form = ParquetColumnarRowInputFormat(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())]))
-    by_rows, by_batches = form.create_reader(), form.in_batches(["id"], 4).create_reader()
+    by_rows, by_batches = form.create_reader(), in_batches(form, ["id"], 4).create_reader()
     assert isinstance(by_rows, RowGroupReader)
     assert isinstance(by_batches, BatchReader)
     split = FileSplit("a", path, 0, None)

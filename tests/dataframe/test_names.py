@@ -10,7 +10,7 @@ import flintstream.dataframe as pf
 
 UPSTREAM = json.loads(Path(__file__).with_name("upstream_names.json").read_text(encoding="utf-8"))
 ONLY_HERE = {"complete", "embed", "from_spark"}
-METHODS_ONLY_HERE = {"describe", "show", "to_arrow", "to_duckdb", "to_polars", "to_spark"}
+METHODS_ONLY_HERE = {"describe", "explain", "show", "to_arrow", "to_duckdb", "to_polars", "to_spark"}
 
 
 def test_every_name_of_upstream_is_here_and_no_other_one_is_but_those_that_the_reference_lists():

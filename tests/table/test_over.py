@@ -238,3 +238,13 @@ def test_rows_of_one_time_have_the_same_rank(seconds):
     ranks = [(v, 1 + sum(x < v for x in seconds), 1 + len({x for x in seconds if x < v})) for v in sorted(seconds)]
     assert [row[:3] for row in found] == ranks
     assert [row[3] for row in found] == list(range(1, len(seconds) + 1))
+
+
+@pytest.mark.parametrize(
+    "frame", ["ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"]
+)
+def test_rows_that_follow_are_refused_on_streams(frame):
+    t_env = environment()
+    query = f"SELECT SUM(d) OVER (ORDER BY p {frame}) FROM (SELECT 1 AS d, PROCTIME() AS p)"
+    with pytest.raises(TableException, match="FOLLOWING windows are not supported yet"):
+        t_env.sql_query(query)

@@ -146,6 +146,15 @@ class DataType:
         return cls(DataTypes.NULL())
 
     @classmethod
+    def variant(cls) -> DataType:
+        """Return VARIANT: values whose form differs from row to row. Realtime Compute for Apache Flink has this name.
+
+        >>> DataType.variant() == DataType._from_sql("VARIANT")
+        True
+        """
+        return cls._from_sql("VARIANT")
+
+    @classmethod
     def date(cls) -> DataType:
         """Return DATE."""
         return cls(DataTypes.DATE())

@@ -166,6 +166,18 @@ class Results(Frame):
             columns, schema.get_column_data_types(), found, kind_field(columns, row_kind_field, included=included)
         )
 
+    def explain(self, *extra_details: object) -> str:
+        """Return the plan as text, as ``to_table().explain()`` does. Realtime Compute for Apache Flink has this name.
+
+        Args:
+            extra_details: Those of ``ExplainDetail``.
+
+        >>> import flintstream.dataframe as pf
+        >>> pf.range(2).explain().splitlines()[0]
+        '== Abstract Syntax Tree =='
+        """
+        return self._table.explain(*extra_details)
+
     def to_table(self) -> Table:
         """Return the table, for the Table API.
 

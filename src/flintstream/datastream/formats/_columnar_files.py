@@ -101,19 +101,6 @@ class ColumnarFormat(BulkFormat):
         """The type of the rows."""
         return to_type_info(self._row_type)
 
-    def in_batches(self, names: Sequence[str], size: int) -> BatchFormat:
-        """Return the format whose records are batches of some columns, of up to ``size`` rows.
-
-        Raises:
-            ValueError: The columns have times, which are converted row by row.
-        """
-        kinds = dict(zip(self._row_type.names, self._row_type.field_types(), strict=True))
-        if any(time_shift(kinds[name], utc_to_local) is not None for name in names):
-            raise ValueError("times are read row by row")
-        chosen = arrow().schema([self._columns.schema.field(name) for name in names])
-        columns = Columns(chosen, case_sensitive=self._columns._case_sensitive)
-        return BatchFormat(functools.partial(self._open, columns, size))
-
     def create_reader(self) -> SourceReader:
         """Return a reader of row groups."""
         names = tuple(self._columns.schema.names)
@@ -146,6 +133,20 @@ class BatchFormat(BulkFormat):
     def create_reader(self) -> SourceReader:
         """Return a reader of batches."""
         return BatchReader(self._open_columnar)
+
+
+def in_batches(made: ColumnarFormat, names: Sequence[str], size: int) -> BatchFormat:
+    """Return a format whose records are batches of some columns, of up to ``size`` rows.
+
+    Raises:
+        ValueError: The columns have times, which are converted row by row.
+    """
+    kinds = dict(zip(made._row_type.names, made._row_type.field_types(), strict=True))
+    if any(time_shift(kinds[name], utc_to_local) is not None for name in names):
+        raise ValueError("times are read row by row")
+    chosen = arrow().schema([made._columns.schema.field(name) for name in names])
+    columns = Columns(chosen, case_sensitive=made._columns._case_sensitive)
+    return BatchFormat(functools.partial(made._open, columns, size))
 
 
 class Opened:

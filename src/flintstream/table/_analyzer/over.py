@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.common._types import data_types as t
-from flintstream.table._errors import SqlError, at, unsupported
+from flintstream.table._errors import SqlError, UnsupportedClauseError, at, unsupported
 from flintstream.table._expressions.aggregates import AGGREGATES, AggregateCall, result_type
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.invocations import arguments_of
@@ -274,6 +274,11 @@ def _frame(call: s.Over, ordered: bool, *, batch: bool) -> Frame:
     if call.frame is None:
         return Frame(rows=False, before=None, after=0 if ordered else None)
     rows, low, high = call.frame
+    if high[1] != "CURRENT ROW" and not batch:
+        raise UnsupportedClauseError(
+            f"OVER RANGE FOLLOWING windows are not supported yet on streams{at(call.place)}: what follows is not there "
+            "yet; end the frame at CURRENT ROW, or use BATCH mode"
+        )
     return Frame(
         rows,
         _distance(low, call, rows=rows, batch=batch, sign=1),

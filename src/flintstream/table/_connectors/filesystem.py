@@ -24,7 +24,7 @@ from flintstream.datastream.connectors.file_system import (
     FileSource,
     StreamFormat,
 )
-from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows
+from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, in_batches
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
 from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.options.types import SIZE
@@ -277,7 +277,7 @@ def _batch_source(table: ConnectorTable, names: Sequence[str], size: int) -> Fil
     made = _stream_format(_format(options), table.names, table.types, options, None)
     if not isinstance(made, ColumnarFormat):
         raise TypeError(f"{made!r} has no batches")
-    return _of_files(table, made.in_batches(names, size))
+    return _of_files(table, in_batches(made, names, size))
 
 
 def _batch_sink(path: str, writers: ColumnarRows, assigner: BucketAssigner) -> FileSink:
