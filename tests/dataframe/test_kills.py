@@ -102,6 +102,14 @@ class RowsCourse(BatchesCourse):
     arrow_batches = "false"
 
 
+class TableCourse(BatchesCourse):
+    """The same job with a table of Arrow in memory, of which a checkpoint may hold batches that wait."""
+
+    program = PROGRAM.replace("pf.read_parquet(given, schema=schema)", "pf.from_arrow(pq.read_table(given))").replace(
+        "import pyarrow.compute as pc", "import pyarrow.compute as pc\nimport pyarrow.parquet as pq"
+    )
+
+
 def plan_of(seed: int, kills: int) -> Round:
     rng = random.Random(seed)
     moments = tuple(("driver", rng.uniform(0, 0.8)) for _ in range(kills))
@@ -109,7 +117,7 @@ def plan_of(seed: int, kills: int) -> Round:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("course", [BatchesCourse, RowsCourse])
+@pytest.mark.parametrize("course", [BatchesCourse, RowsCourse, TableCourse])
 def test_rows_are_in_files_once_although_the_driver_is_killed_twice(course):
     assert run_round(plan_of(1, 2), kind=course) == {"driver": 2}
 

@@ -44,8 +44,6 @@ def column_at(batch: RecordBatch, path: Path) -> Array:
 class BatchesOperator(FunctionOperator):
     """Makes a record of each batch, or several."""
 
-    can_be_cut = False
-
     def process(self, values: list[ArrowBatch], timestamps: list[int] | None) -> None:
         """Process a block of batches."""
         self.cursor = self.interrupter.cursor = cursor = iter(values)
