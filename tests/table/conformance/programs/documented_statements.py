@@ -247,3 +247,26 @@ SELECT LISTAGG(k, '-') AS l FROM p;
 SELECT CAST(ARRAY_AGG(m) AS STRING) AS l FROM p;
 SELECT id, JSON_VALUE('{"a": 1}', '$.a' RETURNING INT) AS a FROM o WHERE id = 1;
 """, level=3, order="folded", modes=BOTH)  # fmt: skip
+script("documented_event_time", """
+CREATE TABLE w (id INT, k STRING, price DECIMAL(10, 2), ms BIGINT) WITH ('connector' = 'filesystem', 'path' = '{directory}/b', 'format' = 'csv');
+INSERT INTO w VALUES (1, 'a', 4.00, 1000), (2, 'b', 2.00, 62000), (3, 'c', 5.00, 130000), (4, 'a', 3.00, 190000), (5, 'b', 1.00, 250000), (6, 'a', 6.00, 310000), (7, 'a', 2.50, 315000);
+CREATE TABLE bid (id INT, k STRING, price DECIMAL(10, 2), ms BIGINT, bt AS TO_TIMESTAMP(FROM_UNIXTIME(ms / 1000)), pt AS PROCTIME(), WATERMARK FOR bt AS bt - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'path' = '{directory}/b', 'format' = 'csv');
+CREATE TABLE rates (k STRING, rate DECIMAL(10, 2), ms BIGINT, bt AS TO_TIMESTAMP(FROM_UNIXTIME(ms / 1000)), WATERMARK FOR bt AS bt, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'filesystem', 'path' = '{directory}/r', 'format' = 'csv');
+CREATE TABLE rw (k STRING, rate DECIMAL(10, 2), ms BIGINT) WITH ('connector' = 'filesystem', 'path' = '{directory}/r', 'format' = 'csv');
+INSERT INTO rw VALUES ('a', 1.5, 500), ('b', 2.5, 600), ('a', 3.5, 200000), ('c', 9.0, 300000);
+SELECT id, rate FROM bid LEFT JOIN rates FOR SYSTEM_TIME AS OF bid.bt ON bid.k = rates.k;
+SELECT a.id, b.id AS i FROM bid a, bid b WHERE a.k = b.k AND a.bt BETWEEN b.bt - INTERVAL '4' MINUTE AND b.bt;
+SELECT a.id, b.id AS i FROM bid a LEFT JOIN bid b ON a.k = b.k AND a.bt >= b.bt - INTERVAL '1' MINUTE AND a.bt < b.bt;
+SELECT * FROM bid MATCH_RECOGNIZE (PARTITION BY k ORDER BY bt MEASURES A.id AS s, LAST(B.id) AS m, C.id AS e ONE ROW PER MATCH AFTER MATCH SKIP TO LAST B PATTERN (A B+ C) DEFINE B AS (LAST(B.price, 1) IS NULL AND B.price < A.price) OR B.price < LAST(B.price, 1), C AS C.price > LAST(B.price, 0)) AS m;
+SELECT * FROM bid MATCH_RECOGNIZE (PARTITION BY k ORDER BY bt MEASURES COUNT(A.id) AS n, SUM(A.price) AS s, MATCH_ROWTIME() AS t ONE ROW PER MATCH AFTER MATCH SKIP TO FIRST B PATTERN (A+ B) WITHIN INTERVAL '10' MINUTE DEFINE A AS AVG(A.price) < 4) AS m;
+SELECT k, TUMBLE_START(bt, INTERVAL '5' MINUTE) AS s, SUM(price) AS p FROM bid GROUP BY k, TUMBLE(bt, INTERVAL '5' MINUTE);
+SELECT k, LISTAGG(CAST(id AS STRING)) OVER (PARTITION BY k ORDER BY bt) AS l FROM bid;
+SELECT id, FIRST_VALUE(id) OVER w AS f, LAST_VALUE(id) OVER w AS l FROM bid WINDOW w AS (PARTITION BY k ORDER BY bt ROWS BETWEEN 2 PRECEDING AND CURRENT ROW);
+SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY bt DESC) AS rn FROM (SELECT id, k, price, bt FROM bid)) WHERE rn = 1;
+SELECT * FROM (SELECT k, price, ROW_NUMBER() OVER (ORDER BY price DESC) AS rn FROM bid) WHERE rn <= 2;
+SELECT id, bt FROM bid ORDER BY bt, price DESC;
+SELECT k, COUNT(*) AS c FROM bid GROUP BY CUBE (k);
+SELECT id FROM bid LIMIT 3;
+SELECT COUNT(*) AS c FROM bid /*+ OPTIONS('csv.ignore-parse-errors' = 'true') */;
+SELECT id, DATE_FORMAT(bt, 'yyyy-MM-dd HH:mm') AS d, EXTRACT(MINUTE FROM bt) AS m, CEIL(bt TO MINUTE) AS c FROM bid WHERE id < 3;
+""", level=3, order="folded")  # fmt: skip
