@@ -34,12 +34,14 @@ FIELDS = {
     "s": texts,
     "d": st.floats(allow_nan=False),
     "t": st.datetimes().filter(lambda moment: not moment.fold),
+    "n": st.none(),
+    "b": st.booleans(),
 }
 
 
 @st.composite
 def flat_blocks(draw):
-    kinds = draw(st.lists(st.sampled_from("qsdt"), min_size=1, max_size=5))
+    kinds = draw(st.lists(st.sampled_from("qsdtnb"), min_size=1, max_size=5))
     shape = draw(st.sampled_from([tuple, list, None]))
     if shape is None:
         records = st.lists(FIELDS[kinds[0]], min_size=1)
@@ -64,7 +66,8 @@ def test_columns_come_out_as_they_went_in_with_and_without_compiled_modules(bloc
 @pytest.mark.parametrize(
     "values",
     [
-        [], [1, "a"], [1, None], [True], [LONG], [-LONG - 1], [(1,), (1, 2)], [(1,), [1]], [()], [(1, (2,))],
+        [], [1, "a"], [1, None], [None, 1], [True, 1],
+        [True, None], [LONG], [-LONG - 1], [(1,), (1, 2)], [(1,), [1]], [()], [(1, (2,))],
         ["\ud800"], [b"a"], [tuple(range(65))], [(1, "a"), ("a", 1)],
         [datetime(2026, 1, 1, tzinfo=timezone.utc)], [datetime(2026, 1, 1, fold=1)], [date(2026, 1, 1)],
     ],
@@ -139,6 +142,7 @@ def routed(declared, blocks, *, compiled, groups=128):
 keys = (
     st.integers() | st.text(max_size=9) | st.booleans() | st.none() | st.floats() | st.lists(st.integers(), max_size=2)
 )
+keys |= st.lists(keys | st.sampled_from([0, 2**61 - 1, 2**61, "\udc80"]), max_size=3).map(tuple)
 records = st.lists(st.tuples(keys, st.integers()), max_size=20)
 
 

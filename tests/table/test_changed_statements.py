@@ -68,9 +68,22 @@ def test_a_group_keeps_its_state_when_names_and_filters_change(run, second):
         (WINDOWS, WINDOWS.replace("COUNT(*)", "SUM(n)"), "WindowAggregate"),
         (WINDOWS, WINDOWS.replace("'1' DAY", "'2' DAY"), "WindowAggregate"),
         (JOIN, JOIN.replace("a.n = b.n", "a.n = b.ms"), "Join"),
+        (JOIN, JOIN.replace("a.k, b.n", "a.k, b.n, a.ms"), "Join"),
+        (RANK, RANK.replace("SELECT k, n FROM (", "SELECT k, n, ms FROM ("), "Rank"),
         (RANK, RANK.replace("n DESC", "ms"), "Rank"),
     ],
-    ids=["function", "more", "key", "filter", "window function", "window size", "join", "rank"],
+    ids=[
+        "function",
+        "more",
+        "key",
+        "filter",
+        "window function",
+        "window size",
+        "join",
+        "columns of a join",
+        "columns of a rank",
+        "rank",
+    ],
 )
 def test_state_of_another_form_is_refused(run, first, second, name):
     with pytest.raises(CheckpointError, match=rf"holds state of .*'{name}'.*keys, aggregates and column types"):

@@ -32,7 +32,7 @@ cdef const char* _open(Reading* column, const char* at, const char* end, Py_ssiz
     """Find the parts of a column, and return where it ends."""
     cdef Py_ssize_t size = end - at
     column.kind = at[0] if size else 0
-    if column.kind not in (c"d", c"q", c"s", c"t") or size < (1 + 8 * rows if column.kind == c"d" else 10):
+    if column.kind not in (c"d", c"q", c"s", c"t", c"n", c"b") or size < (1 + 8 * rows if column.kind == c"d" else 10):
         raise ValueError("a damaged block")
     if column.kind == c"d":
         column.numbers = at + 1

@@ -100,12 +100,50 @@ def stamps_of(list values, Py_ssize_t field):
 
 # -- routes ----------------------------------------------------------------------------------------------------------
 
+cdef bint _hash_part(object key, uint32_t* hashed) except -1:
+    """Give the hash of a key that is a string, None, or a whole number from 0; return whether it is one."""
+    cdef int overflow = 0
+    cdef Py_ssize_t length = 0
+    cdef long long whole
+    cdef const char* text
+    if PyLong_CheckExact(key):
+        whole = PyLong_AsLongLongAndOverflow(key, &overflow)
+        if overflow or not 0 <= whole < 0x1FFFFFFFFFFFFFFF:  # from here on, Python hashes a number as another one
+            return False
+        hashed[0] = <uint32_t>(<uint64_t>whole * MIX >> 32) & 0x7FFFFFFF
+        return True
+    if key is None:
+        hashed[0] = 0
+        return True
+    if not PyUnicode_CheckExact(key):
+        return False
+    text = PyUnicode_AsUTF8AndSize(key, &length)
+    if text == NULL:
+        PyErr_Clear()
+        return False
+    hashed[0] = crc_of(text, length) & 0x7FFFFFFF
+    return True
+
+
+cdef bint _hash_tuple(object key, uint32_t* hashed) except -1:
+    """Give the hash of a tuple of such keys, as ``stable_hash`` does; return whether it is one."""
+    cdef uint64_t mixed = 17
+    cdef uint32_t part = 0
+    cdef Py_ssize_t i
+    for i in range(PyTuple_GET_SIZE(key)):
+        if not _hash_part(<object>PyTuple_GET_ITEM(key, i), &part):
+            return False
+        mixed = (mixed * 31 + part) & 0x7FFFFFFF
+    hashed[0] = <uint32_t>(mixed * MIX >> 32) & 0x7FFFFFFF
+    return True
+
+
 def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
-          uint64_t below, bint strings):
+          uint64_t below, bint strings, bint tuples):
     """Append each record, and its timestamp, to the buffer of its key.
 
     Whole numbers from 0 to ``below`` belong to the key group that the formula of :mod:`flintstream.runtime.keys` gives,
-    and so do strings, if ``strings`` says so. ``by_group`` has the buffer of each group, ``known`` those of other keys,
+    and so do strings and tuples of both, if ``strings`` and ``tuples`` say so. ``by_group`` has the buffer of each group, ``known`` those of other keys,
     and ``find(key)`` adds one. A buffer is a pair of lists, the second of which is None without timestamps.
     """
     cdef uint32_t groups = <uint32_t>len(by_group), number
@@ -130,6 +168,8 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
                 PyErr_Clear()
             else:
                 buffer = PyList_GET_ITEM(by_group, (crc_of(text, length) & 0x7FFFFFFF) % groups)
+        elif tuples and PyTuple_CheckExact(key) and _hash_tuple(key, &number):
+            buffer = PyList_GET_ITEM(by_group, number % groups)
         if buffer == NULL:
             buffer = PyDict_GetItemWithError(known, key)
             if buffer == NULL:
@@ -189,6 +229,12 @@ cdef bint _take(Column* column, Py_ssize_t row, object value) except -1:
         column.numbers[row] = length
         column.bytes += length
         return True
+    if column.kind == c"n":
+        column.numbers[row] = 0
+        return value is None
+    if column.kind == c"b":
+        column.numbers[row] = value is True
+        return value is True or value is False
     if column.kind == c"t":
         if type(value) is not datetime or datetime_tzinfo(value) is not None or datetime_fold(value):
             return False
@@ -206,6 +252,10 @@ cdef char _kind(object value):
         return c"q"
     if PyUnicode_CheckExact(value):
         return c"s"
+    if value is None:
+        return c"n"
+    if value is True or value is False:
+        return c"b"
     return c"d" if PyFloat_CheckExact(value) else c"t" if type(value) is datetime else 0
 
 

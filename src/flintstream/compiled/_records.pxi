@@ -82,6 +82,10 @@ cdef class _Columns:
             return _moment(_number(&self.columns[column], row))
         if self.columns[column].kind == c"d":
             return _real(&self.columns[column], row)
+        if self.columns[column].kind == c"n":
+            return None
+        if self.columns[column].kind == c"b":
+            return bool(_number(&self.columns[column], row))
         start = self.ends[column][row - 1] if row else 0
         return PyUnicode_DecodeUTF8(self.columns[column].texts + start, self.ends[column][row] - start, NULL)
 

@@ -10,6 +10,7 @@ a letter:
 * ``s``, strings: their lengths in the form of whole numbers, the sum of these (8 bytes), and the strings in UTF-8.
 * ``t``, datetimes without a zone: microseconds since March 1st of the year 0, in the form of whole numbers.
 * ``d``, floats: 8 bytes each.
+* ``b``, booleans, and ``n``, NULLs, as tables have them in columns that nobody reads: in the form of whole numbers.
 """
 
 from __future__ import annotations
@@ -64,6 +65,10 @@ def _column(payload: bytes, at: int, rows: int) -> tuple[list[Any], int]:
     at += width * rows
     if kind == b"q":
         return numbers, at
+    if kind == b"n":
+        return [None] * rows, at
+    if kind == b"b":
+        return [number == 1 for number in numbers], at
     if kind == b"t":
         return [_FIRST + timedelta(microseconds=number - _BEFORE) for number in numbers], at
     at += 8

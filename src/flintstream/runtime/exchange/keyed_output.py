@@ -67,6 +67,8 @@ class KeyedOutput(ExchangeOutput):
         """Whole numbers from 0 to here (exclusive) are keys whose route can be computed."""
         self.strings = self.buckets == 1 and _keeps_strings(self.convert)
         """Whether compiled code may compute the route of strings."""
+        self.tuples = self.buckets == 1 and self.convert is None
+        """Whether it may compute that of tuples."""
         self.field = field_of(self.selector)
         self.by_group: list[Lists] | None = None
         """The lists of each key group's buffer, for compiled code."""
@@ -120,9 +122,9 @@ class KeyedOutput(ExchangeOutput):
         if self.by_group is None:
             firsts = (self.buffers[first] for first in self.first_buffer)
             self.by_group = [(buffer.values, buffer.timestamps) for buffer in firsts]
-        selector, field, below, strings = self.selector, self.field, self.numbers_below, self.strings
+        selector, field, below = self.selector, self.field, self.numbers_below
         routes, find, by_group = self.routes, self._find_route, self.by_group
-        _compiled.route(cursor, timestamps, selector, field, routes, find, by_group, below, strings)
+        _compiled.route(cursor, timestamps, selector, field, routes, find, by_group, below, self.strings, self.tuples)
         if timestamps is None:
             self._pad_timestamps()
 

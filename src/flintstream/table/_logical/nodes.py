@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expressions.expr import Invocation, Ref, calls_python
+from flintstream.table._expressions.expr import Const, Invocation, Ref, calls_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +46,11 @@ class Node:
         """Whether rows are changes, not only insertions."""
         return any(item.changelog for item in self.inputs)
 
+    @property
+    def unread(self) -> frozenset[int]:
+        """The positions of columns that are NULL because nobody reads them; see :func:`narrow`."""
+        return frozenset()
+
     def title(self) -> str:
         """Return the line of ``explain()``."""
         return type(self).__name__
@@ -78,6 +83,11 @@ class Scan(Node):
         """Whether rows are changes."""
         return self.updates
 
+    @property
+    def unread(self) -> frozenset[int]:
+        """The columns that ``open`` does not open."""
+        return frozenset() if self.need is None else frozenset(range(len(self.columns))) - self.need
+
     def title(self) -> str:
         """Return the line of ``explain()``."""
         return f"TableSourceScan(table=[{self.name}], fields=[{_names(self.columns)}])"
@@ -95,6 +105,17 @@ class Calc(Node):
     def inputs(self) -> tuple[Node, ...]:
         """The table that it reads."""
         return (self.input,)
+
+    @cached_property
+    def unread(self) -> frozenset[int]:
+        """The columns that are NULL."""
+        below = self.input.unread
+        parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
+        return frozenset(
+            i
+            for i, part in enumerate(parts)
+            if (part.index in below if isinstance(part, Ref) else isinstance(part, Const) and part.value is None)
+        )
 
     def title(self) -> str:
         """Return the line of ``explain()``."""

@@ -102,6 +102,12 @@ class Join(Node):
         return time_bounds(self.parts.rest, both_columns, len(self.left.columns))
 
     @property
+    def unread(self) -> frozenset[int]:
+        """The columns that neither side has."""
+        right = () if self.kind in {SEMI, ANTI} else self.right.unread
+        return self.left.unread | {len(self.left.columns) + i for i in right}
+
+    @property
     def outer(self) -> tuple[bool, bool]:
         """Whether left rows, and right ones, are there without a partner."""
         return self.kind in {LEFT, FULL}, self.kind in {RIGHT, FULL}

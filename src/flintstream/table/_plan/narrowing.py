@@ -15,6 +15,7 @@ from flintstream.table._logical.merging import merge
 from flintstream.table._logical.nodes import Calc, Node, Scan, Union
 from flintstream.table._plan.grouping import Windowed
 from flintstream.table._plan.joins import ANTI, SEMI, Join
+from flintstream.table._plan.over import Rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +38,8 @@ def narrow(node: Node, need: Need = None) -> Node:
     if isinstance(node, Windowed) and need is not None:
         passed = frozenset(i for i in need if i < len(node.input.columns))
         return replace(node, input=narrow(node.input, passed | {*(node.spec.partition or ())}))
+    if isinstance(node, Rank) and need is not None and not node.input.changelog:
+        return replace(node, input=narrow(node.input, _read_by_rank(node, need)))
     if isinstance(node, Union):
         return replace(node, parts=tuple(narrow(part, need) for part in node.parts))
     if isinstance(node, Join) and node.version is None:
@@ -67,6 +70,12 @@ def _calc(node: Calc, need: Need) -> Node:
     chosen = [item for i, item in enumerate(projection) if need is None or i in need]
     below = narrow(node.input, _read([*chosen, node.condition]))
     return merge(replace(node, input=below, projection=projection))
+
+
+def _read_by_rank(node: Rank, need: frozenset[int]) -> frozenset[int]:
+    window = () if node.window is None else (node.window[0],)
+    passed = (i for i in need if i < len(node.input.columns))
+    return frozenset((*passed, *node.partition, *(item.index for item in node.order), *window))
 
 
 def _sides(node: Join, need: Need) -> tuple[Need, Need]:

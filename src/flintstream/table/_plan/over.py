@@ -97,6 +97,11 @@ class Rank(Node):
         return not self.batch and self.window is None and not self.keeps_first
 
     @property
+    def unread(self) -> frozenset[int]:
+        """The columns that the input does not have."""
+        return self.input.unread
+
+    @property
     def keeps_first(self) -> bool:
         """Whether the first row of a key stays forever: the order is that of time."""
         times = [self.input.columns[item.index].time for item in self.order]

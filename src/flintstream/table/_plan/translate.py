@@ -116,12 +116,18 @@ def _layout_of(node: Node) -> str:
 
     It does not depend on names of columns, on what its inputs do, or on what becomes of its results.
     """
-    inputs = [f"{_columns(item.columns)}{'*' if item.changelog else ''}" for item in node.inputs or (node,)]
     try:
+        inputs = [f"{_kept(item)}{'*' if item.changelog else ''}" for item in node.inputs or (node,)]
         members = _members(node)
     except RecursionError:  # of an expression that is too deep to be compared
-        members = ""
+        inputs, members = [], ""
     return f"{type(node).__name__}({'; '.join(inputs)}){members}"
+
+
+def _kept(node: Node) -> str:
+    """Return the columns of an input; rows in state lack those that nobody reads."""
+    missing = node.unread
+    return ", ".join("-" if i in missing else _columns([column]) for i, column in enumerate(node.columns))
 
 
 def _columns(columns: Iterable[Column]) -> str:
