@@ -1,7 +1,6 @@
 # Reads the columns of a block, whose form flintstream/runtime/exchange/columns.py describes.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.datetime cimport datetime_new, import_datetime
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -11,7 +10,7 @@ from flintstream.compiled._base cimport HEAD, LISTS, MOST_FIELDS, SCALARS, TUPLE
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
-import_datetime()
+include "_moments.pxi"
 
 cdef struct Head:
     int shape
@@ -74,22 +73,6 @@ cdef inline double _real(Reading* column, Py_ssize_t row) noexcept nogil:
     cdef double real
     memcpy(&real, column.numbers + 8 * row, 8)
     return real
-
-
-cdef inline object _moment(int64_t micros):
-    """Return the datetime that is so many microseconds after the first day of March of the year 0."""
-    cdef int64_t days = micros // 86400000000, seconds = micros % 86400000000 // 1000000
-    cdef int64_t cycle = days // 146097, rest = days % 146097  # of 400 years
-    cdef int64_t year = (rest - rest // 1460 + rest // 36524 - rest // 146096) // 365
-    rest -= 365 * year + year // 4 - year // 100
-    cdef int64_t month = (5 * rest + 2) // 153, minutes = seconds // 60
-    cdef int day = <int>(rest - (153 * month + 2) // 5 + 1)
-    month, year = (month + 3, year) if month < 10 else (month - 9, year + 1)
-    year += 400 * cycle
-    return datetime_new(
-        <int>year, <int>month, day, <int>(minutes // 60), <int>(minutes % 60), <int>(seconds % 60),
-        <int>(micros % 1000000), None,
-    )
 
 
 cdef bytes _open_all(bytes payload, Head* head, Reading* columns):

@@ -386,3 +386,25 @@ def pack(list values, list timestamps, bytes rest):
         return payload
     finally:
         PyMem_Free(memory)
+
+
+# -- copies ------------------------------------------------------------------------------------------------------------
+
+cdef inline bint _is_atom(object value, object atoms) except -1:
+    if value is None or PyUnicode_CheckExact(value) or PyLong_CheckExact(value) or PyFloat_CheckExact(value):
+        return True
+    return type(value) in atoms
+
+
+def are_frozen(list values, frozenset atoms):
+    """Tell whether all records are of the types ``atoms``, or tuples of such."""
+    cdef Py_ssize_t row, i
+    for row in range(PyList_GET_SIZE(values)):
+        value = <object>PyList_GET_ITEM(values, row)
+        if PyTuple_CheckExact(value):
+            for i in range(PyTuple_GET_SIZE(value)):
+                if not _is_atom(<object>PyTuple_GET_ITEM(value, i), atoms):
+                    return False
+        elif not _is_atom(value, atoms):
+            return False
+    return True

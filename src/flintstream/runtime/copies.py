@@ -11,6 +11,7 @@ from flintstream.common._types.basic import BasicTypeInfo
 from flintstream.common._types.composite import TupleTypeInfo
 from flintstream.common._user_code.pickling import dumps
 from flintstream.common.types import Row, _make_row
+from flintstream.compiled import load
 
 if TYPE_CHECKING:
     from flintstream.common.typeinfo import TypeInformation
@@ -26,6 +27,7 @@ ATOMS: frozenset[type] = frozenset(
 _ATOMS_AND_TUPLES = ATOMS | {tuple}
 
 _all_atoms = ATOMS.issuperset
+_compiled = load("exchange")
 
 
 def frozen_classes(declared: TypeInformation | None) -> frozenset[type]:
@@ -93,7 +95,7 @@ def copy_mutable(value: Any) -> Any:
 
 
 def copied_block(values: list[Any]) -> list[Any]:
-    """Copy every value of a block; return the block itself if all its values are atoms."""
-    if _all_atoms(set(map(type, values))):
+    """Copy every value of a block; return the block itself if all its values are atoms or tuples of atoms."""
+    if _all_atoms(set(map(type, values))) or (_compiled is not None and _compiled.are_frozen(values, ATOMS)):
         return values
     return list(map(copy_mutable, values))

@@ -249,8 +249,7 @@ def _to_number(source: DataType, target: DataType) -> str | None:
     if type(target) in INTEGERS:
         bits = INTEGERS[type(target)]
         if isinstance(source, TEXTS):
-            plain = f"{{0}}.isdecimal() and {{0}}.isascii() and len({{0}}) < {_digits(bits)}"
-            return f"(int({{0}}) if {plain} else parse_integer({{0}}, {bits}))"
+            return f"(w0 if (w0 := plain_integer({{0}}, {bits})) is not None else parse_integer({{0}}, {bits}))"
         if isinstance(source, IntervalType) and not source.months:
             return "divide({0}, 1000)"
         if isinstance(source, t.BooleanType):

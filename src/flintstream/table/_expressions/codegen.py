@@ -251,7 +251,7 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 @cache
 def _helpers() -> dict[str, object]:
     """Return the functions that code calls."""
-    from flintstream.table._expressions import collection_helpers, helpers, number_helpers, text_helpers
+    from flintstream.table._expressions import collection_helpers, helpers, number_helpers, plain_values, text_helpers
     from flintstream.table._expressions.json import helpers as json_helpers
     from flintstream.table._expressions.patterns import helpers as pattern_helpers
     from flintstream.table._expressions.times import helpers as time_helpers
@@ -260,7 +260,7 @@ def _helpers() -> dict[str, object]:
 
     rooms = (
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_texts),
-        *(collection_helpers, time_patterns, bitmaps, variants),
+        *(collection_helpers, time_patterns, bitmaps, variants, plain_values),
     )
     return {name: value for room in rooms for name, value in vars(room).items()}
 

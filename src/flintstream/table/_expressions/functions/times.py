@@ -147,8 +147,7 @@ def _format_date(generator: Generator, _: Call, names: Sequence[str]) -> str:
     runs = [found[0] for found in _RUNS.finditer(pattern)] if isinstance(pattern, str) else []
     if not runs or "".join(runs) != pattern or any(run.isalpha() and run not in _FIELDS for run in runs):
         return f"format_date({moment}, {given})"
-    parts = (f"{{{moment}.{_FIELDS[run]}:0{len(run)}d}}" if run in _FIELDS else run for run in runs)
-    return f"f'{''.join(parts)}'"
+    return f"(w0 if (w0 := show_fields({moment}, {given})) is not None else format_date({moment}, {given}))"
 
 
 def _from_unix(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
@@ -210,7 +209,7 @@ _WITHIN_YEARS = f"{FIRST_MS} <= {{0}} <= {LAST_MS}"
 def _to_ltz(_: Generator, call: Call, names: Sequence[str]) -> str:
     """Return the code of TO_TIMESTAMP_LTZ, which is short for whole ms."""
     if _is_of_millis(call):
-        return f"(EPOCH + timedelta(0, 0, 0, {{0}}) if {_WITHIN_YEARS} else None)".format(names[0])
+        return f"(moment_of({{0}}) if {_WITHIN_YEARS} else None)".format(names[0])
     return f"to_ltz({', '.join(names)})"
 
 
