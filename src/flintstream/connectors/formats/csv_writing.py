@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._text.java import float_text, timestamp_text
 from flintstream.common._types.basic import BasicType
+from flintstream.common._types.conversion import Scope
 from flintstream.common._types.parts import basic_type, element_of, inner_types, time_type
 from flintstream.common.typeinfo import (
     BasicTypeInfo,
@@ -21,7 +22,7 @@ from flintstream.connectors.formats.by_position import RowShape
 from flintstream.connectors.formats.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.formats.csv_splitting import CsvDialect
@@ -105,6 +106,7 @@ class CsvWriter:
         types = type_info.get_field_types()
         between = separators or [dialect.array_delimiter] * len(types)
         self._columns = [self._column(item, separator) for item, separator in zip(types, between, strict=True)]
+        self._are_whole = [_number(item) is str for item in types]
 
     def write(self, value: Any) -> bytes:
         """Return the message.
@@ -123,6 +125,27 @@ class CsvWriter:
         """Return the line of a row that has the fields of the type."""
         cells = [write(value) for write, value in zip(self._columns, row, strict=True)]
         return self._delimiter.join(cells) + self._end
+
+    def line_of(
+        self, positions: Sequence[int], prepare: Mapping[int, Callable[[Any], Any]]
+    ) -> Callable[[Sequence[Any]], str]:
+        """Return a function that writes the values at some positions, which already are of the types of the columns.
+
+        ``prepare`` has what makes a value of a column, by its number, one that can be written.
+        """
+        scope = Scope()
+        null, delimiter, end = map(scope.add, (self._null, self._delimiter, self._end))
+        loads, cells = [], []
+        for i, position in enumerate(positions):
+            value = f"v[{position}]"
+            loads.append(f"    a{i} = {f'{scope.add(prepare[i])}({value})' if i in prepare else value}")
+            write = (
+                f"{null} if a{i} is None else a{i}" if self._are_whole[i] else f"{scope.add(self._columns[i])}(a{i})"
+            )
+            cells.append(f"{{{write}}}")
+        shown = f"{{{delimiter}}}".join(cells) + f"{{{end}}}"
+        lines = ["def convert(v):", *loads, f"    return f'{shown}'"]
+        return scope.function("\n".join(lines) + "\n")
 
     def _column(self, type_info: TypeInformation, separator: str) -> Writer:
         null, quoted = self._null, self._quoted

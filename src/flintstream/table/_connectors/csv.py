@@ -9,16 +9,18 @@ import datetime as dt
 import re
 from dataclasses import replace
 from functools import partial
+from operator import length_hint
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flintstream.common._types import data_types as t
 from flintstream.common._types.nanoseconds import with_nanoseconds
+from flintstream.common.serialization import BulkWriter, BulkWriterFactory
 from flintstream.connectors.files.bad_records import BadRecords
 from flintstream.connectors.files.csv import CsvLayout, CsvReader
 from flintstream.connectors.formats.csv_reading import check_columns
 from flintstream.connectors.formats.csv_splitting import one_character, splitter
 from flintstream.connectors.formats.csv_writing import CsvWriter
-from flintstream.connectors.formats.errors import Misfit, reason
+from flintstream.connectors.formats.errors import FormatError, Misfit, reason
 from flintstream.connectors.formats.texts import fails
 from flintstream.datastream.connectors.file_system import StreamFormat
 from flintstream.datastream.formats._csv_files import column_reader, value_reader
@@ -32,6 +34,7 @@ from flintstream.table._types.rules import has_nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from typing import BinaryIO
 
     from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import RowTypeInfo
@@ -289,11 +292,84 @@ class CsvEncoder(Encoder):
 
     def encode(self) -> Encode:
         """Return the function that writes a row."""
-        dialect = replace(self.schema.dialect, line_delimiter="")
-        write = CsvWriter("csv", self._type, dialect, self.schema.separators()).write
-        moments = [isinstance(column.data_type, t.LocalZonedTimestampType) for column in self.schema.columns]
-        if not any(moments):
-            return lambda row: write(tuple(row[: len(moments)]))
-        return lambda row: write(
-            tuple([to_instant(v) if moment else v for v, moment in zip(row, moments, strict=False)])
-        )
+        line = line_writer(self.schema, range(self.schema.size()), end="")
+
+        def encode(row: Sequence[Any]) -> bytes:
+            try:
+                return line(row).encode(errors="replace")
+            except (TypeError, ValueError, AttributeError) as error:
+                raise FormatError.writing("csv", row, error) from error
+
+        return encode
+
+
+def line_writer(
+    schema: CsvSchema, positions: Sequence[int], *, end: str | None = None
+) -> Callable[[Sequence[Any]], str]:
+    """Return the function that writes values of a row of a plan, at the positions of the columns, as a line."""
+    dialect = schema.dialect if end is None else replace(schema.dialect, line_delimiter=end)
+    type_info: RowTypeInfo = schema.type_info  # type: ignore[assignment]  # the type of a row type
+    kinds = [column.data_type for column in schema.columns]
+    moments = {i: convert for i, kind in enumerate(kinds) if (convert := _instants(kind)) is not None}
+    return CsvWriter("csv", type_info, dialect, schema.separators()).line_of(positions, moments)
+
+
+def _instants(kind: DataType) -> Callable[[Any], object] | None:
+    """Return what makes an ``Instant`` of each point in time of a value; None if it has none."""
+    if isinstance(kind, t.LocalZonedTimestampType):
+        return to_instant
+    if isinstance(kind, t.ArrayType):
+        element = _instants(kind.element_type)
+        return None if element is None else lambda items: None if items is None else list(map(element, items))
+    if not isinstance(kind, t.RowType):
+        return None
+    parts = [_instants(part) or _same for part in kind.field_types()]
+    if all(part is _same for part in parts):
+        return None
+    return lambda row: None if row is None else [part(value) for part, value in zip(parts, row, strict=True)]
+
+
+def _same(value: object) -> object:
+    return value
+
+
+class CsvLines(BulkWriterFactory[object]):
+    """Writes columns of rows of a plan to files of lines."""
+
+    can_be_concatenated = True
+
+    def __init__(self, schema: CsvSchema, positions: Sequence[int]) -> None:
+        """Take the columns and where they are in a row.
+
+        Raises:
+            PlanError: A column has a type that CSV does not have.
+        """
+        self.schema, self.positions = schema, tuple(positions)
+        check_columns(schema.type_info, "CSV")  # type: ignore[arg-type]  # the type of a row type
+
+    def create(self, stream: BinaryIO) -> BulkWriter[object]:
+        """Return a writer for a new file."""
+        return _Lines(stream, line_writer(self.schema, self.positions))
+
+
+class _Lines(BulkWriter[Any]):
+    def __init__(self, stream: BinaryIO, line: Callable[[Sequence[Any]], str]) -> None:
+        self.stream, self.line = stream, line
+
+    def add_element(self, element: Any) -> None:
+        self.add_elements([element])
+
+    def add_elements(self, elements: Sequence[Any]) -> None:
+        cursor = iter(elements)
+        try:
+            text = "".join(map(self.line, cursor))
+        except (TypeError, ValueError, AttributeError) as error:
+            failed = elements[len(elements) - length_hint(cursor) - 1]
+            raise FormatError.writing("csv", failed, error) from error
+        self.stream.write(text.encode(errors="replace"))
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+    def finish(self) -> None:
+        self.flush()

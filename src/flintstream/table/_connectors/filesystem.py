@@ -26,7 +26,6 @@ from flintstream.datastream.connectors.file_system import (
 )
 from flintstream.datastream.formats._columnar_files import ColumnarFormat, ColumnarRows, in_batches
 from flintstream.datastream.formats.avro import AvroFileFormat, AvroSchema
-from flintstream.datastream.formats.csv import CsvBulkWriters
 from flintstream.options.types import SIZE
 from flintstream.table._connectors import changes
 from flintstream.table._connectors.avro import AvroRowFiles, schema_of, tuple_of
@@ -39,7 +38,7 @@ from flintstream.table._connectors.contract import (
     TableSink,
     TableSource,
 )
-from flintstream.table._connectors.csv import OF_READERS, CsvFiles, csv_schema
+from flintstream.table._connectors.csv import OF_READERS, CsvFiles, CsvLines, csv_schema
 from flintstream.table._connectors.formats import JsonDecoder
 from flintstream.table._connectors.messages import Raw, decoder, encoder
 from flintstream.table._connectors.partitions import (
@@ -217,7 +216,7 @@ class FileSystem(SourceConnector, SinkConnector):
         positions = [i for i, name in enumerate(names) if name not in keys]
         if keys:
             check(table)
-            assigner = Directories(names, keys, options.text("partition.default-name", _DEFAULT) or "")
+            assigner = Directories(names, types, keys, options.text("partition.default-name", _DEFAULT) or "")
         stored = [names[i] for i in positions], [types[i] for i in positions]
         made: FileSink.BaseBuilder
         batches: Callable[[], FileSink] | None = None
@@ -234,8 +233,14 @@ class FileSystem(SourceConnector, SinkConnector):
         else:
             for key in _ROLLING:
                 options.known(key, "for line-based formats only: other files end with each checkpoint")
-            writers = _writers(kind, *stored, options)
-            made = FileSink.for_bulk_format(path, WithoutKeys(writers, positions) if keys else writers)
+            writers: BulkWriterFactory[Any]
+            without: BulkWriterFactory[Any]
+            if kind == "csv":
+                writers = without = CsvLines(csv_schema(*stored, options), positions)
+            else:
+                writers = _writers(kind, *stored, options)
+                without = WithoutKeys(writers, positions) if keys else writers
+            made = FileSink.for_bulk_format(path, without)
             compactor = _compactor(kind, *stored, options, writers)
             if isinstance(writers, ColumnarRows) and not keys and not options.flag(_MERGING[0]):
                 batches = partial(_batch_sink, path, writers, assigner)
@@ -247,7 +252,8 @@ class FileSystem(SourceConnector, SinkConnector):
         parallelism = options.integer("sink.parallelism")
         options.ignore_unknown(f"{kind}.")
         mode = CHANGES if of_changes else INSERTIONS
-        return TableSink(sink, _records(kind), mode, parallelism=parallelism, overwriting=overwriting, batches=batches)
+        records = Records.TUPLES if kind == "csv" else _records(kind)
+        return TableSink(sink, records, mode, parallelism=parallelism, overwriting=overwriting, batches=batches)
 
 
 def _records(kind: str) -> Records:
@@ -365,8 +371,6 @@ def _codec(options: Options) -> str:
 
 def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options) -> BulkWriterFactory:
     row_type = _row_type(names, types)
-    if kind == "csv":
-        return CsvBulkWriters.for_schema(csv_schema(names, types, options))
     if kind == "parquet":
         from flintstream.datastream.formats.parquet import ParquetBulkWriters
 

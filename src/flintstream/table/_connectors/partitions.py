@@ -19,6 +19,7 @@ from flintstream.storage.reading import details_of
 from flintstream.table._connectors.formats import reader
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions import helpers
+from flintstream.table._expressions.times.helpers import to_instant
 from flintstream.table._expressions.times.texts import read_timestamp
 
 if TYPE_CHECKING:
@@ -132,8 +133,9 @@ def _escape(value: object, default: str) -> str:
 class Directories(BucketAssigner):
     """The directory of a row."""
 
-    def __init__(self, names: Sequence[str], keys: Sequence[str], default: str) -> None:
+    def __init__(self, names: Sequence[str], types: Sequence[DataType], keys: Sequence[str], default: str) -> None:
         self.keys = [(key, list(names).index(key)) for key in keys]
+        self.instants = frozenset(i for i, kind in enumerate(types) if isinstance(kind, LocalZonedTimestampType))
         self.default = default
         self.known: dict[tuple[object, ...], str] = {}
         """Directories by the values of their columns."""
@@ -150,9 +152,12 @@ class Directories(BucketAssigner):
             if len(self.known) >= MOST_KNOWN:
                 self.known.clear()
             named = zip(self.keys, found, strict=True)
-            directory = "/".join([f"{key}={_escape(value, self.default)}" for (key, _), value in named])
+            directory = "/".join([f"{key}={self._text(value, i)}" for (key, i), value in named])
             self.known[found] = directory
         return directory
+
+    def _text(self, value: Any, position: int) -> str:
+        return _escape(to_instant(value) if position in self.instants else value, self.default)
 
 
 def values_of(row: Row | tuple[object, ...]) -> Sequence[object]:
