@@ -127,8 +127,8 @@ class CsvWriter:
         return self._delimiter.join(cells) + self._end
 
     def line_of(
-        self, positions: Sequence[int], prepare: Mapping[int, Callable[[Any], Any]]
-    ) -> Callable[[Sequence[Any]], str]:
+        self, positions: Sequence[int], prepare: Mapping[int, Callable[[object], object]]
+    ) -> Callable[[Sequence[object]], str]:
         """Return a function that writes the values at some positions, which already are of the types of the columns.
 
         ``prepare`` has what makes a value of a column, by its number, one that can be written.

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
 
+    Convert = Callable[[Any], object]
     Field = Callable[["str | None"], Any]
 
 _UNREADABLE = (ValueError, TypeError, ArithmeticError)
@@ -180,7 +181,7 @@ class _Fields:
     def _row(self, names: tuple[str, ...], fields: Sequence[Field], text: str) -> Any:
         if not text.strip():
             return None
-        parts: list[Any] = self._parts(text)
+        parts: list[object] = self._parts(text)
         if len(parts) != len(fields):
             if not self.lenient:
                 raise Misfit(f"it has {len(parts)} parts instead of {len(fields)}")
@@ -294,7 +295,7 @@ class CsvEncoder(Encoder):
         """Return the function that writes a row."""
         line = line_writer(self.schema, range(self.schema.size()), end="")
 
-        def encode(row: Sequence[Any]) -> bytes:
+        def encode(row: Sequence[object]) -> bytes:
             try:
                 return line(row).encode(errors="replace")
             except (TypeError, ValueError, AttributeError) as error:
@@ -305,7 +306,7 @@ class CsvEncoder(Encoder):
 
 def line_writer(
     schema: CsvSchema, positions: Sequence[int], *, end: str | None = None
-) -> Callable[[Sequence[Any]], str]:
+) -> Callable[[Sequence[object]], str]:
     """Return the function that writes values of a row of a plan, at the positions of the columns, as a line."""
     dialect = schema.dialect if end is None else replace(schema.dialect, line_delimiter=end)
     type_info: RowTypeInfo = schema.type_info  # type: ignore[assignment]  # the type of a row type
@@ -314,7 +315,7 @@ def line_writer(
     return CsvWriter("csv", type_info, dialect, schema.separators()).line_of(positions, moments)
 
 
-def _instants(kind: DataType) -> Callable[[Any], object] | None:
+def _instants(kind: DataType) -> Convert | None:
     """Return what makes an ``Instant`` of each point in time of a value; None if it has none."""
     if isinstance(kind, t.LocalZonedTimestampType):
         return to_instant
@@ -333,7 +334,7 @@ def _same(value: object) -> object:
     return value
 
 
-class CsvLines(BulkWriterFactory[object]):
+class CsvLines(BulkWriterFactory["Sequence[object]"]):
     """Writes columns of rows of a plan to files of lines."""
 
     can_be_concatenated = True
@@ -347,19 +348,19 @@ class CsvLines(BulkWriterFactory[object]):
         self.schema, self.positions = schema, tuple(positions)
         check_columns(schema.type_info, "CSV")  # type: ignore[arg-type]  # the type of a row type
 
-    def create(self, stream: BinaryIO) -> BulkWriter[object]:
+    def create(self, stream: BinaryIO) -> BulkWriter[Sequence[object]]:
         """Return a writer for a new file."""
         return _Lines(stream, line_writer(self.schema, self.positions))
 
 
-class _Lines(BulkWriter[Any]):
-    def __init__(self, stream: BinaryIO, line: Callable[[Sequence[Any]], str]) -> None:
+class _Lines(BulkWriter["Sequence[object]"]):
+    def __init__(self, stream: BinaryIO, line: Callable[[Sequence[object]], str]) -> None:
         self.stream, self.line = stream, line
 
-    def add_element(self, element: Any) -> None:
+    def add_element(self, element: Sequence[object]) -> None:
         self.add_elements([element])
 
-    def add_elements(self, elements: Sequence[Any]) -> None:
+    def add_elements(self, elements: Sequence[Sequence[object]]) -> None:
         cursor = iter(elements)
         try:
             text = "".join(map(self.line, cursor))

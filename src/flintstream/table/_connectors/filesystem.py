@@ -233,8 +233,8 @@ class FileSystem(SourceConnector, SinkConnector):
         else:
             for key in _ROLLING:
                 options.known(key, "for line-based formats only: other files end with each checkpoint")
-            writers: BulkWriterFactory[Any]
-            without: BulkWriterFactory[Any]
+            writers: BulkWriterFactory
+            without: BulkWriterFactory
             if kind == "csv":
                 writers = without = CsvLines(csv_schema(*stored, options), positions)
             else:

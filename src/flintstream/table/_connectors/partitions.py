@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from datetime import timezone
+from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -156,8 +156,10 @@ class Directories(BucketAssigner):
             self.known[found] = directory
         return directory
 
-    def _text(self, value: Any, position: int) -> str:
-        return _escape(to_instant(value) if position in self.instants else value, self.default)
+    def _text(self, value: object, position: int) -> str:
+        if position in self.instants and isinstance(value, datetime):
+            return _escape(to_instant(value), self.default)
+        return _escape(value, self.default)
 
 
 def values_of(row: Row | tuple[object, ...]) -> Sequence[object]:

@@ -19,6 +19,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
+from flintstream.table._expressions import plain_values
 from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable, may_be_none
 from flintstream.table._expressions.objects import bitmaps, variants
 
@@ -251,7 +252,7 @@ def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped
 @cache
 def _helpers() -> dict[str, object]:
     """Return the functions that code calls."""
-    from flintstream.table._expressions import collection_helpers, helpers, number_helpers, plain_values, text_helpers
+    from flintstream.table._expressions import collection_helpers, helpers, number_helpers, text_helpers
     from flintstream.table._expressions.json import helpers as json_helpers
     from flintstream.table._expressions.patterns import helpers as pattern_helpers
     from flintstream.table._expressions.times import helpers as time_helpers
