@@ -181,7 +181,7 @@ class _Fields:
     def _row(self, names: tuple[str, ...], fields: Sequence[Field], text: str) -> Any:
         if not text.strip():
             return None
-        parts: list[object] = self._parts(text)
+        parts: list[Any] = self._parts(text)
         if len(parts) != len(fields):
             if not self.lenient:
                 raise Misfit(f"it has {len(parts)} parts instead of {len(fields)}")

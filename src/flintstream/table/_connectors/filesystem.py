@@ -233,13 +233,7 @@ class FileSystem(SourceConnector, SinkConnector):
         else:
             for key in _ROLLING:
                 options.known(key, "for line-based formats only: other files end with each checkpoint")
-            writers: BulkWriterFactory
-            without: BulkWriterFactory
-            if kind == "csv":
-                writers = without = CsvLines(csv_schema(*stored, options), positions)
-            else:
-                writers = _writers(kind, *stored, options)
-                without = WithoutKeys(writers, positions) if keys else writers
+            writers, without = _bulk_writers(kind, *stored, options, positions if keys else None)
             made = FileSink.for_bulk_format(path, without)
             compactor = _compactor(kind, *stored, options, writers)
             if isinstance(writers, ColumnarRows) and not keys and not options.flag(_MERGING[0]):
@@ -254,6 +248,17 @@ class FileSystem(SourceConnector, SinkConnector):
         mode = CHANGES if of_changes else INSERTIONS
         records = Records.TUPLES if kind == "csv" else _records(kind)
         return TableSink(sink, records, mode, parallelism=parallelism, overwriting=overwriting, batches=batches)
+
+
+def _bulk_writers(
+    kind: str, names: Sequence[str], types: Sequence[t.DataType], options: Options, positions: Sequence[int] | None
+) -> tuple[BulkWriterFactory, BulkWriterFactory]:
+    """Return what writes stored columns, and what writes rows that have them at some positions; None for all."""
+    if kind == "csv":
+        lines = CsvLines(csv_schema(names, types, options), range(len(names)) if positions is None else positions)
+        return lines, lines
+    writers = _writers(kind, names, types, options)
+    return writers, writers if positions is None else WithoutKeys(writers, positions)
 
 
 def _records(kind: str) -> Records:
