@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import BinaryIO
 
+    from flintstream.common._types.conversion import Converter
     from flintstream.common._types.data_types import DataType
     from flintstream.common.typeinfo import RowTypeInfo
     from flintstream.connectors.formats.csv_splitting import CsvDialect
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
 
-    Convert = Callable[[Any], object]
     Field = Callable[["str | None"], Any]
 
 _UNREADABLE = (ValueError, TypeError, ArithmeticError)
@@ -315,7 +315,7 @@ def line_writer(
     return CsvWriter("csv", type_info, dialect, schema.separators()).line_of(positions, moments)
 
 
-def _instants(kind: DataType) -> Convert | None:
+def _instants(kind: DataType) -> Converter | None:
     """Return what makes an ``Instant`` of each point in time of a value; None if it has none."""
     if isinstance(kind, t.LocalZonedTimestampType):
         return to_instant
