@@ -10,7 +10,7 @@ a letter:
 * ``s``, strings: their lengths in the form of whole numbers, the sum of these (8 bytes), and the strings in UTF-8.
 * ``t``, datetimes without a zone: microseconds since March 1st of the year 0, in the form of whole numbers.
 * ``d``, floats: 8 bytes each.
-* ``b``, booleans, and ``n``, NULLs, as tables have them in columns that nobody reads: in the form of whole numbers.
+* ``b``, booleans, and ``n``, NULLs, as tables have them in columns that no step reads: in the form of whole numbers.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ class Node:
         return any(item.changelog for item in self.inputs)
 
     @property
-    def unread(self) -> frozenset[int]:
-        """The positions of columns that are NULL because nobody reads them; see :func:`narrow`."""
+    def null_columns(self) -> frozenset[int]:
+        """The positions of columns that are NULL because no step reads them; see :func:`narrow`."""
         return frozenset()
 
     def title(self) -> str:
@@ -84,7 +84,7 @@ class Scan(Node):
         return self.updates
 
     @property
-    def unread(self) -> frozenset[int]:
+    def null_columns(self) -> frozenset[int]:
         """The columns that ``open`` does not open."""
         return frozenset() if self.need is None else frozenset(range(len(self.columns))) - self.need
 
@@ -107,9 +107,9 @@ class Calc(Node):
         return (self.input,)
 
     @cached_property
-    def unread(self) -> frozenset[int]:
+    def null_columns(self) -> frozenset[int]:
         """The columns that are NULL."""
-        below = self.input.unread
+        below = self.input.null_columns
         parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         return frozenset(
             i

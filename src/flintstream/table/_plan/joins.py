@@ -102,10 +102,10 @@ class Join(Node):
         return time_bounds(self.parts.rest, both_columns, len(self.left.columns))
 
     @property
-    def unread(self) -> frozenset[int]:
+    def null_columns(self) -> frozenset[int]:
         """The columns that neither side has."""
-        right = () if self.kind in {SEMI, ANTI} else self.right.unread
-        return self.left.unread | {len(self.left.columns) + i for i in right}
+        right = () if self.kind in {SEMI, ANTI} else self.right.null_columns
+        return self.left.null_columns | {len(self.left.columns) + i for i in right}
 
     @property
     def outer(self) -> tuple[bool, bool]:

@@ -97,9 +97,9 @@ class Rank(Node):
         return not self.batch and self.window is None and not self.keeps_first
 
     @property
-    def unread(self) -> frozenset[int]:
+    def null_columns(self) -> frozenset[int]:
         """The columns that the input does not have."""
-        return self.input.unread
+        return self.input.null_columns
 
     @property
     def keeps_first(self) -> bool:

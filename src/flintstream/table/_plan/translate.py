@@ -125,8 +125,8 @@ def _layout_of(node: Node) -> str:
 
 
 def _kept(node: Node) -> str:
-    """Return the columns of an input; rows in state lack those that nobody reads."""
-    missing = node.unread
+    """Return the columns of an input; rows in state lack those that no step reads."""
+    missing = node.null_columns
     return ", ".join("-" if i in missing else _columns([column]) for i, column in enumerate(node.columns))
 
 
