@@ -117,14 +117,14 @@ def _layout_of(node: Node) -> str:
     It does not depend on names of columns, on what its inputs do, or on what becomes of its results.
     """
     try:
-        inputs = [f"{_kept(item)}{'*' if item.changelog else ''}" for item in node.inputs or (node,)]
+        inputs = [f"{_stored_columns(item)}{'*' if item.changelog else ''}" for item in node.inputs or (node,)]
         members = _members(node)
     except RecursionError:  # of an expression that is too deep to be compared
         inputs, members = [], ""
     return f"{type(node).__name__}({'; '.join(inputs)}){members}"
 
 
-def _kept(node: Node) -> str:
+def _stored_columns(node: Node) -> str:
     """Return the columns of an input; rows in state lack those that no step reads."""
     missing = node.null_columns
     return ", ".join("-" if i in missing else _columns([column]) for i, column in enumerate(node.columns))
