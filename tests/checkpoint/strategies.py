@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import strategies as st
 
 from flintstream.common import Duration, Instant, JobID, Row, RowKind, Time
+from flintstream.common._types.nanoseconds import with_nanoseconds
 from flintstream.datastream.window import CountWindow, GlobalWindow, TimeWindow
 
 
@@ -49,6 +50,7 @@ scalars = st.one_of(
     st.decimals(),
     st.dates(),
     datetimes,
+    st.builds(with_nanoseconds, st.datetimes(), st.integers(0, 999)),
     st.builds(lambda t, f: t.replace(fold=f), st.times(), st.integers(0, 1)),
     st.timedeltas(),
     st.uuids(),

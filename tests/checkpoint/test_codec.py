@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.checkpoint.strategies import Colour, Level, Point, blocks, same, values
 
-from flintstream.checkpoint.codec import Opaque, decode, decode_one, encode, encode_one, register
+from flintstream.checkpoint.codec import OPTIONAL, Opaque, _parts, decode, decode_one, encode, encode_one, register
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE
 from flintstream.checkpoint.values import ENUM, MAX_DEPTH, TAGGED, TUPLE, pack
 from flintstream.common import Row
@@ -271,3 +271,15 @@ def test_endless_nesting_is_refused():
 def test_columns_that_do_not_fit_are_refused(tree):
     with pytest.raises(CorruptDataError):
         decode(msgpack.packb(tree))
+
+
+@given(st.lists(st.none() | st.dictionaries(st.integers(), st.integers()), min_size=1))
+def test_a_block_of_values_of_which_some_are_none_comes_back(block):
+    assert decode(encode(block)) == block
+
+
+@pytest.mark.parametrize("missing", [[0, 0], [5], [-1], ["a"]])
+def test_wrong_positions_of_missing_values_are_corrupt_data(missing):
+    data = _parts(OPTIONAL, pack(missing), encode([1, 2]))
+    with pytest.raises(CorruptDataError):
+        decode(data)

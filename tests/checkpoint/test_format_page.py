@@ -38,9 +38,9 @@ def test_every_tag_of_a_type_that_is_always_there_is_described():
 def test_codes_and_forms_are_what_the_page_says():
     codes = [values.TUPLE, values.SET, values.FROZENSET, values.PAIRS, values.BIG_INT, values.BYTEARRAY]
     assert [*codes, values.TAGGED, values.ENUM, values.PICKLED] == list(range(1, 10))
-    forms = [codec.PLAIN, codec.SAME, codec.TUPLES, codec.LISTS, codec.EXTENSION, codec.MIXED]
-    assert forms == list(range(6))
-    for code in (*range(1, 10), *range(6)):
+    forms = [codec.PLAIN, codec.SAME, codec.TUPLES, codec.LISTS, codec.EXTENSION, codec.MIXED, codec.OPTIONAL]
+    assert forms == list(range(7))
+    for code in (*range(1, 10), *range(7)):
         assert f"\n| {code} |" in PAGE
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["CorruptDataError", "Opaque", "decode", "decode_one", "encode", "encode_key", "encode_one", "register"]
 
 # Forms of columns. Files contain them, so never change the meaning of a number.
-PLAIN, SAME, TUPLES, LISTS, EXTENSION, MIXED = range(6)
+PLAIN, SAME, TUPLES, LISTS, EXTENSION, MIXED, OPTIONAL = range(7)
 
 _MAX_SAME = 1 << 20
 _FREE_OBJECTS = 1 << 25
@@ -82,20 +82,35 @@ def _column(values: list[Any], depth: int) -> bytes:
         first = values[0]
         cls = type(first)
         if cls in ATOMS:
-            return _atoms(values, first, cls)
+            return _atoms(values, first, cls, depth)
         if depth < _COLUMN_DEPTH and list(map(type, values)).count(cls) == len(values):
             packed = _collections(values, cls, depth + 1)
             if packed is not None:
                 return packed
+        elif (packed := _optional(values, depth)) is not None:
+            return packed
     return _parts(MIXED, pack(list(map(plain_or_pickled, values))))
 
 
-def _atoms(values: list[Any], first: Any, cls: type) -> bytes:
+def _atoms(values: list[Any], first: Any, cls: type, depth: int) -> bytes:
     last = values[-1]
     equal = cls in _EXACT and type(last) is cls and last == first and 1 < len(values) <= _MAX_SAME
     if equal and values.count(first) == len(values) and list(map(type, values)).count(cls) == len(values):
         return _parts(SAME, pack(len(values)), pack(plain(first, ())))
-    return _if_plain(values, lambda: values) or _parts(MIXED, pack(list(map(plain_or_pickled, values))))
+    packed = _if_plain(values, lambda: values)
+    if packed is not None:
+        return packed
+    packed = _optional(values, depth) if first is None else None
+    return packed or _parts(MIXED, pack(list(map(plain_or_pickled, values))))
+
+
+def _optional(values: list[Any], depth: int) -> bytes | None:
+    """Write values of which some are None and some are not; None if there are no such values."""
+    others = [value for value in values if value is not None]
+    if depth >= _COLUMN_DEPTH or not 0 < len(others) < len(values):
+        return None
+    missing = [position for position, value in enumerate(values) if value is None]
+    return _parts(OPTIONAL, pack(missing), _column(others, depth + 1))
 
 
 def _collections(values: list[Any], cls: type, depth: int) -> bytes | None:
@@ -195,6 +210,14 @@ class _Columns:
             plain_values = self.values(part)
             self._take(4 * len(plain_values))
             return list(map(extension_of(tag).from_plain, plain_values))
+        if form == OPTIONAL:
+            _, missing, part = column
+            found = self.values(part)
+            self._take(len(missing))
+            gaps, items = set(missing), iter(found)
+            if len(gaps) != len(missing) or not gaps <= set(range(len(found) + len(gaps))):
+                raise CorruptDataError("values that are missing where there are none")
+            return [None if position in gaps else next(items) for position in range(len(found) + len(gaps))]
         raise CorruptDataError(f"a column of the unknown form {form!r}")
 
     def _repeat(self, count: int, value: Any) -> list[Any]:

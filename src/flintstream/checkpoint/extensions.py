@@ -10,6 +10,7 @@ from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
 from flintstream.checkpoint.registry import register
+from flintstream.common._types.nanoseconds import PreciseDatetime, plain_datetime, with_nanoseconds
 from flintstream.common.job_id import JobID
 from flintstream.common.time import Duration, Instant, Time
 from flintstream.common.types import Row, RowKind, _make_row
@@ -18,6 +19,7 @@ from flintstream.storage.local import LocalFileStore
 from flintstream.storage.memory import MemoryFileStore
 from flintstream.storage.remote import FsspecFileStore
 
+_FIRST = dt.datetime.fromtimestamp(0, dt.timezone.utc).replace(tzinfo=None)
 _ROW_KINDS = tuple(RowKind)
 _NUMBERS = {row_kind: row_kind.value for row_kind in RowKind}
 
@@ -38,14 +40,23 @@ def _row_key(row: Row) -> tuple[Any, ...]:
     return (row_kind, tuple(sorted(names)), tuple(row._by_name()))
 
 
-def _datetime(plain: tuple[str, int, dt.tzinfo | None]) -> dt.datetime:
+def _datetime(plain: int | tuple[str, int, dt.tzinfo | None]) -> dt.datetime:
+    if isinstance(plain, int):
+        return _FIRST + dt.timedelta(0, 0, plain)
     text, fold, zone = plain
     return dt.datetime.fromisoformat(text).replace(tzinfo=zone, fold=fold)
 
 
-def _datetime_parts(value: dt.datetime) -> tuple[str, int, dt.tzinfo | None]:
+def _datetime_parts(value: dt.datetime) -> int | tuple[str, int, dt.tzinfo | None]:
     zone = value.tzinfo
+    if zone is None and not value.fold:  # a number takes a fraction of the time
+        since = value - _FIRST
+        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
     return (value if zone is None else value.replace(tzinfo=None)).isoformat(), value.fold, zone
+
+
+def _precise_key(value: PreciseDatetime) -> tuple[bool, str, int]:
+    return (*_datetime_key(plain_datetime(value)), value.nanosecond)
 
 
 def _datetime_key(value: dt.datetime) -> tuple[bool, str]:
@@ -81,6 +92,13 @@ register("Decimal", Decimal, str, Decimal)
 register("complex", complex, lambda c: (c.real, c.imag), lambda p: complex(*p))
 register("date", dt.date, dt.date.toordinal, dt.date.fromordinal)
 register("datetime", dt.datetime, _datetime_parts, _datetime, to_key=_datetime_key)
+register(
+    "PreciseDatetime",
+    PreciseDatetime,
+    lambda p: (plain_datetime(p), p.nanosecond),
+    lambda p: with_nanoseconds(*p),
+    to_key=_precise_key,
+)
 register("time", dt.time, lambda t: (t.replace(tzinfo=None).isoformat(), t.fold, t.tzinfo), _time, to_key=_time_key)
 register("timedelta", dt.timedelta, lambda d: (d.days, d.seconds, d.microseconds), lambda p: dt.timedelta(*p))
 # The arguments of the timezone: its offset, and its name if it has one.
