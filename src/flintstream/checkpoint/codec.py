@@ -92,7 +92,7 @@ def _column(values: list[Any], depth: int) -> bytes:
     return _parts(MIXED, pack(list(map(plain_or_pickled, values))))
 
 
-def _atoms(values: list[Any], first: Any, cls: type, depth: int) -> bytes:
+def _atoms(values: list[Any], first: object, cls: type, depth: int) -> bytes:
     last = values[-1]
     equal = cls in _EXACT and type(last) is cls and last == first and 1 < len(values) <= _MAX_SAME
     if equal and values.count(first) == len(values) and list(map(type, values)).count(cls) == len(values):
