@@ -19,6 +19,15 @@ WINDOWS = """
 JOIN = "SELECT a.k, b.n FROM numbers AS a JOIN (SELECT n, ms FROM numbers) AS b ON a.n = b.n"
 RANK = "SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n DESC) AS r FROM numbers) WHERE r = 1"
 
+UNION = (
+    "SELECT a.k, b.n FROM numbers AS a JOIN (SELECT * FROM numbers UNION ALL SELECT * FROM numbers) AS b ON a.n = b.n"
+)
+WINDOWED = """
+    SELECT k, n FROM (
+        SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY n DESC) AS r
+        FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '1' DAY)))
+    WHERE r = 1"""
+
 
 @pytest.fixture
 def run(tmp_path):
@@ -71,6 +80,8 @@ def test_a_group_keeps_its_state_when_names_and_filters_change(run, second):
         (JOIN, JOIN.replace("a.k, b.n", "a.k, b.n, a.ms"), "Join"),
         (RANK, RANK.replace("SELECT k, n FROM (", "SELECT k, n, ms FROM ("), "Rank"),
         (RANK, RANK.replace("n DESC", "ms"), "Rank"),
+        (UNION, UNION.replace("a.k, b.n", "a.k, b.n, b.ms"), "Join"),
+        (WINDOWED, WINDOWED.replace("SELECT k, n FROM (", "SELECT k, n, ms FROM ("), "Rank"),
     ],
     ids=[
         "function",
@@ -83,6 +94,8 @@ def test_a_group_keeps_its_state_when_names_and_filters_change(run, second):
         "columns of a join",
         "columns of a rank",
         "rank",
+        "columns of a union",
+        "columns of windows",
     ],
 )
 def test_state_of_another_form_is_refused(run, first, second, name):

@@ -59,6 +59,10 @@ class Const(Expr):
         return self.type, type(self.value), repr(self.value)
 
 
+class Unread(Const):
+    """NULL in place of what no step reads."""
+
+
 @dataclass(frozen=True)
 class Call(Expr):
     """A function applied to arguments.

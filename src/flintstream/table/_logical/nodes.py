@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table._expressions.expr import Const, Invocation, Ref, calls_python
+from flintstream.table._expressions.expr import Invocation, Ref, Unread, calls_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,13 +108,13 @@ class Calc(Node):
 
     @cached_property
     def null_columns(self) -> frozenset[int]:
-        """The columns that are NULL."""
+        """The columns that no step above reads."""
         below = self.input.null_columns
         parts = self.projection or tuple(Ref(item.type, i) for i, item in enumerate(self.columns))
         return frozenset(
             i
             for i, part in enumerate(parts)
-            if (part.index in below if isinstance(part, Ref) else isinstance(part, Const) and part.value is None)
+            if (part.index in below if isinstance(part, Ref) else isinstance(part, Unread))
         )
 
     def title(self) -> str:
@@ -146,6 +146,11 @@ class Union(Node):
     def inputs(self) -> tuple[Node, ...]:
         """The tables that it reads."""
         return self.parts
+
+    @property
+    def null_columns(self) -> frozenset[int]:
+        """The columns that a part does not have: no step reads them of the other parts either."""
+        return frozenset().union(*(part.null_columns for part in self.parts))
 
     def title(self) -> str:
         """Return the line of ``explain()``."""

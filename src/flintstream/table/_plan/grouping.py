@@ -119,6 +119,11 @@ class Windowed(Node):
         """The table that it reads."""
         return (self.input,)
 
+    @property
+    def null_columns(self) -> frozenset[int]:
+        """The columns that the input does not have."""
+        return self.input.null_columns
+
     def title(self) -> str:
         """Return the line of ``explain()``."""
         return f"WindowTableFunction(window=[{self.spec.kind}(size=[{self.spec.size} ms])])"

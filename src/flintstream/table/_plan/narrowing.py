@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import refs
-from flintstream.table._expressions.expr import Const, Ref
+from flintstream.table._expressions.expr import Ref, Unread
 from flintstream.table._logical.merging import merge
 from flintstream.table._logical.nodes import Calc, Node, Scan, Union
 from flintstream.table._plan.grouping import Windowed
@@ -64,7 +64,7 @@ def _calc(node: Calc, need: Need) -> Node:
         below = narrow(node.input, None if need is None else need | _read([node.condition]))
         return merge(replace(node, input=below))
     projection = tuple(
-        item if need is None or i in need or isinstance(item, Ref) else Const(item.type.nullable(), None)
+        item if need is None or i in need or isinstance(item, Ref) else Unread(item.type.nullable(), None)
         for i, item in enumerate(node.projection)
     )
     chosen = [item for i, item in enumerate(projection) if need is None or i in need]
