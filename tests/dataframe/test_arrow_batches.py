@@ -21,6 +21,7 @@ from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
 from flintstream.table import DataTypes
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import calls_functions_in_batches, stays_in_batches
+from flintstream.table.udf import udf
 
 TYPES = {
     "id": (pa.int64(), pf.DataType.int64(), [0, 1, None, 3, 4]),
@@ -192,6 +193,24 @@ def test_writers_take_batches(way, tmp_path, kind):
         options={"path": str(tmp_path / "out"), "format": kind},
     )
     assert sorted(tuple(row) for row in back.collect()) == [(i, "b" if i % 2 else None) for i in range(10)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_inserted_columns_are_those_of_the_same_positions_whatever_their_names(way, tmp_path, kind):
+    pq.write_table(pa.table({"n": [1, 2]}), tmp_path / "a.parquet")
+    t_env = pf.get_table_environment()
+    assert t_env is not None
+    t_env.create_temporary_function("plus", udf(lambda n: n + 1, result_type=DataTypes.BIGINT(), func_type="pandas"))
+    for name, columns, path, form in (
+        ("source", "n BIGINT", tmp_path / "a.parquet", "parquet"),
+        ("target", "m BIGINT, n BIGINT", tmp_path / "out", kind),
+    ):
+        t_env.execute_sql(
+            f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = '{form}')"
+        )
+    t_env.execute_sql("INSERT INTO target SELECT n, plus(n) FROM source").wait()
+    with t_env.execute_sql("SELECT m, n FROM target").collect() as rows:
+        assert sorted(tuple(row) for row in rows) == [(1, 2), (2, 3)]
 
 
 def test_a_column_that_a_file_lacks_is_null(way, tmp_path):

@@ -139,5 +139,7 @@ class BatchWriter(BulkWriter["ArrowBatch"]):
 
     def _join(self, batches: list[ArrowBatch]) -> RecordBatch:
         pa = arrow()
-        table = pa.Table.from_batches([item.batch.cast(self._schema) for item in batches], schema=self._schema)
+        names = self._schema.names  # columns are known by their positions, as those of INSERT INTO
+        named = [pa.RecordBatch.from_arrays(item.batch.columns, names=names) for item in batches]
+        table = pa.Table.from_batches([batch.cast(self._schema) for batch in named], schema=self._schema)
         return table.combine_chunks().to_batches()[0]
