@@ -96,13 +96,24 @@ def test_models_are_declared_in_sql_and_python_alike(t_env):
     assert t_env.list_models() == []
 
 
+def test_materialized_tables_are_listed_as_a_kind_of_their_own(t_env):
+    t_env.execute_sql("CREATE VIEW v AS SELECT 1 AS x")
+    t_env.execute_sql("CREATE MATERIALIZED TABLE m WITH ('connector' = 'blackhole') AS SELECT x FROM v")
+    catalog = t_env.get_catalog("default_catalog")
+    assert t_env.list_materialized_tables() == catalog.list_materialized_tables("default_database") == ["m"]
+    assert (t_env.list_tables(), t_env.list_views()) == (["m", "v"], ["v"])
+    assert not t_env.drop_table("m", ignore_if_not_exists=True)
+    with pytest.raises(UnsupportedClauseError, match=r"ALTER MATERIALIZED TABLE at line 1, column 1 .* drop it"):
+        t_env.execute_sql("ALTER MATERIALIZED TABLE m SUSPEND")
+    t_env.execute_sql("DROP MATERIALIZED TABLE m")
+    assert t_env.list_materialized_tables() == []
+
+
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
         ("SELECT * FROM ML_PREDICT(TABLE t, MODEL m, DESCRIPTOR(a))", "a provider of models, which is a class of Java"),
         ("SELECT * FROM t, LATERAL TABLE(VECTOR_SEARCH(TABLE t, DESCRIPTOR(a), a, 3))", "a class of Java"),
-        ("CREATE MATERIALIZED TABLE m AS SELECT 1", "Flink's SQL gateway refreshes it"),
-        ("DROP MATERIALIZED TABLE m", "Flink's SQL gateway refreshes it"),
     ],
 )
 def test_what_needs_java_says_so(t_env, statement, reason):

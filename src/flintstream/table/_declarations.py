@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_view import JavaView, behind
-from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.declared import DeclaredTable, MaterializedTable, View
 from flintstream.table._errors import unsupported
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.functions import FUNCTIONS
@@ -91,8 +91,8 @@ class Declarations:
         return self._session.catalog.names(only_temporary=True)
 
     def list_materialized_tables(self) -> list[str]:
-        """Return an empty list: there are no materialized tables."""
-        return []
+        """Return the names of materialized tables."""
+        return self._session.catalog.names(MaterializedTable)
 
     # -- views ---------------------------------------------------------------------------------------------------------
 

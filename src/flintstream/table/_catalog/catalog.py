@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_exceptions import CatalogException
-from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.declared import DeclaredTable, View, kind_of
 from flintstream.table._catalog.objects import CatalogDatabase
 from flintstream.table._catalog.store import Store
 from flintstream.table._errors import ObjectExistsError, SqlError, TableNotFoundError, at, nearest
@@ -264,8 +264,7 @@ class CatalogManager:
         if taken and not replace:
             if lenient:
                 return False
-            kind = "view" if isinstance(entries[key], View) else "table"
-            what = f"A {kind} '{'.'.join(path)}'"
+            what = f"A {kind_of(entries[key])} '{'.'.join(path)}'"
             if temporary:
                 raise ObjectExistsError(what, path[-1])
             full = ".".join(f"`{part}`" for part in path)
@@ -304,8 +303,8 @@ class CatalogManager:
             SqlError: There is none of this name, unless ``lenient``, or a temporary one hides it.
         """
         path = self.path(name)
-        what = "view" if kind is View else "table"
-        hides = isinstance(self.temporary.get(path), kind)
+        what = kind_of(kind)
+        hides = type(self.temporary.get(path)) is kind
         permanent = self._permanent(path[0])
         if temporary and hides:
             del self.temporary[path]
@@ -316,7 +315,7 @@ class CatalogManager:
                 f"Temporary {what} with identifier '{full}' exists. Drop it first before removing the permanent "
                 f"{what}: DROP TEMPORARY {what.upper()}"
             )
-        if not temporary and isinstance(permanent.get(path[1:]), kind):
+        if not temporary and type(permanent.get(path[1:])) is kind:
             del permanent[path[1:]]
             return True
         if lenient:
@@ -336,13 +335,13 @@ class CatalogManager:
         found = {
             path[-1]
             for path, entry in self.temporary.items()
-            if path[:2] == here and path[-1][0] != "*" and (kind is None or isinstance(entry, kind))
+            if path[:2] == here and path[-1][0] != "*" and (kind is None or type(entry) is kind)
         }
         if not only_temporary:
             tables = self.catalogs[here[0]].tables
             found |= {
                 name
                 for name in tables.list_names(here[1])
-                if name[0] != "*" and (kind is None or isinstance(tables.by_path[here[1], name], kind))
+                if name[0] != "*" and (kind is None or type(tables.by_path[here[1], name]) is kind)
             }
         return sorted(found)

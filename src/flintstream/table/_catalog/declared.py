@@ -52,10 +52,24 @@ class DeclaredTable:
     watermark_text: str = ""
     buckets: str = ""
     """What ``DISTRIBUTED`` says."""
+    key_name: str = ""
+    """The name of the constraint, if the statement gives it one."""
 
     def with_options(self, options: Mapping[str, str]) -> DeclaredTable:
         """Return the table with more options, or other values of those it has."""
         return replace(self, options={**self.options, **options}) if options else self
+
+
+@dataclass(frozen=True)
+class MaterializedTable(DeclaredTable):
+    """A table and the query that a service of Flink would fill it with; no job of a program does."""
+
+    text: str = ""
+    """The query as it was written."""
+    freshness: str = ""
+    """How old its rows may be, such as ``INTERVAL '3' MINUTE``."""
+    refresh_mode: str = ""
+    """``CONTINUOUS`` or ``FULL``."""
 
 
 @dataclass(frozen=True)
@@ -74,3 +88,13 @@ class View:
     def plan(self) -> Node | None:
         """The plan for the settings of now; None for a view that was created with its text alone."""
         return self.node.node() if isinstance(self.node, PlannedQuery) else self.node
+
+
+def kind_of(entry: DeclaredTable | View | type[DeclaredTable | View]) -> str:
+    """Return what errors call a declaration, or a class of declarations.
+
+    >>> kind_of(MaterializedTable)
+    'materialized table'
+    """
+    kind = entry if isinstance(entry, type) else type(entry)
+    return "view" if kind is View else "materialized table" if kind is MaterializedTable else "table"

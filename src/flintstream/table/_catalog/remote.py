@@ -7,7 +7,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
 from flintstream.common._java_exceptions import TableAlreadyExistException, TableNotExistException
-from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.declared import DeclaredTable, MaterializedTable, View
 from flintstream.table._catalog.objects import CatalogDatabase
 from flintstream.table._catalog.store import Objects, Store
 from flintstream.table._errors import SqlError
@@ -110,6 +110,11 @@ class _Tables(MutableMapping[tuple[str, ...], Entry]):
             raise SqlError(
                 f"CREATE VIEW {'.'.join(path)}: a catalog of type '{self._metastore.kind}' keeps no views of "
                 "flintstream: CREATE TEMPORARY VIEW"
+            )
+        if isinstance(entry, MaterializedTable):
+            raise SqlError(
+                f"CREATE MATERIALIZED TABLE {'.'.join(path)}: a catalog of type '{self._metastore.kind}' keeps none: "
+                "CREATE TABLE, and INSERT INTO"
             )
         database, name = path
         change = self._metastore.alter_table if path in self else self._metastore.create_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flintstream.table._catalog.declared import View
+from flintstream.table._catalog.declared import View, kind_of
 from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.objects import CatalogPartition, CatalogPartitionSpec
 from flintstream.table._errors import SqlError, nearest, unsupported
@@ -37,8 +37,8 @@ def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], Dec
         tokens.rest()
         return None
     found = catalog.find(name, place)
-    if isinstance(found, View) != (kind == "VIEW"):
-        raise SqlError(f"ALTER {kind} at {place}: '{'.'.join(name)}' is a {'view' if kind == 'TABLE' else 'table'}")
+    if kind_of(found) != kind.lower():
+        raise SqlError(f"ALTER {kind} at {place}: '{'.'.join(name)}' is a {kind_of(found)}")
     if isinstance(found, View) and path in catalog.temporary:
         raise SqlError(f"ALTER VIEW at {place}: view '{'.'.join(path)}' is a temporary view, which cannot change")
     if tokens.take("RENAME", "TO"):
@@ -158,7 +158,8 @@ def _add(table: DeclaredTable, tokens: Tokens, *, new: bool) -> DeclaredTable:
     if new and ((body.key and table.primary_key) or (body.watermark and table.watermark)):
         what = "a primary key" if body.key and table.primary_key else "a watermark"
         raise SqlError(f"ALTER TABLE ... ADD: the table has {what} already: MODIFY it, or DROP it first")
-    made = replace(table, columns=tuple(columns), primary_key=body.key or table.primary_key)
+    key_name = body.key_name if body.key else table.key_name
+    made = replace(table, columns=tuple(columns), primary_key=body.key or table.primary_key, key_name=key_name)
     if body.watermark is None:
         return made
     return replace(made, watermark=body.watermark, watermark_text=body.watermark_text)
@@ -193,7 +194,7 @@ def _drop(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
             tokens.name()
         if not table.primary_key:
             raise SqlError("The table has no primary key to drop")
-        return replace(table, primary_key=())
+        return replace(table, primary_key=(), key_name="")
     names = names_in_parentheses(tokens) if tokens.peek() == "(" else (tokens.name(),)
     columns = list(table.columns)
     for name in names:

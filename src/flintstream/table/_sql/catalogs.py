@@ -9,7 +9,7 @@ from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.table._catalog.catalog import CatalogError
 from flintstream.table._catalog.columns import quote_name, quote_text
-from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.declared import DeclaredTable, MaterializedTable, View
 from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.store import Store
 from flintstream.table._catalog.types import TYPES, check_catalog, open_catalog
@@ -155,7 +155,7 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
         "TABLES": ("table name", lambda: catalog.names(database=database())),
         "VIEWS": ("view name", lambda: catalog.names(View, database())),
         "MODELS": ("model name", lambda: catalog.models(database())),
-        "MATERIALIZED TABLES": ("materialized table", list),
+        "MATERIALIZED TABLES": ("materialized table", lambda: catalog.names(MaterializedTable, database())),
         "FUNCTIONS": ("function name", lambda: sorted([*map(str.lower, filter(str.isidentifier, FUNCTIONS)), *user])),
         "USER FUNCTIONS": ("function name", lambda: user),
         "CATALOGS": ("catalog name", lambda: sorted(catalog.catalogs)),
@@ -171,7 +171,8 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
     if what not in lists:
         raise unsupported(f"SHOW {what}", tokens.place(), f"use SHOW {', '.join(lists)}")
     head, names = lists[what]
-    found = _like(names(), tokens)
+    # Flink's grammar has no ILIKE for materialized tables.
+    found = names() if what[:1] == "M" and "ILIKE" in {tokens.peek(), tokens.peek(1)} else _like(names(), tokens)
     expect_end(tokens)
     return texts(head, found)
 
@@ -193,7 +194,7 @@ def show_partitions(catalog: CatalogManager, tokens: Tokens) -> Answer:
             wanted[key] = tokens.next()
         tokens.expect(")")
     expect_end(tokens)
-    if not isinstance(table, DeclaredTable) or not table.partitions:
+    if not isinstance(table, DeclaredTable) or isinstance(table, MaterializedTable) or not table.partitions:
         raise SqlError(f"SHOW PARTITIONS{at(place)}: Table {'.'.join(path)} is not partitioned")
     own = ObjectPath(*path[1:])
     added = [spec.get_partition_spec() for of, spec in catalog.find_catalog(path[0]).partitions if of == own]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._catalog.declared import Declared, DeclaredTable
+from flintstream.table._catalog.declared import Declared, DeclaredTable, MaterializedTable, View, kind_of
 from flintstream.table._errors import SqlError, at, nearest, place_at
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import parsed_expression
@@ -17,7 +17,6 @@ from flintstream.table._types.rules import implicit, is_nullable, sql_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flintstream.table._catalog.declared import View
     from flintstream.table._errors import Place
     from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node
@@ -55,6 +54,30 @@ def create_table(
         SqlError: It is not a table.
     """
     lenient = tokens.take("IF", "NOT", "EXISTS")
+    name, order, table = read_declaration(tokens)
+    declares, rows = bool(order or table.columns), None
+    if tokens.take("LIKE"):
+        table = _like(tokens, table, find)
+    elif tokens.take("AS"):
+        rows = query(tokens)
+        table = replace(table, columns=with_columns(table, order, rows.columns))
+    elif order:
+        raise SqlError(f"columns of '{name[-1]}' without types need a query: CREATE TABLE ... AS SELECT ...")
+    expect_end(tokens)
+    if not table.columns:
+        raise SqlError(f"table '{name[-1]}' has no columns")
+    names = [column.name for column in table.columns]
+    for item in names:
+        if names.count(item) > 1:
+            raise SqlError(f"A column named '{item}' already exists in the table '{name[-1]}'")
+    return Created(name, table, lenient, rows, declares)
+
+
+def read_declaration(tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...], DeclaredTable]:
+    """Read from the name of a table to its options.
+
+    Return the name, the columns without types, and the table.
+    """
     name = tokens.path()
     order: tuple[str, ...] = ()
     body = Body(tokens)
@@ -68,25 +91,9 @@ def create_table(
     if tokens.take("PARTITIONED", "BY"):
         partitions = names_in_parentheses(tokens)
     options = options_of(tokens) if tokens.take("WITH") else {}
-    table = DeclaredTable(
-        tuple(body.columns), options, body.watermark, body.key, partitions, comment, body.watermark_text, buckets
-    )
-    rows = None
-    if tokens.take("LIKE"):
-        table = _like(tokens, table, find)
-    elif tokens.take("AS"):
-        rows = query(tokens)
-        table = replace(table, columns=_with_columns(table, order, rows.columns))
-    elif order:
-        raise SqlError(f"columns of '{name[-1]}' without types need a query: CREATE TABLE ... AS SELECT ...")
-    expect_end(tokens)
-    if not table.columns:
-        raise SqlError(f"table '{name[-1]}' has no columns")
-    names = [column.name for column in table.columns]
-    for item in names:
-        if names.count(item) > 1:
-            raise SqlError(f"A column named '{item}' already exists in the table '{name[-1]}'")
-    return Created(name, table, lenient, rows, bool(order or body.columns))
+    columns, text = tuple(body.columns), body.watermark_text
+    table = DeclaredTable(columns, options, body.watermark, body.key, partitions, comment, text, buckets, body.key_name)
+    return name, order, table
 
 
 def buckets_of(tokens: Tokens) -> str:
@@ -106,7 +113,7 @@ def buckets_of(tokens: Tokens) -> str:
     return text
 
 
-def _with_columns(table: DeclaredTable, order: Sequence[str], rows: Sequence[Column]) -> tuple[Declared, ...]:
+def with_columns(table: DeclaredTable, order: Sequence[str], rows: Sequence[Column]) -> tuple[Declared, ...]:
     """Return the columns that only a table has, then those of a query, in an order or with declared types.
 
     Raises:
@@ -138,8 +145,8 @@ def _like(
     """Return a table with the columns and options of another, and its own."""
     place, name = tokens.place(), tokens.path()
     base = find(name, place)
-    if not isinstance(base, DeclaredTable):
-        raise SqlError(f"LIKE at {place}: '{'.'.join(name)}' is a view, which has no options")
+    if isinstance(base, (View, MaterializedTable)):
+        raise SqlError(f"LIKE at {place}: '{'.'.join(name)}' is a {kind_of(base)}, only those of a table can be used")
     chosen: dict[str, str] = {}
     if tokens.take("("):
         while not tokens.take(")"):
@@ -171,6 +178,7 @@ def _like(
         own.comment or base.comment,
         watermark.watermark_text,
         own.buckets or (base.buckets if is_included("DISTRIBUTION") else ""),
+        own.key_name if own.primary_key or not is_included("CONSTRAINTS") else base.key_name,
     )
 
 
@@ -227,6 +235,7 @@ class Body:
         self.watermark: tuple[str, Syntax] | None = None
         self.watermark_text = ""
         self.key: tuple[str, ...] = ()
+        self.key_name = ""
 
     def read(self) -> None:
         """Read up to the closing parenthesis."""
@@ -245,8 +254,7 @@ class Body:
             syntax, self.watermark_text = self.expression()
             self.watermark = (column, syntax)
         elif tokens.peek() == "CONSTRAINT" or (tokens.peek() == "PRIMARY" and tokens.peek(1) == "KEY"):
-            if tokens.take("CONSTRAINT"):
-                tokens.name()
+            self.key_name = tokens.name() if tokens.take("CONSTRAINT") else ""
             tokens.expect("PRIMARY", "KEY")
             self.key = names_in_parentheses(tokens)
             self.not_enforced()

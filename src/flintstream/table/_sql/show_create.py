@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from flintstream.common._text.secrets import hide_secrets
+from flintstream.table._catalog.declared import kind_of
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._catalog.declared import Declared, DeclaredTable, View
+    from flintstream.table._catalog.declared import Declared, DeclaredTable, MaterializedTable, View
     from flintstream.table._expressions.expr import Column
 
 _LONG = (
@@ -35,6 +36,20 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
     return "\n".join([*declaration(path, table, columns), "WITH (", _indent(options), ")", ""])
 
 
+def show_create_materialized(path: Sequence[str], table: MaterializedTable, columns: Sequence[Column]) -> str:
+    """Return the text of ``CREATE MATERIALIZED TABLE``, with the query as it was written.
+
+    Args:
+        path: The full name.
+        table: The declaration.
+        columns: Its columns with their types.
+    """
+    options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
+    lines = [*declaration(path, table, columns), *(["WITH (", _indent(options), ")"] if options else [])]
+    lines += ["START_MODE = FROM_BEGINNING", f"FRESHNESS = {table.freshness}", f"REFRESH_MODE = {table.refresh_mode}"]
+    return "\n".join([*lines, f"AS {table.text}", ""])
+
+
 def declaration(path: Sequence[str], table: DeclaredTable, columns: Sequence[Column]) -> list[str]:
     """Return the lines of ``CREATE TABLE`` up to its options."""
     types = {column.name: column.type for column in columns}
@@ -42,9 +57,9 @@ def declaration(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
     if table.watermark is not None:
         parts.append(f"WATERMARK FOR `{table.watermark[0]}` AS {table.watermark_text}")
     if table.primary_key:
-        name = "_".join(table.primary_key)
-        parts.append(f"CONSTRAINT `PK_{name}` PRIMARY KEY ({_names(table.primary_key)}) NOT ENFORCED")
-    lines = [f"CREATE TABLE {'.'.join(f'`{item}`' for item in path)} (", _indent(parts), ")"]
+        name = table.key_name or f"PK_{'_'.join(table.primary_key)}"
+        parts.append(f"CONSTRAINT `{name}` PRIMARY KEY ({_names(table.primary_key)}) NOT ENFORCED")
+    lines = [f"CREATE {kind_of(table).upper()} {'.'.join(f'`{item}`' for item in path)} (", _indent(parts), ")"]
     if table.comment:
         lines.append(f"COMMENT {_text(table.comment)}")
     if table.buckets:

@@ -10,7 +10,7 @@ from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.options.table import check_values
 from flintstream.options.tables import DIALECT, STRICT
-from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._catalog.declared import DeclaredTable, View, kind_of
 from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, StrictError, at, nearest, unsupported
 from flintstream.table._expressions.expr import Column
@@ -32,6 +32,7 @@ from flintstream.table._sql.catalogs import (
     use_modules,
 )
 from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
+from flintstream.table._sql.declarations.materialized import is_materialized, run_materialized
 from flintstream.table._sql.declarations.models import (
     alter_model,
     create_model,
@@ -61,7 +62,6 @@ _DETAILS = {
     name: getattr(ExplainDetail, name)
     for name in ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 }
-_MATERIALIZED = "Flink's SQL gateway refreshes it, PyFlink only notes it: use CREATE TABLE, and INSERT INTO"
 _PLANNED = {
     "CALL": "call the function in the program",
     "DELETE": "send changes to a sink that takes them, such as jdbc",
@@ -104,8 +104,6 @@ class Statements:
         if word in QUERIES:
             return plan_query(self.session, tokens).node()
         method = getattr(self, f"_{word.lower()}", None)
-        if "MATERIALIZED" in {tokens.peek(1), tokens.peek(3)} and word in {"CREATE", "ALTER", "DROP"}:
-            raise unsupported(f"{word} MATERIALIZED TABLE", tokens.place(), _MATERIALIZED)
         if method is None and word in _PLANNED:
             raise unsupported(word, tokens.place(), _PLANNED[word])
         if method is None:
@@ -114,6 +112,8 @@ class Statements:
         tokens.strict = self.session.settings.value(STRICT)
         if tokens.strict and word in {"SET", "RESET"}:
             raise StrictError(f"{word} at {tokens.place()}: execute_sql() of Flink refuses it: use t_env.get_config()")
+        if is_materialized(tokens):
+            return run_materialized(self.session, tokens)
         tokens.next()
         answer: Statement = method(tokens)
         return answer
@@ -324,7 +324,7 @@ class Statements:
         expect_end(tokens)
         catalog = self.session.catalog
         found, path = catalog.find(name, place), catalog.path(name)
-        kind = "VIEW" if isinstance(found, View) else "TABLE"
+        kind = kind_of(found).upper()
         if kind != what:
             raise SqlError(
                 f"SHOW CREATE {what}{at(place)}: '{'.'.join(name)}' is a {kind.lower()}, use SHOW CREATE {kind}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._java_exceptions import DatabaseAlreadyExistException, DatabaseNotEmptyException
 from flintstream.common._java_view import behind
-from flintstream.table._catalog.declared import View
+from flintstream.table._catalog.declared import MaterializedTable, View
 from flintstream.table._catalog.store import Store
 from flintstream.table._catalog.types import open_catalog
 from flintstream.table._errors import unsupported
@@ -201,9 +201,10 @@ class Catalog(Partitions, StoredObjects):
         return [name for name in self.list_tables(database_name) if isinstance(entries[database_name, name], View)]
 
     def list_materialized_tables(self, database_name: str) -> list[str]:
-        """Return no names: there are no materialized tables."""
+        """Return the names of materialized tables."""
         self._store.check_database(database_name)
-        return []
+        entries, names = self._store.tables.by_path, self.list_tables(database_name)
+        return [name for name in names if isinstance(entries[database_name, name], MaterializedTable)]
 
     def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
         """Return a table or view.
