@@ -91,7 +91,7 @@ def _create(session: Session, tokens: Tokens, *, either: bool) -> None:
     path = session.catalog.path(name)
     old = session.catalog.get(path) if either else None
     if old is not None:
-        session.catalog.put(path, _altered(old, rows, table.options, text, mode, ".".join(path)))
+        session.catalog.put(path, _alter(old, rows, table.options, text, mode, ".".join(path)))
         return
     mode = mode or ("FULL" if seconds >= _FULL_FROM else "CONTINUOUS")
     freshness = freshness or ("INTERVAL '1' HOUR" if mode == "FULL" else "INTERVAL '3' MINUTE")
@@ -104,7 +104,7 @@ def _create(session: Session, tokens: Tokens, *, either: bool) -> None:
     session.catalog.add(name, made)
 
 
-def _altered(
+def _alter(
     old: DeclaredTable | View, rows: Sequence[Column], options: Mapping[str, str], text: str, mode: str, name: str
 ) -> MaterializedTable:
     """Return a materialized table with other options and another query, which may have more columns.
