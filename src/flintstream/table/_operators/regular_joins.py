@@ -13,14 +13,14 @@ from flintstream.table._operators.rows import map_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from typing_extensions import NotRequired, Unpack
 
     from flintstream.contracts.functions import KeyedProcessFunction
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
-    from flintstream.table._operators.entries import Entries
+    from flintstream.table._operators.entries import Entries, Entry
     from flintstream.table._operators.rows import Change, Row
 
 
@@ -67,6 +67,7 @@ class RegularJoin(Sides):
         mine, others = self.rows[side], self.rows[1 - side]
         kinds, width = self.kinds[side], self.keys
         partners, keep = self.partners, mine.change
+        meet, entries_of_key = self.meet, others.of if self.only_pairs else None
         kind = INSERT
         for value, time in rows:
             row: Row = value
@@ -76,7 +77,11 @@ class RegularJoin(Sides):
             if k is None or (width != 1 and has_null(k, width)):
                 send(self.alone(row, kind, side), time)
                 continue
-            found, results = partners(k, row, kind, side, others)
+            if entries_of_key is None:
+                found, results = partners(k, row, kind, side, others)
+            else:
+                entries = entries_of_key(k)
+                found, results = meet(entries, row, kind, side) if entries else (0, [])
             keep(k, row, -1 if kind in RETRACTIONS else 1, found)
             if results:
                 send(results, time)
@@ -111,24 +116,34 @@ class RegularJoin(Sides):
         pair = row + other if side == 0 else other + row
         return (*pair, kind) if self.changes else pair
 
-    def partners(self, key: object, row: Row, kind: int, side: int, others: Entries) -> tuple[int, list[Row]]:
-        """Return how many partners a row has, and the changes of the results."""
+    @property
+    def only_pairs(self) -> bool:
+        """Whether a row without a partner has no result."""
+        return not any(self.outer)
+
+    def meet(self, entries: Mapping[object, Entry], row: Row, kind: int, side: int) -> tuple[int, list[Row]]:
+        """Return how many partners a row has, and the changes of the pairs."""
         holds, changes, first = self.pairs, self.changes, side == 0
         results: list[Row] = []
         total = 0
+        for other, count, _ in entries.values():
+            pair = row + other if first else other + row
+            if holds is None or holds(pair):
+                total += count
+                if changes:
+                    pair = (*pair, kind)
+                if count == 1:
+                    results.append(pair)
+                else:
+                    results += [pair] * count
+        return total, results
+
+    def partners(self, key: object, row: Row, kind: int, side: int, others: Entries) -> tuple[int, list[Row]]:
+        """Return how many partners a row has, and the changes of the results."""
+        holds, first = self.pairs, side == 0
+        results: list[Row] = []
+        total = 0
         entries = others.of(key)
-        if not any(self.outer):
-            for other, count, _ in entries.values():
-                pair = row + other if first else other + row
-                if holds is None or holds(pair):
-                    total += count
-                    if changes:
-                        pair = (*pair, kind)
-                    if count == 1:
-                        results.append(pair)
-                    else:
-                        results += [pair] * count
-            return total, results
         removed = int(kind in RETRACTIONS)
         kind = DELETE if removed else INSERT  # updates of a join with an outer side are deletions and insertions
         counted = self.outer[1 - side]
@@ -196,6 +211,11 @@ class SemiJoin(RegularJoin):
     def alone(self, row: Row, kind: int, side: int) -> list[Row]:
         """Return the result for a row that can have no partner."""
         return [self.one(row, kind)] if self.anti and side == 0 else []
+
+    @property
+    def only_pairs(self) -> bool:
+        """Return False: results are no pairs."""
+        return False
 
     def partners(self, key: object, row: Row, kind: int, side: int, others: Entries) -> tuple[int, list[Row]]:
         """Return how many partners a row has, and the changes of the results."""
