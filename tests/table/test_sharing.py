@@ -54,7 +54,10 @@ def test_a_group_that_two_sides_of_a_join_need_is_computed_once(make_t_env):
     shared, apart = make_t_env(), make_t_env({"table.optimizer.reuse-sub-plan-enabled": "false"})
     assert sources(shared, JOIN) == 1
     assert sources(apart, JOIN) == 2
-    assert sum(steps(shared, JOIN).values()) < sum(steps(apart, JOIN).values())
+    windows = [
+        sum(n for name, n in steps(t_env, JOIN).items() if "WindowAggregate" in name) for t_env in (shared, apart)
+    ]
+    assert windows == [2, 3]
     assert rows(shared, JOIN) == rows(apart, JOIN) == ["<Row('a', 2)>", "<Row('b', 2)>"]
 
 

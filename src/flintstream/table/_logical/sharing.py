@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from flintstream.common._types.data_types import DataType
 from flintstream.options.tables import REUSE_SOURCES, REUSE_SUB_PLANS
+from flintstream.table._errors import Place
 from flintstream.table._expressions.expr import Expr, is_stable
 from flintstream.table._functions.wrappers import FunctionWrapper
 from flintstream.table._logical.nodes import Node, Scan
@@ -112,7 +113,9 @@ class Sharing:
         return self.number((scan.columns, scan.name, scan.updates, scan.key, scan.lookup, scan.narrowed))
 
     def number(self, value: object) -> int:
-        """Return a number that equal values share."""
+        """Return a number that equal values share. Where something stands in a statement does not count."""
+        if isinstance(value, Place):
+            value = Place
         known = self._known.get(id(value))
         if known is not None:
             self._meets_unstable |= known[1] in self._unstable

@@ -214,7 +214,7 @@ class SemiJoin(RegularJoin):
 
     @property
     def only_pairs(self) -> bool:
-        """Return False: results are no pairs."""
+        """Return False: results are rows of one side."""
         return False
 
     def partners(self, key: object, row: Row, kind: int, side: int, others: Entries) -> tuple[int, list[Row]]:
