@@ -96,6 +96,12 @@ def test_models_are_declared_in_sql_and_python_alike(t_env):
     assert t_env.list_models() == []
 
 
+@pytest.mark.parametrize("units", ["SECOND TO MINUTE", "DAY TO DAY", "MONTH TO YEAR", "DAY TO MONTH"])
+def test_an_interval_of_units_in_the_wrong_order_is_refused(t_env, units):
+    with pytest.raises(SqlError, match=rf"INTERVAL at line 1, column \d+ has no units {units}: .*parentheses"):
+        t_env.sql_query(f"SELECT INTERVAL '1' {units}")
+
+
 def test_materialized_tables_are_listed_as_a_kind_of_their_own(t_env):
     t_env.execute_sql("CREATE VIEW v AS SELECT 1 AS x")
     t_env.execute_sql("CREATE MATERIALIZED TABLE m WITH ('connector' = 'blackhole') AS SELECT x FROM v")

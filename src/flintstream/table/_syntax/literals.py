@@ -51,6 +51,11 @@ def interval(
         raise SqlError(f"INTERVAL{at(place)} has no unit '{first}'")
     most = _check_digits(first, last, place, digits, last_digits)
     units = _UNITS.get(first, _CLOCK)
+    if last and last not in units[units.index(first) + 1 :]:
+        raise SqlError(
+            f"INTERVAL{at(place)} has no units {first} TO {last}: begin with the larger one, or put the interval into "
+            "parentheses if TO belongs to what is around it"
+        )
     units = units[units.index(first) : (units.index(last) if last else units.index(first)) + 1]
     fraction = (*digits[1:], *last_digits, 6)[0]
     found = _pattern(units, fraction).fullmatch(text.strip())
