@@ -22,6 +22,7 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._expressions import plain_values
 from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable, may_be_none
 from flintstream.table._expressions.objects import bitmaps, variants
+from flintstream.table._expressions.times import points as time_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -261,7 +262,7 @@ def _helpers() -> dict[str, object]:
 
     rooms = (
         *(helpers, json_helpers, number_helpers, pattern_helpers, text_helpers, time_helpers, time_texts),
-        *(collection_helpers, time_patterns, bitmaps, variants, plain_values),
+        *(collection_helpers, time_patterns, time_points, bitmaps, variants, plain_values),
     )
     return {name: value for room in rooms for name, value in vars(room).items()}
 

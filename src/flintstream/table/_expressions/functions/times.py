@@ -130,7 +130,8 @@ def _format(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
         return Call(STRING, name, (moment, pattern), template("format_text({0}, {1})"))
     _check_pattern(pattern, date_writers)
     if isinstance(moment.type, (t.DateType, t.LocalZonedTimestampType)):
-        moment = cast(moment, t.TimestampType(3), zone) or moment
+        digits = 3 if isinstance(moment.type, t.DateType) else moment.type.precision
+        moment = cast(moment, t.TimestampType(digits), zone) or moment
     if not isinstance(moment.type, (t.TimestampType, t.NullType)):
         return None
     return Call(STRING, name, (moment, pattern), _format_date)
@@ -203,6 +204,7 @@ def _units_between(name: str, arguments: Sequence[Expr], zone: str) -> Expr | No
     return Call(kind, name, (unit, *moments), template("wrap(timestamp_diff({0}, {1}, {2}), 32)"))
 
 
+_QUOTED = re.compile("'[^']*'")
 _WITHIN_YEARS = f"{FIRST_MS} <= {{0}} <= {LAST_MS}"
 
 
@@ -210,7 +212,18 @@ def _to_ltz(_: Generator, call: Call, names: Sequence[str]) -> str:
     """Return the code of TO_TIMESTAMP_LTZ, which is short for whole ms."""
     if _is_of_millis(call):
         return f"(moment_of({{0}}) if {_WITHIN_YEARS} else None)".format(names[0])
-    return f"to_ltz({', '.join(names)})"
+    return f"to_ltz({_digits(call.arguments)}, {', '.join(names)})"
+
+
+def _ltz(arguments: Sequence[Expr]) -> DataType:
+    return t.LocalZonedTimestampType(_digits(arguments))
+
+
+def _digits(arguments: Sequence[Expr]) -> int:
+    """Return the digits of TO_TIMESTAMP_LTZ: those of a literal or of a pattern, at least 3."""
+    given = arguments[1].value if len(arguments) > 1 and isinstance(arguments[1], Const) else None
+    digits = _QUOTED.sub("", given).count("S") if isinstance(given, str) else given
+    return min(max(digits, 3), 9) if isinstance(digits, int) else 3
 
 
 def in_millis(moment: Expr) -> Expr:
@@ -261,7 +274,7 @@ define("TO_TIMESTAMP", "S SS", t.TimestampType(3), "read_timestamp({all})", may_
 define(
     "TO_TIMESTAMP_LTZ",
     "N NI S SS SSS",
-    t.LocalZonedTimestampType(3),
+    _ltz,
     _to_ltz,
     may_be_null=True,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -13,18 +12,15 @@ from flintstream.common._types.nanoseconds import nanoseconds_of, plain_datetime
 from flintstream.common.time import Instant
 from flintstream.table._expressions.helpers import (
     EPOCH,
+    cut,
     divide,
     edge,
-    is_zone,
     known_zone,
-    unzoned,
-    whole,
     wrap,
 )
 from flintstream.table._expressions.times.clocks import moment_in, utc_ms
 from flintstream.table._expressions.times.lenient import lenient_moment, lenient_ms
 from flintstream.table._expressions.times.patterns import format_unix
-from flintstream.table._expressions.times.texts import read_timestamp
 
 if TYPE_CHECKING:
     from datetime import date
@@ -82,7 +78,6 @@ def plus_months(value: Any, months: int) -> Any:
 
 
 _DAY_MS = 86_400_000
-_DIGITS = 9
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The ms since the epoch at which the year 1 begins, and at which the year 9999 ends."""
 
@@ -242,6 +237,8 @@ def floor_time(value: Any, unit: str) -> Any:
 
 def ceil_time(value: object, unit: str) -> Any:
     """Return the start of the next unit; a start itself stays as it is."""
+    if isinstance(value, datetime) and unit != "MILLISECOND":
+        value = cut(value, 3)  # Flink looks at whole ms
     floor = floor_time(value, unit)
     if floor == value:
         return value
@@ -267,23 +264,6 @@ def no_timestamp() -> datetime:
 def now() -> datetime:
     """Return the current time in UTC, with ms."""
     return from_millis(wall_clock())
-
-
-def to_ltz(given: Any, more: Any = 3, named: str = "UTC") -> datetime | None:
-    """Return the point in time of seconds (0 digits) or ms (3 digits) since the epoch, or of a text and its pattern."""
-    if isinstance(given, str):
-        found = read_timestamp(given, more if isinstance(more, str) else None)
-        named = "UTC" if named == "Z" else named
-        return None if found is None or not is_zone(named) else unzoned(found, named)
-    if not 0 <= more <= _DIGITS:
-        return None
-    if isinstance(given, float):
-        ms = given * 1000 / 10**more
-        # Flink rounds to nanoseconds, and then cuts.
-        given = whole(math.floor(ms * 1e6 + 0.5) // 1_000_000 if abs(ms) < math.inf else ms, 64)
-    else:
-        given = wrap(int(given), 64) * 1000 // 10**more
-    return from_millis(int(given)) if FIRST_MS <= given <= LAST_MS else None
 
 
 def unix_timestamp(zone: str, text: str | None = None, pattern: str = "yyyy-MM-dd HH:mm:ss") -> int:

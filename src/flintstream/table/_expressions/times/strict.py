@@ -16,6 +16,7 @@ from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from flintstream.common._types.nanoseconds import with_nanoseconds
 from flintstream.table._expressions.helpers import is_zone
 from flintstream.table._expressions.times.lenient import ZONES
 from flintstream.table._expressions.times.patterns import DATE_PATTERN, DAYS, MONTHS, PATTERNS, week_one
@@ -99,8 +100,10 @@ class _Reading(NamedTuple):
     fields: tuple[_Field, ...]
 
 
-def strict_timestamp(text: str, pattern: str) -> datetime | None:
+def strict_timestamp(text: str, pattern: str, *, precise: bool = False) -> datetime | None:
     """Read a timestamp with a pattern of DateTimeFormatter; None if the text does not fit, or contradicts itself.
+
+    It has ms, or nanoseconds if it is to be ``precise``.
 
     Raises:
         ValueError: The day is not in the year 1970, which a text without year is of; Flink's job fails, too.
@@ -116,7 +119,12 @@ def strict_timestamp(text: str, pattern: str) -> datetime | None:
         value = _value(field, part)
         if value is None or found.setdefault(field.name, value) != value:
             return None
-    return _to_timestamp(found)
+    made = _to_timestamp(found)
+    if made is None or not precise:
+        return made
+    nanos = found.get("nano of day", 0 if "milli of day" in found else found.get("fraction", found.get("nano", 0)))
+    micros, rest = divmod(nanos % 1_000_000, 1000)  # the ms are there
+    return with_nanoseconds(made + timedelta(microseconds=micros), rest)
 
 
 @lru_cache(PATTERNS)

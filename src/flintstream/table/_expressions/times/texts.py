@@ -112,7 +112,7 @@ def lenient_date(text: str) -> date:
     return date(year, month, min(day, monthrange(year, month)[1]))
 
 
-def read_timestamp(text: str, pattern: str | None = None) -> datetime | None:
+def read_timestamp(text: str, pattern: str | None = None, *, precise: bool = False) -> datetime | None:
     """Read a timestamp, perhaps with a pattern of Java's; None if the text is none.
 
     Where the pattern does not fit, Flink reads the text as Java's ``Timestamp.valueOf`` and ``Date.valueOf`` do.
@@ -124,7 +124,7 @@ def read_timestamp(text: str, pattern: str | None = None) -> datetime | None:
             date_writers(pattern)  # raises if it is none
     except (ValueError, OverflowError):
         return None
-    found = strict_timestamp(text, pattern)
+    found = strict_timestamp(text, pattern, precise=precise)
     try:
         return parse_lenient_timestamp(text, 3) if found is None else found
     except (ValueError, OverflowError):
