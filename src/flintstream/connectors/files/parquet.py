@@ -142,4 +142,8 @@ class BatchWriter(BulkWriter["ArrowBatch"]):
         names = self._schema.names  # columns are known by their positions, as those of INSERT INTO
         named = [pa.RecordBatch.from_arrays(item.batch.columns, names=names) for item in batches]
         table = pa.Table.from_batches([batch.cast(self._schema) for batch in named], schema=self._schema)
-        return table.combine_chunks().to_batches()[0]
+        joined = table.combine_chunks().to_batches()
+        if len(joined) != 1:  # Arrow splits columns of more than 2 GB
+            raise FlintstreamError(f"{len(table)} rows have more than 2 GB of text in a column: write shorter texts")
+        batch: RecordBatch = joined[0]
+        return batch
