@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.basic import BasicTypeInfo
 from flintstream.common._types.composite import TupleTypeInfo
+from flintstream.common._types.nanoseconds import PreciseDatetime
 from flintstream.common._user_code.pickling import dumps
 from flintstream.common.types import Row, _make_row
 from flintstream.compiled import load
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 ATOMS: frozenset[type] = frozenset(
     {
         int, str, float, bool, bytes, type(None), complex,
-        decimal.Decimal, dt.date, dt.datetime, dt.time, dt.timedelta,
+        decimal.Decimal, dt.date, dt.datetime, PreciseDatetime, dt.time, dt.timedelta,
     },
 )  # fmt: skip
 """Exact types whose instances are immutable and refer to nothing mutable."""

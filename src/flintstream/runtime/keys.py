@@ -21,11 +21,12 @@ from uuid import UUID
 from zlib import crc32
 
 from flintstream.checkpoint.registry import register
+from flintstream.common._types.nanoseconds import PreciseDatetime
 from flintstream.common.types import Row
 from flintstream.runtime.copies import ATOMS, copy_mutable
 
 PLAIN_KEYS: frozenset[type] = frozenset({int, str, bytes, bool, type(None)})
-_TIMES = frozenset({dt.datetime, dt.date, dt.time, dt.timedelta})
+_TIMES = frozenset({dt.datetime, PreciseDatetime, dt.date, dt.time, dt.timedelta})
 """Types whose values serve as keys without conversion."""
 
 MASK = 0x7FFFFFFF
