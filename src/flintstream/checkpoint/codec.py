@@ -105,7 +105,7 @@ def _atoms(values: list[Any], first: object, cls: type, depth: int) -> bytes:
 
 
 def _optional(values: list[Any], depth: int) -> bytes | None:
-    """Write values of which some are None and some are not; None if there are no such values."""
+    """Write values of which only some are None. Return None if all of them are, or none is."""
     others = [value for value in values if value is not None]
     if depth >= _COLUMN_DEPTH or not 0 < len(others) < len(values):
         return None

@@ -73,7 +73,7 @@ class Exchange(Results):
         """Run a job, and return all rows as a DataFrame of Spark; tasks write files that it reads.
 
         Raises:
-            PlanError: There is no Spark session, the table is unbounded, or a column has a type that Spark lacks.
+            PlanError: The program has no Spark session, the table is unbounded, or Spark lacks the type of a column.
 
         >>> import flintstream.dataframe as pf
         >>> pf.set_table_environment(None)

@@ -298,7 +298,7 @@ class CsvEncoder(Encoder):
         def encode(row: Sequence[object]) -> bytes:
             try:
                 return line(row).encode(errors="replace")
-            except (TypeError, ValueError, AttributeError) as error:
+            except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 raise FormatError.writing("csv", row, error) from error
 
         return encode
@@ -364,7 +364,7 @@ class _Lines(BulkWriter["Sequence[object]"]):
         cursor = iter(elements)
         try:
             text = "".join(map(self.line, cursor))
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
             failed = elements[len(elements) - length_hint(cursor) - 1]
             raise FormatError.writing("csv", failed, error) from error
         self.stream.write(text.encode(errors="replace"))

@@ -117,14 +117,16 @@ class CallsOperator(BatchesOperator):
         return known[key]
 
 
-class RowsOperator(BatchesOperator):
-    """Turns batches into the rows of a plan."""
-
+class _OfColumns(BatchesOperator):
     def __init__(self, columns: Sequence[Column], where: Sequence[Path]) -> None:
         """Take the columns, and where they are in the batches."""
         super().__init__(Functions(()))
         self._columns = tuple(columns)
         self._where = tuple(where)
+
+
+class RowsOperator(_OfColumns):
+    """Turns batches into the rows of a plan."""
 
     def results(self, value: ArrowBatch) -> Iterable[object]:
         """Return the rows."""
@@ -132,14 +134,8 @@ class RowsOperator(BatchesOperator):
         return zip(*(_values(column_at(value.batch, path), column.type) for column, path in paths), strict=True)
 
 
-class ColumnsOperator(BatchesOperator):
+class ColumnsOperator(_OfColumns):
     """Leaves only the columns of a plan in batches, in their types and order."""
-
-    def __init__(self, columns: Sequence[Column], where: Sequence[Path]) -> None:
-        """Take the columns, and where they are in the batches."""
-        super().__init__(Functions(()))
-        self._columns = tuple(columns)
-        self._where = tuple(where)
 
     def results(self, value: ArrowBatch) -> Iterable[object]:
         """Return the batch."""
