@@ -12,10 +12,9 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import PlanReference, StreamTableEnvironment
+from flintstream.table._compiled.contents import PlanFileError
 from flintstream.table._errors import SqlError
-from flintstream.table._sql.plans.contents import PlanFileError
 from flintstream.table._unopened import UnopenedEnvironment
-from flintstream.table.expressions import col
 from flintstream.table.udf import udf
 
 QUERY = "SELECT a, UPPER(b) FROM src WHERE a > 1"
@@ -171,17 +170,11 @@ def test_a_table_that_has_changed_since_is_refused(tmp_path):
         other.execute_plan(reference)
 
 
-def test_tables_from_sql_are_stored_and_steps_of_the_table_api_only_run(t_env, tmp_path):
+def test_tables_from_sql_are_stored(t_env, tmp_path):
     for table in (t_env.sql_query(QUERY), t_env.from_path("src")):
         plan = t_env.load_plan(PlanReference.from_json_string(table.insert_into("snk").compile_plan().as_json_string()))
         plan.execute().wait()
     assert written(tmp_path) == ["1,x", "2,Y", "2,y", "3,Z", "3,z"]
-    plan = t_env.from_path("src").where(col("a") > 2).insert_into("snk").compile_plan()
-    assert "TableSourceScan" in plan.explain()
-    plan.execute().wait()
-    assert written(tmp_path)[-2:] == ["3,z", "3,z"]
-    with pytest.raises(PlanFileError, match=r"come from steps of the Table API.*: write the query in SQL"):
-        plan.write_to_file(tmp_path / "p.json")
 
 
 def test_a_statement_set_is_a_plan(t_env, tmp_path):
@@ -216,7 +209,7 @@ def test_what_is_not_a_plan_is_refused(t_env, text, message):
 
 def test_a_plan_whose_parts_are_damaged_is_refused(t_env):
     whole = json.loads(t_env.compile_plan_sql(f"INSERT INTO snk {QUERY}").as_json_string())
-    for key in ("inserts", "tables", "views", "functions", "options"):
+    for key in ("inserts", "tables", "views", "calls", "functions", "options"):
         for wrong in (None, 3, "x", [3], {"a": 3}):
             with pytest.raises(PlanFileError):
                 t_env.load_plan(PlanReference.from_json_string(json.dumps({**whole, key: wrong})))

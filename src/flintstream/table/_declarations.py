@@ -101,7 +101,7 @@ class Declarations:
         table = table_or_data_stream
         if not isinstance(table, Table):
             table = self._from_stream(table, *fields_or_schema)
-        self._session.catalog.add(path_of(view_path), View(table._source), temporary=True)
+        self._session.catalog.add(path_of(view_path), View(table._source, origin=table._origin), temporary=True)
 
     def _from_stream(self, stream: Any, *fields: object) -> Table:
         raise NotImplementedError
@@ -112,7 +112,9 @@ class Declarations:
         Raises:
             SqlError: There is one of this name, unless ``ignore_if_exists``.
         """
-        return self._session.catalog.add(path_of(view_path), View(table._source), lenient=ignore_if_exists)
+        return self._session.catalog.add(
+            path_of(view_path), View(table._source, origin=table._origin), lenient=ignore_if_exists
+        )
 
     def register_table(self, table_path: str, table: Table) -> None:
         """Give a name to a table, as programs for older releases do."""

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.arrow_values import ArrowBatch
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.datastream._streams.collect import CollectQueueSink
+    from flintstream.table._compiled.calls import MakeTable
     from flintstream.table._logical.nodes import Node
     from flintstream.table._session.inserts import Insert
+    from flintstream.table._steps.recording import Recorded
 
 
 def path_of(text: str) -> tuple[str, ...]:
@@ -49,6 +51,10 @@ def path_of(text: str) -> tuple[str, ...]:
     return Tokens(text).path() if "`" in text else tuple(text.split("."))
 
 
+def _make_none(_: object) -> Recorded:
+    raise TypeError("the executor has no environment")
+
+
 class Executor:
     """Runs plans on an environment of streams."""
 
@@ -57,6 +63,8 @@ class Executor:
         self.session = session or Session(env)
         self.environment: object = None
         """The table environment, which sets itself."""
+        self.make_table: MakeTable = _make_none
+        """Makes a table of a plan; the environment sets it."""
         self.statements = Statements(self.session)
 
     def target(self, path_or_descriptor: str | TableDescriptor, rows: Node | None = None) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.storage.location import Location
+from flintstream.table._compiled.contents import PlanFileError, read_plan
 from flintstream.table._session.inserts import Insert
-from flintstream.table._sql.plans.contents import PlanFileError, read_plan
 from flintstream.table.compiled_plan import CompiledPlan
 from flintstream.table.plan_reference import PlanReference
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._text.leaving import write_text
 from flintstream.options.tables import RECOMPILES
+from flintstream.table._compiled.compiling import compile_plan
+from flintstream.table._compiled.contents import FLINK_VERSION, PlanFileError
+from flintstream.table._compiled.files import write_plan
+from flintstream.table._compiled.restoring import restore
 from flintstream.table._session.explain import explain
-from flintstream.table._sql.plans.compiling import compile_plan
-from flintstream.table._sql.plans.contents import FLINK_VERSION, PlanFileError
-from flintstream.table._sql.plans.files import write_plan
-from flintstream.table._sql.plans.restoring import restore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from flintstream.table._compiled.contents import StoredPlan
     from flintstream.table._executor import Executor
     from flintstream.table._session.inserts import Insert
-    from flintstream.table._sql.plans.contents import StoredPlan
     from flintstream.table.table_result import TableResult
 
 __all__ = ["CompiledPlan"]
@@ -29,9 +29,10 @@ __all__ = ["CompiledPlan"]
 class CompiledPlan:
     """Inserts of one job with all that they need: an environment without their tables can run them as well.
 
-    As JSON, it has the statements, the tables and views that they read and write, and the options that plans depend
-    on. The options of tables are among them, with their passwords. It is read by flintstream alone: plans of Flink
-    consist of operators in Java.
+    As JSON, it has the statements, the calls of the Table API, the tables and views that they read and write, and the
+    options that plans depend on. The options of tables are among them, with their passwords, and the rows of
+    ``from_elements``. Functions in Python are stored by the names under which they are registered. It is read by
+    flintstream alone: plans of Flink consist of operators in Java.
 
     >>> from flintstream.table import EnvironmentSettings, PlanReference, TableEnvironment
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
@@ -52,7 +53,7 @@ class CompiledPlan:
         self._executor, self._inserts, self._reason = executor, tuple(inserts), ""
         if plan is None:
             try:
-                plan = compile_plan(executor.session, inserts)
+                plan = compile_plan(executor.session, inserts, executor.make_table)
             except PlanFileError as error:  # the plan can run, but not be stored
                 self._reason = str(error)
         self._plan = plan
@@ -68,14 +69,14 @@ class CompiledPlan:
             yield self._inserts
             return
         executor = self._executor
-        with restore(executor.session, self._plan, executor.statements.run) as inserts:
+        with restore(executor.session, self._plan, executor.make_table, executor.statements.run) as inserts:
             yield inserts
 
     def as_json_string(self) -> str:
         """Return the plan as JSON.
 
         Raises:
-            PlanFileError: It has steps that are not written in SQL.
+            PlanFileError: A table comes from a stream, or a function is not registered.
         """
         return self._storable().json()
 

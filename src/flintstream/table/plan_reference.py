@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from pathlib import Path
 
-from flintstream.table._sql.plans.contents import PlanFileError
+from flintstream.table._compiled.contents import PlanFileError
 
 __all__ = ["BytesContentPlanReference", "FilePlanReference", "JsonContentPlanReference", "PlanReference"]
 

@@ -103,7 +103,7 @@ class StatementSet:
         write_text(sys.stdout, f"{self.explain(*extra_details)}\n")
 
     def compile_plan(self) -> CompiledPlan:
-        """Return the inserts as a plan that can be stored, if their queries are written in SQL.
+        """Return the inserts as a plan that can be stored.
 
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())

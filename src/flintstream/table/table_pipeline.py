@@ -64,12 +64,14 @@ class TablePipeline:
         return None if path[-1].startswith("*anonymous") else ObjectIdentifier(*path)
 
     def compile_plan(self) -> CompiledPlan:
-        """Return a plan that can be stored, if the query is written in SQL.
+        """Return a plan that can be stored.
 
         >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> from flintstream.table.expressions import col
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')")
-        >>> t_env.sql_query("SELECT 1 AS n").insert_into("nowhere").compile_plan().get_flink_version()
+        >>> _ = t_env.execute_sql("CREATE TABLE nowhere (n BIGINT) WITH ('connector' = 'blackhole')")
+        >>> plan = t_env.from_elements([(1,)], ["n"]).where(col("n") > 0).insert_into("nowhere").compile_plan()
+        >>> plan.get_flink_version()
         '2.3'
         """
         return CompiledPlan(self._executor, [self._insert])

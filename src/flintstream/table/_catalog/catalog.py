@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flintstream.table._catalog.models import DeclaredModel
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._logical.planned import PlannedQuery
+    from flintstream.table._logical.planned import Origin, PlannedQuery
 
 TAKEN = "org.apache.flink.table.catalog.exceptions.TableAlreadyExistException"
 """Programs look for it in the texts of errors."""
@@ -199,11 +199,11 @@ class CatalogManager:
         self.add(name, entry, temporary=True)
         return name
 
-    def name_of(self, node: Node | PlannedQuery) -> str:
+    def name_of(self, node: Node | PlannedQuery, origin: Origin | None) -> str:
         """Give a table a name as a view, and return it."""
         self.inline += 1
         name = f"UnnamedTable${self.inline - 1}"
-        self.add((name,), View(node), temporary=True)
+        self.add((name,), View(node, origin=origin), temporary=True)
         return name
 
     def path(self, name: tuple[str, ...]) -> tuple[str, ...]:

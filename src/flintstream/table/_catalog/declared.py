@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.planned import Origin
     from flintstream.table._syntax.scalar import Syntax
 
 
@@ -83,6 +84,8 @@ class View:
     schema: tuple[tuple[str, DataType], ...] = ()
     """The names and types of columns of a view without a plan."""
     options: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin | None = None
+    """Where the rows come from if the view is a ``Table`` without SQL text."""
 
     @property
     def plan(self) -> Node | None:

@@ -1,16 +1,18 @@
-"""Plans of queries that are made again when settings of the session have changed."""
+"""Plans of queries that are made again when settings of the session have changed, and where tables come from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from flintstream.table._deep_stack import deep
+from flintstream.table._logical.nodes import Scan
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Node
 
@@ -25,6 +27,33 @@ class Written:
     database: str
     columns: tuple[str, ...] = ()
     """Other names for the columns of a view, if it gives them any."""
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """Rows that the program holds, in the form that plans have for their types; it opens them as a stream."""
+
+    columns: tuple[Column, ...]
+    rows: list[tuple[object, ...]]
+
+    def __call__(self, env: StreamExecutionEnvironment) -> DataStream:
+        """Return the rows."""
+        return env.from_collection(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A call of a method of the Table API, which a stored plan makes again."""
+
+    of: Origin | None
+    """Where the table comes from whose method it is; None if no plan can store that."""
+    method: str
+    arguments: Sequence[object]
+    named: Mapping[str, object]
+
+
+Origin: TypeAlias = Union[Written, Elements, Step]  # noqa: UP007 - it is evaluated
+"""Where a table comes from."""
 
 
 @dataclass
@@ -66,6 +95,8 @@ class Planned:
     """What has the plan of a query, which may follow the settings of the session."""
 
     _source: Node | PlannedQuery
+    _made: Step | None = None
+    """The last method that made it."""
 
     def __repr__(self) -> str:
         """Return the columns."""
@@ -76,5 +107,11 @@ class Planned:
         return self._source.node() if isinstance(self._source, PlannedQuery) else self._source
 
     @property
-    def _text(self) -> Written | None:
-        return self._source.written if isinstance(self._source, PlannedQuery) else None
+    def _origin(self) -> Origin | None:
+        """Where it comes from; None if no plan can store that."""
+        source = self._source
+        if self._made is not None:
+            return self._made
+        if isinstance(source, PlannedQuery):
+            return source.written
+        return source.open if isinstance(source, Scan) and isinstance(source.open, Elements) else None

@@ -16,6 +16,7 @@ from flintstream.table._expressions.helpers import fit
 from flintstream.table._expressions.python_values import converter_of, simple_converter_of
 from flintstream.table._expressions.times.helpers import from_instant
 from flintstream.table._logical.nodes import Scan
+from flintstream.table._logical.planned import Elements
 from flintstream.table._plan.instants import instant_converter
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import INTEGERS, IntervalType, is_nullable, sql_name
@@ -24,7 +25,6 @@ from flintstream.table.expression import Expression, syntax_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.python_values import Convert
 
 
@@ -74,12 +74,13 @@ def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zon
     """
     convert = [converter_of(kind, partial(_simple, zone)) for kind in schema.field_types()]
     made = [_row(schema, convert, i, row) for i, row in enumerate(rows)]
-    columns = tuple(Column(field.name, _column_type(sql_type_of(field.data_type))) for field in schema.fields)
+    columns = tuple(Column(field.name, type_in_plans(sql_type_of(field.data_type))) for field in schema.fields)
+    return scan_elements(Elements(columns, made))
 
-    def open_elements(env: StreamExecutionEnvironment) -> DataStream:
-        return env.from_collection(made)
 
-    return Scan(columns, "from_elements", open_elements)
+def scan_elements(elements: Elements) -> Scan:
+    """Return the table of rows."""
+    return Scan(elements.columns, "from_elements", elements)
 
 
 def _row(
@@ -101,16 +102,16 @@ def _row(
     return tuple(made)
 
 
-def _column_type(kind: t.DataType) -> t.DataType:
+def type_in_plans(kind: t.DataType) -> t.DataType:
     """Return a type of SQL: lengths of time are numbers of ms there."""
     if isinstance(kind, t.DayTimeIntervalType):
         return IntervalType(False, is_nullable(kind))
     if isinstance(kind, t.ArrayType):
-        return t.ArrayType(_column_type(kind.element_type), is_nullable(kind))
+        return t.ArrayType(type_in_plans(kind.element_type), is_nullable(kind))
     if isinstance(kind, t.MapType):
-        return t.MapType(_column_type(kind.key_type), _column_type(kind.value_type), is_nullable(kind))
+        return t.MapType(type_in_plans(kind.key_type), type_in_plans(kind.value_type), is_nullable(kind))
     if isinstance(kind, t.RowType):
-        parts = [t.RowField(field.name, _column_type(field.data_type)) for field in kind.fields]
+        parts = [t.RowField(field.name, type_in_plans(field.data_type)) for field in kind.fields]
         return t.RowType(parts, is_nullable(kind))
     return kind
 

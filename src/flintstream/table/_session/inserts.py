@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from flintstream.table._logical.planned import Written
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._logical.planned import Written
+    from flintstream.table._logical.planned import Origin
 
 ConflictStrategy = Literal["DEDUPLICATE", "ERROR", "NOTHING"]
 CONFLICTS: dict[str, ConflictStrategy] = {"DEDUPLICATE": "DEDUPLICATE", "ERROR": "ERROR", "NOTHING": "NOTHING"}
@@ -29,8 +31,8 @@ class Insert:
     """Whether the rows replace what the table, or each partition that gets rows, has had."""
     options: Mapping[str, str] = field(default_factory=dict)
     """What the hint OPTIONS says."""
-    written: Written | None = None
-    """The statement, if it is one or can be written as one."""
+    origin: Origin | None = None
+    """The statement, if it is one or can be written as one; else where the rows come from, if a plan can store that."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,9 @@ class PlanFile:
     """Whether the plan runs."""
 
 
-def insert_query(query: Written | None, path: tuple[str, ...], *, overwrite: bool) -> Written | None:
-    """Return the statement that inserts a query, if it is written, into the table with a full name."""
-    if query is None:
-        return None
+def insert_query(query: Origin | None, path: tuple[str, ...], *, overwrite: bool) -> Origin | None:
+    """Return the statement that inserts a query into the table with a full name; what is not written stays as it is."""
+    if not isinstance(query, Written):
+        return query
     sink = ".".join(f"`{part}`" for part in path)
     return replace(query, sql=f"INSERT {'OVERWRITE' if overwrite else 'INTO'} {sink} {query.sql}")

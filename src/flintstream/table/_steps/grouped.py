@@ -21,6 +21,7 @@ from flintstream.table._expressions.scope import HIDDEN
 from flintstream.table._plan.build import calc, correlate
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._steps.names import name_items
+from flintstream.table._steps.recording import Unfinished, recorded
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.summary import function_named
 from flintstream.table._types.rules import TIMESTAMPS
@@ -145,7 +146,7 @@ def named_keys(table: Table, fields: Sequence[Expression]) -> tuple[Table, list[
     return table, [s.Name(key.place, key.names[:1]) if isinstance(key, s.Alias) else key for key in keys]
 
 
-class GroupedTable:
+class GroupedTable(Unfinished):
     """The groups of a table; mirrors PyFlink's class of this name.
 
     >>> from flintstream.common import Configuration
@@ -163,6 +164,7 @@ class GroupedTable:
         """Hold the keys; :meth:`Table.group_by` makes them."""
         self._table, self._keys = table, keys
 
+    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return keys and aggregates of each group.
@@ -175,6 +177,7 @@ class GroupedTable:
         grouping = Grouping(session.settings, table._node, table._scope(), self._keys)
         return table._with(grouping.plan(name_items(list_items(table, fields)), None, "_c"))
 
+    @recorded
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
 
@@ -204,6 +207,7 @@ class GroupedTable:
         whole = GroupedTable(call.table, self._keys).select(*keys, Expression(call.syntax).alias(_WHOLE))
         return AggregatedTable(call.flatten(whole, len(keys)))
 
+    @recorded
     def flat_aggregate(self, func: object) -> FlatAggregateTable:
         """Add the rows of a function of ``udtaf`` to the keys; ``select()`` chooses among the columns.
 
@@ -245,7 +249,7 @@ class GroupedTable:
         return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))
 
 
-class AggregatedTable:
+class AggregatedTable(Unfinished):
     """The keys and an aggregate of each group; mirrors PyFlink's class of this name.
 
     >>> from flintstream.common import Configuration
@@ -274,6 +278,7 @@ class AggregatedTable:
         """Hold the result; :meth:`GroupedTable.aggregate` makes it."""
         self._table, self._rewrite = table, rewrite
 
+    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions."""
@@ -309,7 +314,7 @@ class FlatAggregateTable(AggregatedTable):
     """
 
 
-class GroupWindowedTable:
+class GroupWindowedTable(Unfinished):
     """A table with a window; mirrors PyFlink's class of this name.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
@@ -326,6 +331,7 @@ class GroupWindowedTable:
         """Hold the window; :meth:`Table.window` makes it."""
         self._table, self._window = table, window
 
+    @recorded
     def group_by(self, *fields: Expression) -> WindowGroupedTable:
         """Return the groups of rows with equal values in a window; its name must be among the fields.
 
@@ -353,7 +359,7 @@ def _may_be_null(syntax: s.Syntax) -> bool:
     )
 
 
-class WindowGroupedTable:
+class WindowGroupedTable(Unfinished):
     """The groups of a window; mirrors PyFlink's class of this name.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
@@ -373,6 +379,7 @@ class WindowGroupedTable:
         """Hold keys and window; :meth:`GroupWindowedTable.group_by` makes them."""
         self._table, self._keys, self._window = table, keys, window
 
+    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return keys, aggregates, and the ``start``, ``end``, ``rowtime`` or ``proctime`` of the window.
@@ -413,6 +420,7 @@ class WindowGroupedTable:
             found = replace(found, columns=tuple(columns))
         return table._with(found)
 
+    @recorded
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.
 

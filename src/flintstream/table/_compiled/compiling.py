@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 from flintstream.options.tables import COMPILED_OBJECTS, EXPANSION, LOCAL_TIME_ZONE
 from flintstream.table._catalog.catalog import CatalogManager
 from flintstream.table._catalog.declared import View
-from flintstream.table._logical.planned import PlannedQuery
+from flintstream.table._compiled.calls import CallWriter, Replay
+from flintstream.table._compiled.contents import StoredInsert, StoredPlan, StoredTable, StoredView
+from flintstream.table._logical.planned import PlannedQuery, Written
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import plan_query, read_insert
-from flintstream.table._sql.plans.contents import PlanFileError, StoredInsert, StoredPlan, StoredTable, StoredView
 from flintstream.table._sql.show_create import declaration
 from flintstream.table._types.rules import sql_name
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.table._catalog.catalog import Entry
+    from flintstream.table._compiled.calls import MakeTable
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._logical.planned import Written
     from flintstream.table._session.inserts import Insert
     from flintstream.table._session.session import Session
 
@@ -59,30 +60,30 @@ class _AskedCatalog(CatalogManager):
         return entry
 
 
-def compile_plan(session: Session, inserts: Sequence[Insert]) -> StoredPlan:
-    """Return statements with the tables, views and options that they need.
+def compile_plan(session: Session, inserts: Sequence[Insert], make: MakeTable) -> StoredPlan:
+    """Return statements, and calls of the Table API, with the tables, views and options that they need.
+
+    Args:
+        session: It has the tables.
+        inserts: What is stored.
+        make: Makes a table of a plan.
 
     Raises:
-        PlanFileError: A query is not written in SQL.
+        PlanFileError: A table comes from a stream, or a call has a function or value that plans do not store.
     """
-    collected = _Collected(session)
-    stored: list[StoredInsert] = []
-    for insert in inserts:
-        written = insert.written
-        if written is None:
-            raise PlanFileError(
-                f"the rows for '{'.'.join(insert.name)}' come from steps of the Table API, and a plan stores "
-                "statements: write the query in SQL, with sql_query() or INSERT INTO"
-            )
-        node = collected.add(written, partial(_plan_insert, session))
-        stored.append(StoredInsert(written.sql, written.catalog, written.database, steps_of(node)))
+    collected = _Collected(session, make)
+    stored = [collected.insert(insert) for insert in inserts]
     configuration = session.env._configuration
     options = {key: value for key, value in sorted(configuration.to_dict().items()) if key.startswith(_PLANNING)}
     return StoredPlan(
         tuple(stored),
         tuple(collected.tables.values()),
         tuple(collected.views.values()),
-        {name: session.catalog.places.get(name, "") for name in sorted(collected.functions)},
+        tuple(collected.writer.calls),
+        {
+            name: session.catalog.places.get(name, "")
+            for name in sorted(collected.functions | collected.writer.functions)
+        },
         options,
     )
 
@@ -107,22 +108,45 @@ def steps_of(node: Node) -> tuple[str, ...]:
 class _Collected:
     """The tables, views and functions of statements."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, make: MakeTable) -> None:
+        self.session, self.make = session, make
         self.kept = session.env._configuration.get(COMPILED_OBJECTS)
         self.tables: dict[tuple[str, ...], StoredTable] = {}
         self.views: dict[tuple[str, ...], StoredView] = {}
         self.functions: set[str] = set()
+        self.writer = CallWriter(session.catalog.functions)
 
-    def add(self, written: Written, plan: Callable[[Tokens], T]) -> T:
-        """Plan a statement, and collect what it asks for."""
+    def insert(self, insert: Insert) -> StoredInsert:
+        """Return what is stored of an insert."""
+        session, origin = self.session, insert.origin
+        if isinstance(origin, Written):
+            plan = partial(_plan_insert, session, Tokens(origin.sql))
+            steps = steps_of(self.plan(plan, origin.catalog, origin.database))
+            return StoredInsert(origin.sql, origin.catalog, origin.database, steps)
+        number = self.writer.add(origin)
+        catalog, database, _ = insert.name
+
+        def plan_call() -> Node:
+            session.catalog.find(insert.name)
+            return self.node(number)
+
+        steps = steps_of(self.plan(plan_call, catalog, database))
+        return StoredInsert("", catalog, database, steps, number, insert.name, insert.overwrite)
+
+    def node(self, number: int) -> Node:
+        """Return the plan that a call makes."""
+        found: Node = Replay(self.session, self.writer.calls, self.make).table(number)._node
+        return found
+
+    def plan(self, plan: Callable[[], T], catalog_name: str, database: str) -> T:
+        """Plan something within a database, and collect what it asks for."""
         session, catalog = self.session, self.session.catalog
         parts = {item.name: getattr(catalog, item.name) for item in fields(catalog)}
         functions = parts["functions"] = _Asked(catalog.functions)
         session.catalog = asked = _AskedCatalog(**parts)
         try:
-            with asked.within(written.catalog, written.database):
-                made = plan(Tokens(written.sql))
+            with asked.within(catalog_name, database):
+                made = plan()
         finally:
             session.catalog = catalog
         self.functions.update(functions.found)
@@ -136,13 +160,15 @@ class _Collected:
 
     def _add_view(self, path: tuple[str, ...], view: View) -> None:
         written = view.node.written if isinstance(view.node, PlannedQuery) else None
-        if written is None:
-            raise PlanFileError(
-                f"the view '{'.'.join(path)}' is a Table without SQL text, and a plan stores statements: declare it "
-                "with CREATE VIEW"
-            )
-        self.add(written, partial(plan_query, self.session))
-        self.views[path] = StoredView(path, written.sql, written.catalog, written.database, written.columns)
+        if written is not None:
+            tokens = Tokens(written.sql)
+            self.plan(partial(plan_query, self.session, tokens), written.catalog, written.database)
+            self.views[path] = StoredView(path, written.sql, written.catalog, written.database, written.columns)
+            return
+        number = self.writer.add(view.origin)
+        catalog, database = path[:2]
+        self.plan(partial(self.node, number), catalog, database)
+        self.views[path] = StoredView(path, "", catalog, database, (), number)
 
     def _table(self, path: tuple[str, ...], entry: Entry) -> StoredTable:
         if isinstance(entry, View):

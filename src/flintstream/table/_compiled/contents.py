@@ -9,17 +9,20 @@ True
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 from flintstream.common._java_exceptions import TableException
 from flintstream.common._text.secrets import hide_secrets, without_secrets
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 T = TypeVar("T")
+Json: TypeAlias = Union[bool, int, float, str, "list[Json]", "dict[str, Json]", None]
+Call: TypeAlias = dict[str, Json]
+"""A call of the Table API; :mod:`flintstream.table._compiled.calls` writes and makes them."""
 FLINK_VERSION = "2.3"
 """The release whose statements a plan has."""
 _FORMAT, _VERSION = "flintstream compiled plan", 1
@@ -46,9 +49,12 @@ class StoredView:
 
     identifier: tuple[str, ...]
     sql: str
+    """Empty if a call makes its rows."""
     catalog: str
     database: str
     columns: tuple[str, ...] = ()
+    call: int | None = None
+    """The number of that call."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,15 @@ class StoredInsert:
     """A statement, and the steps that it is planned as: what it does and where state is, without its expressions."""
 
     sql: str
+    """Empty if a call makes the rows."""
     catalog: str
     database: str
     steps: tuple[str, ...]
+    call: int | None = None
+    """The number of that call."""
+    sink: tuple[str, ...] = ()
+    """The full name of the table to which these rows go."""
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,8 @@ class StoredPlan:
     tables: tuple[StoredTable, ...] = ()
     views: tuple[StoredView, ...] = ()
     """A view comes after those that it reads."""
+    calls: tuple[Call, ...] = ()
+    """Calls of the Table API, each after those whose results it reads."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """The Python functions by name, and where ``CREATE FUNCTION`` finds them; empty for those of the session."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -76,14 +90,15 @@ class StoredPlan:
 
     def json(self) -> str:
         """Return the plan as JSON."""
-        return json.dumps(
-            {"format": _FORMAT, "version": _VERSION, "flinkVersion": FLINK_VERSION, **asdict(self)}, indent=2
-        )
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        whole = {"format": _FORMAT, "version": _VERSION, "flinkVersion": FLINK_VERSION, **parts}
+        return json.dumps(whole, indent=2, default=asdict)
 
     def has_secrets(self) -> bool:
         """Return whether options of tables, or hints in statements, have passwords."""
         options = (table.options for table in self.tables if table.options is not None)
         texts = [*(insert.sql for insert in self.inserts), *(view.sql for view in self.views)]
+        texts += [str(call["sql"]) for call in self.calls if "sql" in call]
         return any(hide_secrets(item) != item for item in options) or any(without_secrets(sql) != sql for sql in texts)
 
 
@@ -110,7 +125,16 @@ def read_plan(text: str) -> StoredPlan:
             "again"
         )
     plan = StoredPlan(
-        tuple(StoredInsert(*_texts_of(item), _texts(item, "steps")) for item in _part(found, "inserts", list)),
+        tuple(
+            StoredInsert(
+                *_texts_of(item),
+                _texts(item, "steps"),
+                _number(item),
+                _texts(item, "sink"),
+                _part(item, "overwrite", bool),
+            )
+            for item in _part(found, "inserts", list)
+        ),
         tuple(
             StoredTable(
                 _texts(item, "identifier"),
@@ -120,9 +144,10 @@ def read_plan(text: str) -> StoredPlan:
             for item in _part(found, "tables", list)
         ),
         tuple(
-            StoredView(_texts(item, "identifier"), *_texts_of(item), _texts(item, "columns"))
+            StoredView(_texts(item, "identifier"), *_texts_of(item), _texts(item, "columns"), _number(item))
             for item in _part(found, "views", list)
         ),
+        tuple(_calls(found)),
         _map(found, "functions"),
         _map(found, "options"),
     )
@@ -133,6 +158,18 @@ def read_plan(text: str) -> StoredPlan:
 
 def _texts_of(item: object) -> tuple[str, str, str]:
     return _part(item, "sql", str), _part(item, "catalog", str), _part(item, "database", str)
+
+
+def _number(item: object) -> int | None:
+    found = item.get("call") if isinstance(item, dict) else None
+    return None if found is None else _part(item, "call", int)
+
+
+def _calls(found: object) -> Iterator[Call]:
+    for call in _part(found, "calls", list):
+        if not isinstance(call, dict):
+            raise PlanFileError(f"the compiled plan is damaged: {call!r} is not a call")
+        yield call
 
 
 def _part(item: object, key: str, kind: type[T]) -> T:

@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from flintstream.options.tables import RECOMPILES
-from flintstream.table._sql.plans.contents import PlanFileError
+from flintstream.table._compiled.contents import PlanFileError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flintstream.table._sql.plans.contents import StoredPlan
+    from flintstream.table._compiled.contents import StoredPlan
 
 
 def write_plan(path: Path, plan: StoredPlan, *, lenient: bool, replaces: bool) -> None:

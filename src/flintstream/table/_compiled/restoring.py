@@ -9,29 +9,34 @@ from typing import TYPE_CHECKING
 
 from flintstream.options.tables import COMPILED_OBJECTS, RESTORED_OBJECTS
 from flintstream.table._catalog.declared import DeclaredTable, View
+from flintstream.table._compiled.calls import Replay
+from flintstream.table._compiled.compiling import steps_of
+from flintstream.table._compiled.contents import PlanFileError
+from flintstream.table._session.inserts import Insert
 from flintstream.table._sql.ddl import create_table
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import plan_query, read_insert
-from flintstream.table._sql.plans.compiling import steps_of
-from flintstream.table._sql.plans.contents import PlanFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flintstream.table._catalog.catalog import CatalogManager
+    from flintstream.table._compiled.calls import MakeTable
+    from flintstream.table._compiled.contents import StoredInsert, StoredPlan, StoredTable
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._session.inserts import Insert
     from flintstream.table._session.session import Session
-    from flintstream.table._sql.plans.contents import StoredInsert, StoredPlan, StoredTable
 
 
 @contextmanager
-def restore(session: Session, plan: StoredPlan, run: Callable[[str], object]) -> Iterator[list[Insert]]:
+def restore(
+    session: Session, plan: StoredPlan, make: MakeTable, run: Callable[[str], object]
+) -> Iterator[list[Insert]]:
     """Give a session the tables, views, functions and options of a plan inside the block, and return its inserts.
 
     Args:
         session: It has what the plan only names.
         plan: The plan.
+        make: Makes a table of a plan.
         run: Runs ``CREATE FUNCTION``.
 
     Raises:
@@ -44,8 +49,9 @@ def restore(session: Session, plan: StoredPlan, run: Callable[[str], object]) ->
     try:
         for key, value in plan.options.items():
             configuration.set_string(key, value)
-        _declare(session, plan, source, run)
-        yield [_insert(session, stored) for stored in plan.inserts]
+        replay = Replay(session, plan.calls, make)
+        _declare(session, plan, source, replay, run)
+        yield [_insert(session, stored, replay) for stored in plan.inserts]
     finally:
         session.catalog = catalog
         for key in plan.options:
@@ -54,7 +60,7 @@ def restore(session: Session, plan: StoredPlan, run: Callable[[str], object]) ->
                 configuration.set_string(key, before[key])
 
 
-def _declare(session: Session, plan: StoredPlan, source: str, run: Callable[[str], object]) -> None:
+def _declare(session: Session, plan: StoredPlan, source: str, replay: Replay, run: Callable[[str], object]) -> None:
     catalog = session.catalog
     for name, place in plan.functions.items():
         if name in catalog.functions:
@@ -67,6 +73,9 @@ def _declare(session: Session, plan: StoredPlan, source: str, run: Callable[[str
     for table in plan.tables:
         catalog.temporary[table.identifier] = _table(catalog, table, source)
     for view in plan.views:
+        if view.call is not None:
+            catalog.temporary[view.identifier] = View(replay.table(view.call)._source)
+            continue
         with catalog.within(view.catalog, view.database):
             planned = plan_query(session, Tokens(view.sql), view.columns)
         catalog.temporary[view.identifier] = View(planned, view.sql)
@@ -101,11 +110,15 @@ def _no_query(name: str) -> Node:
     raise PlanFileError(f"the compiled plan is damaged: the table '{name}' has a query")
 
 
-def _insert(session: Session, stored: StoredInsert) -> Insert:
-    tokens = Tokens(stored.sql)
-    tokens.expect("INSERT")
-    with session.catalog.within(stored.catalog, stored.database):
-        made = read_insert(session, tokens)
+def _insert(session: Session, stored: StoredInsert, replay: Replay) -> Insert:
+    if stored.call is not None:
+        session.catalog.find(stored.sink)
+        made = Insert(replay.table(stored.call)._node, stored.sink, overwrite=stored.overwrite)
+    else:
+        tokens = Tokens(stored.sql)
+        tokens.expect("INSERT")
+        with session.catalog.within(stored.catalog, stored.database):
+            made = read_insert(session, tokens)
     steps = steps_of(made.node)
     if steps != stored.steps:
         pairs = zip_longest(stored.steps, steps, fillvalue="nothing")
