@@ -19,7 +19,7 @@ from tests.waiting import wait_for_numbers
 from flintstream.common import Row, Types
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import DataTypes, PlanReference, StreamTableEnvironment
-from flintstream.table._compiled.contents import PlanFileError
+from flintstream.table._compiled.contents import Json, PlanFileError
 from flintstream.table._compiled.values import read_type, read_value, write_type, write_value
 from flintstream.table._steps import grouped, over
 from flintstream.table._steps.recording import is_recorded
@@ -270,13 +270,14 @@ def test_plans_of_steps_run_on_spark(tmp_path, mode):
 
 
 def test_every_step_of_the_table_api_is_in_one_of_these_queries(tmp_path):
-    called = set()
+    called: set[str] = set()
     for mode, queries in ("STREAMING", STREAMING), ("BATCH", {**QUERIES, **BATCH}):
         t_env = register(declare(environment(mode), tmp_path, "out"))
         for query in queries.values():
             plan = json.loads(query(t_env).insert_into("snk").compile_plan().as_json_string())
             called.update(found["call"] for found in plan["calls"] if "call" in found)
-    classes = [Table, *(item for module in (grouped, over) for _, item in inspect.getmembers(module, inspect.isclass))]
+    classes: list[type] = [Table]
+    classes += [item for module in (grouped, over) for _, item in inspect.getmembers(module, inspect.isclass)]
     steps = {name for item in classes for name in vars(item) if is_recorded(item, name)} - {"where"}
     assert called == steps
 
@@ -317,7 +318,7 @@ def test_a_plan_starts_from_the_savepoint_of_a_job_of_the_same_plan(engine, tmp_
     wait_for_numbers(job, numCheckpoints=2)
     savepoint = job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
     start(**{"execution.savepoint.path": savepoint}).get_job_execution_result().result()
-    left = Counter()
+    left: Counter[tuple[int, int]] = Counter()
     for line in written(tmp_path, "sums"):
         change = json.loads(line)
         for rows, count in ("before", -1), ("after", 1):
@@ -409,6 +410,7 @@ def test_other_values_and_types_are_refused():
             write_value(value)
     with pytest.raises(PlanFileError, match="cannot store the type"):
         write_type(DataTypes.RAW() if hasattr(DataTypes, "RAW") else DataTypes.LIST_VIEW(DataTypes.INT()))
-    for found in ({}, {"pickle": "x"}, {"decimal": 3}):
+    damaged: list[Json] = [{}, {"pickle": "x"}, {"decimal": 3}]
+    for found in damaged:
         with pytest.raises(PlanFileError, match="damaged"):
             read_value(found)
