@@ -21,8 +21,8 @@ from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import DataTypes, PlanReference, StreamTableEnvironment
 from flintstream.table._compiled.contents import Json, PlanFileError
 from flintstream.table._compiled.values import read_type, read_value, write_type, write_value
+from flintstream.table._logical.recording import is_recorded
 from flintstream.table._steps import grouped, over
-from flintstream.table._steps.recording import is_recorded
 from flintstream.table._types.reader import data_type_of
 from flintstream.table._types.rules import IntervalType, RowsType, text_type
 from flintstream.table.expressions import (

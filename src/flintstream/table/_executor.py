@@ -36,10 +36,9 @@ if TYPE_CHECKING:
     from flintstream.connectors.files.arrow_values import ArrowBatch
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.datastream._streams.collect import CollectQueueSink
-    from flintstream.table._compiled.calls import MakeTable
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.recording import MakeTable, Recorded
     from flintstream.table._session.inserts import Insert
-    from flintstream.table._steps.recording import Recorded
 
 
 def path_of(text: str) -> tuple[str, ...]:

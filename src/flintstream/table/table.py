@@ -13,6 +13,7 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_condition, resolve_items
+from flintstream.table._logical.recording import record_steps
 from flintstream.table._plan.build import add_filter, calc, rename, union_all
 from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
 from flintstream.table._plan.sets import combine
@@ -34,7 +35,6 @@ from flintstream.table._steps.grouped import (
 )
 from flintstream.table._steps.names import name_items
 from flintstream.table._steps.over import OverWindowedTable, has_window
-from flintstream.table._steps.recording import recorded
 from flintstream.table._syntax import scalar as s
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.expression import Expression, syntax_of
@@ -69,6 +69,7 @@ def _named_from(items: list[Item], position: int) -> list[Item]:
     return [replace(item, name=f"_c{position + i}") if item.name.isdigit() else item for i, item in enumerate(items)]
 
 
+@record_steps
 class Table(JavaBacked):
     """A logical plan: rows that something will compute when a statement, sink or stream asks for them.
 
@@ -191,7 +192,6 @@ class Table(JavaBacked):
         """Print the columns."""
         write_text(sys.stdout, f"{self.get_resolved_schema()}\n")
 
-    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions.
@@ -206,7 +206,6 @@ class Table(JavaBacked):
             return GroupedTable(self, []).select(*fields)
         return self._with(calc(self._node, resolve_items(name_items(items), self._scope())))
 
-    @recorded
     @deep
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds."""
@@ -216,7 +215,6 @@ class Table(JavaBacked):
 
     where = filter  # noqa: A003 - the method
 
-    @recorded
     def alias(self, field: str, *fields: str) -> Table:
         """Return the table with other names for its columns."""
         rest = [column.name for column in self._node.columns[len(fields) + 1 :]]
@@ -225,7 +223,6 @@ class Table(JavaBacked):
     def _items(self) -> list[Item]:
         return items_of(self._node.columns)
 
-    @recorded
     @deep
     def add_columns(self, *fields: Expression) -> Table:
         """Return the table with more columns.
@@ -240,18 +237,13 @@ class Table(JavaBacked):
                 raise SqlError(f"Ambiguous column name: {element.name}. Use add_or_replace_columns() to replace it")
         return self._with(calc(self._node, [*items, *more]))
 
-    @recorded
     @deep
     def add_or_replace_columns(self, *fields: Expression) -> Table:
         """Return the table with more columns, or others in place of those with the same names."""
-        more = {
-            resolve_item.name: resolve_item
-            for resolve_item in resolve_items([syntax_of(field) for field in fields], self._scope())
-        }
+        more = {item.name: item for item in resolve_items([syntax_of(field) for field in fields], self._scope())}
         items = [more.pop(item.name, item) for item in self._items()]
         return self._with(calc(self._node, [*items, *more.values()]))
 
-    @recorded
     def rename_columns(self, *fields: Expression) -> Table:
         """Return the table with other names for some columns: ``col("a").alias("b")``."""
         names = [column.name for column in self._node.columns]
@@ -268,38 +260,31 @@ class Table(JavaBacked):
             raise ColumnNotFoundError((name,), suggestion=nearest(name, names))
         return name
 
-    @recorded
     def drop_columns(self, *fields: Expression) -> Table:
         """Return the table without some columns."""
         dropped = {self._check_name(getattr(syntax_of(field), "parts", ("",))[0]) for field in fields}
         return self._with(calc(self._node, [item for item in self._items() if item.name not in dropped]))
 
-    @recorded
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables."""
         return self._with(union_all([self._node, right._node], self._session.zone))
 
-    @recorded
     def union(self, right: Table) -> Table:
         """Return each row of both tables once."""
         return self._combine(right, "UNION")
 
-    @recorded
     def intersect(self, right: Table) -> Table:
         """Return each row once that is in both tables."""
         return self._combine(right, "INTERSECT")
 
-    @recorded
     def intersect_all(self, right: Table) -> Table:
         """Return the rows that are in both tables, as often as in both."""
         return self._combine(right, "INTERSECT ALL")
 
-    @recorded
     def minus(self, right: Table) -> Table:
         """Return each row once that is not in the other table."""
         return self._combine(right, "EXCEPT")
 
-    @recorded
     def minus_all(self, right: Table) -> Table:
         """Return the rows as often as they are here more than in the other table."""
         return self._combine(right, "EXCEPT ALL")
@@ -308,7 +293,6 @@ class Table(JavaBacked):
     def _combine(self, right: Table, operation: SetOperator) -> Table:
         return self._with(combine(self._session.settings, self._node, right._node, operation, None))
 
-    @recorded
     @deep
     def order_by(self, *fields: Expression) -> Table:
         """Return the table in an order: ``col("n").desc``; a stream needs a rowtime, or a limit by :meth:`fetch`.
@@ -325,7 +309,6 @@ class Table(JavaBacked):
             keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
         return self._with(sort_rows(self._session.settings, self._node, keys))
 
-    @recorded
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones of the order.
 
@@ -334,7 +317,6 @@ class Table(JavaBacked):
         """
         return self._with(a_part(self._session.settings, self._node, offset, None))
 
-    @recorded
     def fetch(self, fetch: int) -> Table:
         """Return the first rows of the order.
 
@@ -343,12 +325,10 @@ class Table(JavaBacked):
         """
         return self._with(a_part(self._session.settings, self._node, None, fetch))
 
-    @recorded
     def limit(self, fetch: int, offset: int = 0) -> Table:
         """Return ``fetch`` rows of the order after the first ``offset``."""
         return self.offset(offset).fetch(fetch)
 
-    @recorded
     def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
         """Return the pairs of rows for which a condition holds; without one, all pairs: filter them with ``where()``.
 
@@ -357,17 +337,14 @@ class Table(JavaBacked):
         """
         return self._join(right, join_predicate, INNER)
 
-    @recorded
     def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
         """Return the same, and left rows without a partner with None."""
         return self._join(right, join_predicate, LEFT)
 
-    @recorded
     def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
         """Return the pairs, and right rows without a partner with None."""
         return self._join(right, join_predicate, RIGHT)
 
-    @recorded
     def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
         """Return the pairs, and rows of both tables without a partner with None."""
         return self._join(right, join_predicate, FULL)
@@ -385,7 +362,6 @@ class Table(JavaBacked):
         condition = None if predicate is None else resolve_condition(syntax_of(predicate), scope, "join", None)
         return self._with(join_tables(session.settings, self._node, right._node, kind, condition))
 
-    @recorded
     def join_lateral(self, table_function_call: object, join_predicate: Expression | None = None) -> Table:
         """Return each row joined with the rows that a table function returns for it, and for which a condition holds.
 
@@ -407,7 +383,6 @@ class Table(JavaBacked):
         joined = lateral(self, table_function_call, outer=False)
         return joined if join_predicate is None else joined.filter(join_predicate)
 
-    @recorded
     def left_outer_join_lateral(self, table_function_call: object, join_predicate: Expression | None = None) -> Table:
         """Return the same, and rows without any with None. Like Flink, it takes no condition but ``lit(True)``.
 
@@ -432,7 +407,6 @@ class Table(JavaBacked):
         """
         return lateral(self, table_function_call, outer=True, predicate=join_predicate)
 
-    @recorded
     def flat_map(self, func: object) -> Table:
         """Return the rows that a table function returns for each row.
 
@@ -462,7 +436,6 @@ class Table(JavaBacked):
         names = call.named([item.name for item in items])
         return self._with(calc(node, [replace(item, name=name) for item, name in zip(items, names, strict=True)]))
 
-    @recorded
     def map(self, func: object) -> Table:
         """Return what a function returns for each row: a column, or the fields of a row.
 
@@ -495,7 +468,6 @@ class Table(JavaBacked):
         items = [replace(item, name=name) for item, name in zip(fields, names, strict=True)]
         return self._with(calc(calc(self._node, [Item("$row", made)]), items))
 
-    @recorded
     def group_by(self, *fields: Expression) -> GroupedTable:
         """Return the groups of rows with equal values; call ``select()`` with aggregates.
 
@@ -503,7 +475,6 @@ class Table(JavaBacked):
         """
         return GroupedTable(*named_keys(self, fields))
 
-    @recorded
     def window(self, window: GroupWindow) -> GroupWindowedTable:
         """Return the table with a window, for ``group_by()``.
 
@@ -518,7 +489,6 @@ class Table(JavaBacked):
         """
         return GroupWindowedTable(self, window)
 
-    @recorded
     def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
         """Return the table with windows over the rows around each row, for ``select()``.
 
@@ -533,7 +503,6 @@ class Table(JavaBacked):
         """
         return OverWindowedTable(self, over_windows)
 
-    @recorded
     def aggregate(self, func: object) -> AggregatedTable:
         """Aggregate all rows; ``select()`` chooses among the results.
 
@@ -559,7 +528,6 @@ class Table(JavaBacked):
         """
         return GroupedTable(self, []).aggregate(func)
 
-    @recorded
     def flat_aggregate(self, func: object) -> FlatAggregateTable:
         """Pass all rows to a function of ``udtaf``; ``select()`` chooses among the columns of its rows.
 
@@ -583,7 +551,6 @@ class Table(JavaBacked):
         """
         return GroupedTable(self, []).flat_aggregate(func)
 
-    @recorded
     @deep
     def distinct(self) -> Table:
         """Return each row once."""

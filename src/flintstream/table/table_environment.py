@@ -153,8 +153,7 @@ class TableEnvironment(Declarations, Catalogs, Plans):
     def _begin(self, executor: Executor, settings: EnvironmentSettings) -> None:
         """Use what runs plans, with an empty catalog."""
         self._env, self._executor, self._session = executor.env, executor, executor.session
-        executor.environment = self
-        executor.make_table = lambda source: Table(source, executor)
+        executor.environment, executor.make_table = self, lambda source: Table(source, executor)
         names = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self._session.catalog = CatalogManager(*names)
         self._session.query = lambda sql: planned_query(self._session, sql).node()

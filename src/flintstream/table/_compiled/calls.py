@@ -7,7 +7,7 @@ A call is an object: ``{"sql": ...}`` for a query, ``{"columns": ..., "rows": ..
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from flintstream.common._types.data_types import DataType
 from flintstream.table._compiled.contents import PlanFileError
@@ -16,10 +16,10 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.expr import Column
 from flintstream.table._functions.wrappers import FunctionWrapper
 from flintstream.table._logical.planned import Elements, Planned, Step, Written
+from flintstream.table._logical.recording import is_recorded
 from flintstream.table._session.elements import scan_elements, type_in_plans
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import plan_query
-from flintstream.table._steps.recording import is_recorded
 from flintstream.table._syntax import scalar as s
 from flintstream.table.expression import Expression
 from flintstream.table.window import GroupWindow, OverWindow
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flintstream.table._compiled.contents import Call, Json
-    from flintstream.table._logical.nodes import Node
-    from flintstream.table._logical.planned import Origin, PlannedQuery
+    from flintstream.table._logical.planned import Origin
+    from flintstream.table._logical.recording import MakeTable, Recorded
     from flintstream.table._session.session import Session
-    from flintstream.table._steps.recording import Recorded
-
-    MakeTable = Callable[["Node | PlannedQuery"], Recorded]
 
 _SYNTAX: dict[str, type[s.Syntax]] = {
     kind.__name__: kind
@@ -60,7 +57,7 @@ class CallWriter:
         Raises:
             PlanFileError: The table comes from a stream, or a value or function in a call cannot be stored.
         """
-        waiting = [_known(origin)]
+        waiting = [_require(origin)]
         while waiting:
             found = waiting[-1]
             below = [item for item in _tables_of(found) if item not in self._numbers]
@@ -71,7 +68,7 @@ class CallWriter:
             if found not in self._numbers:
                 self.calls.append(self._write_origin(found))
                 self._numbers[found] = len(self.calls) - 1
-        return self._numbers[_known(origin)]
+        return self._numbers[_require(origin)]
 
     @deep
     def _write_origin(self, origin: Origin) -> Call:
@@ -83,7 +80,7 @@ class CallWriter:
             return {"columns": pairs, "rows": [write_value(row) for row in origin.rows]}
         return {
             "call": origin.method,
-            "of": self._numbers[_known(origin.of)],
+            "of": self._numbers[_require(origin.of)],
             "arguments": [self._write(item) for item in origin.arguments],
             "named": {name: self._write(item) for name, item in origin.named.items()},
         }
@@ -91,7 +88,7 @@ class CallWriter:
     def _write(self, value: object) -> Json:
         """Return an argument, or a part of one."""
         if isinstance(value, Planned):
-            return {"table": self._numbers[_known(value._origin)]}
+            return {"table": self._numbers[_require(value._origin)]}
         if isinstance(value, Expression):
             return {"expression": self._write(value._syntax)}
         if isinstance(value, DataType):
@@ -126,7 +123,7 @@ class CallWriter:
         )
 
 
-def _known(origin: Origin | None) -> Origin:
+def _require(origin: Origin | None) -> Origin:
     if origin is None:
         raise PlanFileError(
             "Cannot serialize the table as it's an external inline table: it comes from a DataStream or a DataFrame, "
@@ -140,7 +137,7 @@ def _tables_of(origin: Origin) -> list[Origin]:
     if not isinstance(origin, Step):
         return []
     given = [item._origin for item in (*origin.arguments, *origin.named.values()) if isinstance(item, Planned)]
-    return [_known(item) for item in (origin.of, *given)]
+    return [_require(item) for item in (origin.of, *given)]
 
 
 class Replay:
@@ -152,14 +149,14 @@ class Replay:
         self._made: dict[int, Recorded] = {}
 
     @deep
-    def table(self, number: int) -> Any:
+    def table(self, number: int) -> Planned:
         """Return the table that a call makes. It calls only methods that :func:`recorded` marks.
 
         Raises:
             PlanFileError: The calls are damaged.
             SqlError: The session plans a call in another way, so that it is wrong.
         """
-        for needed in self._needed(number):
+        for needed in self._list_needed(number):
             if needed not in self._made:
                 try:
                     self._made[needed] = self._make(self._calls[needed])
@@ -170,13 +167,13 @@ class Replay:
             raise PlanFileError(f"the compiled plan is damaged: call {number} makes a {type(found).__name__}, no table")
         return found
 
-    def _needed(self, number: int) -> list[int]:
+    def _list_needed(self, number: int) -> list[int]:
         """Return the numbers of the calls on which one depends, and its own, in order."""
         found: set[int] = set()
-        waiting = [(len(self._calls), number)]
+        waiting: list[tuple[int, Json]] = [(len(self._calls), number)]
         while waiting:
             above, below = waiting.pop()
-            if type(below) is not int or not 0 <= below < above:
+            if not isinstance(below, int) or not 0 <= below < above:
                 raise PlanFileError(
                     f"the compiled plan is damaged: a call reads call {below!r}, which is not before it"
                 )
@@ -200,10 +197,10 @@ class Replay:
             raise PlanFileError(f"the compiled plan is damaged: {type(subject).__name__} has no step '{method}'")
         arguments = [self._read(item) for item in _list(call["arguments"])]
         named = {name: self._read(item) for name, item in _object(call["named"]).items()}
-        made: Recorded = getattr(subject, method)(*arguments, **named)
-        return made
+        step: Callable[..., Recorded] = getattr(subject, method)
+        return step(*arguments, **named)
 
-    def _read(self, found: Json) -> Any:
+    def _read(self, found: Json) -> object:
         """Return an argument, or a part of one."""
         if isinstance(found, list):
             return tuple(map(self._read, found))
@@ -212,19 +209,19 @@ class Replay:
         if "table" in found:
             return self._made[cast("int", found["table"])]
         if "expression" in found:
-            return Expression(self._read(found["expression"]))
+            return Expression(cast("s.Syntax", self._read(found["expression"])))
         if "type" in found and len(found) == 1:
             return read_type(found["type"])
         if "function" in found and "names" in found:
             return self._function(str(found["function"]), [str(name) for name in _list(found["names"])])
         if "window" in found:
-            return _WINDOWS[str(found["window"])](**self._parts(found, "window"))
+            return self._build(_WINDOWS[str(found["window"])], found, "window")
         if "syntax" in found:
-            return _SYNTAX[str(found["syntax"])](place=None, **self._parts(found, "syntax"))
+            return self._build(_SYNTAX[str(found["syntax"])], {"place": None, **found}, "syntax")
         return read_value(found)
 
-    def _parts(self, found: dict[str, Json], kind: str) -> dict[str, Any]:
-        return {name: self._read(item) for name, item in found.items() if name != kind}
+    def _build(self, kind: Callable[..., object], found: Mapping[str, Json], key: str) -> object:
+        return kind(**{name: self._read(item) for name, item in found.items() if name != key})
 
     def _function(self, name: str, names: Sequence[str]) -> FunctionWrapper:
         found: FunctionWrapper = self._session.catalog.functions[name]
@@ -243,7 +240,7 @@ def _object(found: Json) -> dict[str, Json]:
     return found
 
 
-def _numbers_in(call: Call) -> list[Any]:
+def _numbers_in(call: Call) -> list[Json]:
     """Return the numbers of the calls that one reads."""
     if "call" not in call:
         return []

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flintstream.table._catalog.catalog import Entry
-    from flintstream.table._compiled.calls import MakeTable
     from flintstream.table._errors import Place
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.recording import MakeTable
     from flintstream.table._session.inserts import Insert
     from flintstream.table._session.session import Session
 
@@ -135,8 +135,7 @@ class _Collected:
 
     def node(self, number: int) -> Node:
         """Return the plan that a call makes."""
-        found: Node = Replay(self.session, self.writer.calls, self.make).table(number)._node
-        return found
+        return Replay(self.session, self.writer.calls, self.make).table(number)._node
 
     def plan(self, plan: Callable[[], T], catalog_name: str, database: str) -> T:
         """Plan something within a database, and collect what it asks for."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from flintstream.common._java_exceptions import TableException
 from flintstream.common._text.secrets import hide_secrets, without_secrets
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 T = TypeVar("T")
-Json: TypeAlias = Union[bool, int, float, str, "list[Json]", "dict[str, Json]", None]
-Call: TypeAlias = dict[str, Json]
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Call: TypeAlias = "dict[str, Json]"
 """A call of the Table API; :mod:`flintstream.table._compiled.calls` writes and makes them."""
 FLINK_VERSION = "2.3"
 """The release whose statements a plan has."""

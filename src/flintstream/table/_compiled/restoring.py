@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flintstream.table._catalog.catalog import CatalogManager
-    from flintstream.table._compiled.calls import MakeTable
     from flintstream.table._compiled.contents import StoredInsert, StoredPlan, StoredTable
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._logical.recording import MakeTable
     from flintstream.table._session.session import Session
 
 

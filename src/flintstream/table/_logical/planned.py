@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._logical.nodes import Scan
@@ -52,7 +52,7 @@ class Step:
     named: Mapping[str, object]
 
 
-Origin: TypeAlias = Union[Written, Elements, Step]  # noqa: UP007 - it is evaluated
+Origin: TypeAlias = "Written | Elements | Step"
 """Where a table comes from."""
 
 

@@ -18,10 +18,10 @@ from flintstream.table._expressions.helpers import named_row
 from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_items
 from flintstream.table._expressions.scope import HIDDEN
+from flintstream.table._logical.recording import Unfinished, record_steps
 from flintstream.table._plan.build import calc, correlate
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._steps.names import name_items
-from flintstream.table._steps.recording import Unfinished, recorded
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.summary import function_named
 from flintstream.table._types.rules import TIMESTAMPS
@@ -146,6 +146,7 @@ def named_keys(table: Table, fields: Sequence[Expression]) -> tuple[Table, list[
     return table, [s.Name(key.place, key.names[:1]) if isinstance(key, s.Alias) else key for key in keys]
 
 
+@record_steps
 class GroupedTable(Unfinished):
     """The groups of a table; mirrors PyFlink's class of this name.
 
@@ -164,7 +165,6 @@ class GroupedTable(Unfinished):
         """Hold the keys; :meth:`Table.group_by` makes them."""
         self._table, self._keys = table, keys
 
-    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return keys and aggregates of each group.
@@ -177,7 +177,6 @@ class GroupedTable(Unfinished):
         grouping = Grouping(session.settings, table._node, table._scope(), self._keys)
         return table._with(grouping.plan(name_items(list_items(table, fields)), None, "_c"))
 
-    @recorded
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them.
 
@@ -207,7 +206,6 @@ class GroupedTable(Unfinished):
         whole = GroupedTable(call.table, self._keys).select(*keys, Expression(call.syntax).alias(_WHOLE))
         return AggregatedTable(call.flatten(whole, len(keys)))
 
-    @recorded
     def flat_aggregate(self, func: object) -> FlatAggregateTable:
         """Add the rows of a function of ``udtaf`` to the keys; ``select()`` chooses among the columns.
 
@@ -249,6 +247,7 @@ class GroupedTable(Unfinished):
         return FlatAggregateTable(self._table._with(flat_grouped(session.settings, node, keys, function, given, names)))
 
 
+@record_steps
 class AggregatedTable(Unfinished):
     """The keys and an aggregate of each group; mirrors PyFlink's class of this name.
 
@@ -278,7 +277,6 @@ class AggregatedTable(Unfinished):
         """Hold the result; :meth:`GroupedTable.aggregate` makes it."""
         self._table, self._rewrite = table, rewrite
 
-    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions."""
@@ -314,6 +312,7 @@ class FlatAggregateTable(AggregatedTable):
     """
 
 
+@record_steps
 class GroupWindowedTable(Unfinished):
     """A table with a window; mirrors PyFlink's class of this name.
 
@@ -331,7 +330,6 @@ class GroupWindowedTable(Unfinished):
         """Hold the window; :meth:`Table.window` makes it."""
         self._table, self._window = table, window
 
-    @recorded
     def group_by(self, *fields: Expression) -> WindowGroupedTable:
         """Return the groups of rows with equal values in a window; its name must be among the fields.
 
@@ -359,6 +357,7 @@ def _may_be_null(syntax: s.Syntax) -> bool:
     )
 
 
+@record_steps
 class WindowGroupedTable(Unfinished):
     """The groups of a window; mirrors PyFlink's class of this name.
 
@@ -379,7 +378,6 @@ class WindowGroupedTable(Unfinished):
         """Hold keys and window; :meth:`GroupWindowedTable.group_by` makes them."""
         self._table, self._keys, self._window = table, keys, window
 
-    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return keys, aggregates, and the ``start``, ``end``, ``rowtime`` or ``proctime`` of the window.
@@ -420,7 +418,6 @@ class WindowGroupedTable(Unfinished):
             found = replace(found, columns=tuple(columns))
         return table._with(found)
 
-    @recorded
     def aggregate(self, func: object) -> AggregatedTable:
         """Add the columns of an aggregate to the keys; ``select()`` chooses among them, and the window's times.
 

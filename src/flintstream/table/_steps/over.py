@@ -9,8 +9,8 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import resolve
+from flintstream.table._logical.recording import Unfinished, record_steps
 from flintstream.table._steps.grouped import change_syntax, list_items
-from flintstream.table._steps.recording import Unfinished, recorded
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import RowsType
 from flintstream.table.expression import syntax_of
@@ -31,6 +31,7 @@ def has_window(syntax: s.Syntax) -> bool:
     return isinstance(syntax, s.Over) or any(map(has_window, s.parts(syntax)))
 
 
+@record_steps
 class OverWindowedTable(Unfinished):
     """A table with windows over the rows around each row; mirrors PyFlink's class of this name.
 
@@ -49,7 +50,6 @@ class OverWindowedTable(Unfinished):
         self._table = table
         self._windows = {window._name: window for window in windows}
 
-    @recorded
     @deep
     def select(self, *fields: Expression) -> Table:
         """Return columns and expressions, with aggregates as ``col("n").sum.over(col("w"))``.
