@@ -41,7 +41,7 @@ class Hints:
     """How long a lookup that found nothing waits until it asks again (ms), and how often it does so."""
 
 
-def read_hints(query: q.Select) -> Hints:
+def read_hints(query: q.Select, *, batch: bool) -> Hints:
     """Return the hints of a SELECT.
 
     Raises:
@@ -65,6 +65,8 @@ def read_hints(query: q.Select) -> Hints:
                 "FROM",
                 stacklevel=2,
             )
+        elif hint.name == "MULTI_JOIN" and batch:
+            raise SqlError(f"MULTI_JOIN{at(hint.place)} is a hint for streams: leave it out in BATCH mode")
         for table in hint.names:
             _table(hint, table, tables)
     return Hints(ttls, retries)

@@ -33,6 +33,8 @@ NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 PARTS = ("CUME_DIST", "NTILE", "PERCENT_RANK")
 """Functions of the position of a row among all rows of its partition."""
 MOVED = ("LAG", "LEAD")
+_UP_TO_CURRENT = ((None, "UNBOUNDED"), (None, "CURRENT ROW"))
+"""Both ends of the frames that a stream can have in any ascending order."""
 FULL_NAMES = {"VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP"}
 
 
@@ -166,15 +168,15 @@ def _with_window(
 def _check_order(node: Node, call: s.Over, order: tuple[Sorted, ...], *, batch: bool) -> None:
     if not order and not batch:
         raise unsupported("OVER without ORDER BY on a stream", call.place, "order it by a time attribute")
-    if batch or call.frame is None:
+    if batch or call.frame is None or (call.frame[1:] == _UP_TO_CURRENT and not any(item.descending for item in order)):
         return
     first = order[0]
     column = node.columns[first.index] if first.index < len(node.columns) else None
     if len(order) > 1 or first.descending or column is None or not column.time:
         raise unsupported(
-            "a frame of OVER that is not ordered by a time attribute, ascending,",
+            "a frame of OVER with a first row that is not ordered by a time attribute, ascending,",
             call.place,
-            "declare a WATERMARK for the column, or use one AS PROCTIME()",
+            "declare a WATERMARK for the column, use one AS PROCTIME(), or begin the frame at UNBOUNDED PRECEDING",
         )
 
 

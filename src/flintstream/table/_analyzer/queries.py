@@ -122,7 +122,7 @@ class QueryPlanner:
             node, scope = self._add_nested(values([()], [], self.settings.zone), self.base, query.source)
         else:
             node, scope = self._source(query.source)
-        hints = read_hints(query)
+        hints = read_hints(query, batch=self.settings.batch)
         for join in query.joins:
             if isinstance(join, q.Join) and join.lateral:
                 node, scope = self._lateral_query(node, scope, join, hints)
@@ -155,7 +155,9 @@ class QueryPlanner:
         """Return a planner that keeps the groups of a SELECT as long as its hint says: only one table has them."""
         if query.source is None or query.joins:
             return self
-        ttl_ms = read_hints(query).state_ttls_ms.get(query.source.name, self.settings.state_ttl_ms)
+        ttl_ms = read_hints(query, batch=self.settings.batch).state_ttls_ms.get(
+            query.source.name, self.settings.state_ttl_ms
+        )
         return replace(self, settings=replace(self.settings, state_ttl_ms=ttl_ms))
 
     def _group(
@@ -216,7 +218,8 @@ class QueryPlanner:
 
     def _unnest(self, node: Node, scope: Scope, table: q.Unnest) -> tuple[Node, Scope]:
         container = resolve(table.container, scope)
-        found = unnest(node, container, table.columns, table.place, outer=table.outer, numbered=table.numbered)
+        names = (table.name, table.columns)
+        found = unnest(node, container, *names, table.place, outer=table.outer, numbered=table.numbered)
         return _next_to(node, scope, found, table.name)
 
     def _lateral(self, node: Node, scope: Scope, call: q.Lateral) -> tuple[Node, Scope]:

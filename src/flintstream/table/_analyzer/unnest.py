@@ -46,9 +46,11 @@ class Elements:
 
 
 def unnest(
-    node: Node, container: Expr, names: Sequence[str], place: Place | None, *, outer: bool, numbered: bool
+    node: Node, container: Expr, name: str, names: Sequence[str], place: Place | None, *, outer: bool, numbered: bool
 ) -> Node:
     """Return each row joined with the elements of a container.
+
+    Without ``names``, a column of elements has the ``name`` of the table, or ``EXPR$0`` if that has none either.
 
     Raises:
         SqlError: It is neither an array, a map nor a multiset, or has another number of columns.
@@ -63,8 +65,8 @@ def unnest(
         what, types = "ARRAY", [kind.element_type]
     else:
         raise SqlError(f"UNNEST{at(place)} takes an ARRAY, MAP or MULTISET, but got {sql_name(kind)}")
-    defaults = {"ROW": list(getattr(getattr(kind, "element_type", None), "names", [])), "MAP": ["f0", "f1"]}
-    chosen = list(names) or [*defaults.get(what, ["f0"]), *(["ORDINALITY"] if numbered else [])]
+    defaults = {"ROW": list(getattr(getattr(kind, "element_type", None), "names", [])), "MAP": ["KEY", "VALUE"]}
+    chosen = list(names) or [*defaults.get(what, [name or "EXPR$0"]), *(["ORDINALITY"] if numbered else [])]
     if numbered:
         types.append(t.IntType(False))
     if len(chosen) != len(types):

@@ -28,6 +28,8 @@ _NAMES = {
     "CUMULATE": ("STEP", "SIZE", "OFFSET"),
     "SESSION": ("GAP",),
 }
+_WITHOUT_EFFECT = ("EMITONLYONUPDATE",)
+"""Arguments of CUMULATE that Flink 2.3 takes by name, and then does nothing with."""
 
 
 def add_windows(node: Node, call: q.Window, zone: str) -> Node:
@@ -89,11 +91,12 @@ def _zone(column: Column, zone: str) -> str:
 def _sizes(call: q.Window) -> dict[str, int]:
     least, most = _SIZES[call.kind]
     names = _NAMES[call.kind]
-    if not least <= len(call.sizes) <= most:
+    sizes = [item for item in call.sizes if call.kind != "CUMULATE" or item[0] not in _WITHOUT_EFFECT]
+    if not least <= len(sizes) <= most:
         wanted = ", ".join(names[:least])
         raise SqlError(f"{call.kind}{at(call.place)} needs {wanted} after DESCRIPTOR(...), as INTERVAL '5' MINUTE")
     found: dict[str, int] = {}
-    for i, (name, value) in enumerate(call.sizes):
+    for i, (name, value) in enumerate(sizes):
         if not isinstance(value, s.Value) or not isinstance(value.type, IntervalType) or value.type.months:
             raise SqlError(f"{call.kind}{at(call.place)}: {name or names[i]} must be an INTERVAL of days or less")
         if (name or names[i]) not in names:

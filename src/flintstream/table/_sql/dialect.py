@@ -195,7 +195,7 @@ class Tokens:
     def hints(self) -> list[Hint]:
         """Return the hints after the last token."""
         last = self.all[self.position - 1]
-        return hints_after(last, Tokens, self.place(-1)) if is_hinted(self.sql, last) else []
+        return hints_after(self.sql, last, Tokens, self.place(-1)) if is_hinted(self.sql, last) else []
 
     def until(self, *ends: str) -> list[Any]:
         """Return the tokens up to one of ``ends`` outside parentheses, and go there."""
@@ -278,9 +278,11 @@ class Parsed:
         self.matches: list[MatchClause] = []
         self.hints: dict[int, list[Hint]] = {}
         """The hints, by the end of their own token after SELECT, and else of the token before them."""
-        for token in tokens:
-            if token.comments and (token.token_type.name == "HINT" or is_hinted(sql, token)):
-                self.hints[token.end] = hints_after(token, Tokens, place_at(sql, token.start))
+        for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+            own = token.token_type.name == "HINT"
+            before = after is not None and after.token_type.name == "HINT"
+            if token.comments and (own or (not before and is_hinted(sql, token))):
+                self.hints[token.end] = hints_after(sql, token, Tokens, place_at(sql, token.start))
         items = (token for token in tokens if token.token_type.name != "HINT")
         refuse_stray_commas(items, lambda token: place_at(sql, token.start))
         sqlglot = optional_module("sqlglot", extra="table", purpose="SQL")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._errors import SqlError, at, nearest, unsupported
@@ -14,23 +15,41 @@ if TYPE_CHECKING:
 
     from flintstream.table._errors import Place
 
+_COMMENT = re.compile(r"\s*(?:/\*\+(.*?)\*/|/\*(?!\+).*?\*/|--[^\n]*)", re.DOTALL)
+"""The next comment; the group is what it has, if it is one of hints."""
 _OF_JOINS = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
 """Hints that name tables, about how to join them: results are the same without them."""
 _OF_PAIRS = ("OPTIONS", "LOOKUP", "STATE_TTL")
 
 
-def hints_after(token: Token, tokens: Any, place: Place) -> list[Hint]:
-    """Return the hints in the comments of a token.
+def hints_after(sql: str, token: Token, tokens: Any, place: Place) -> list[Hint]:
+    """Return the hints in the comment after a token, or in that which it is itself.
 
     Args:
-        token: A token of sqlglot; it has the comments after it, or is a hint itself.
+        sql: The statement.
+        token: A token of sqlglot.
         tokens: What cuts a text into tokens.
         place: Where the token is.
 
     Raises:
-        SqlError: There is no such hint, or it is written in a wrong way.
+        SqlError: There is no such hint, it is written in a wrong way, or there is a second comment of hints.
     """
-    return [hint for text in token.comments for hint in _read(tokens(text), place)]
+    own = [token.text.removeprefix("/*+").removesuffix("*/")] if token.token_type.name == "HINT" else []
+    texts = [*own, *_hint_texts(sql, token.end + 1)]
+    if len(texts) > 1:
+        raise SqlError(f"two comments of hints{at(place)}: write all hints in one comment, with commas between them")
+    return [hint for text in texts for hint in _read(tokens(text), place)]
+
+
+def _hint_texts(sql: str, start: int) -> list[str]:
+    """Return what is in comments of hints from a position on, up to what is no comment."""
+    found: list[str] = []
+    comment = _COMMENT.match(sql, start)
+    while comment is not None:
+        if comment[1] is not None:
+            found.append(comment[1])
+        comment = _COMMENT.match(sql, comment.end())
+    return found
 
 
 def _read(cursor: Any, place: Place) -> Iterator[Hint]:
@@ -53,7 +72,8 @@ def _read(cursor: Any, place: Place) -> Iterator[Hint]:
         if not options and not names:
             wanted = "a table" if name in _OF_JOINS else "a pair of strings such as 'key' = 'value'"
             raise SqlError(f"the hint {name}{at(place)} needs {wanted}")
-        cursor.take(",")
+        if not cursor.take(",") and not cursor.ended:
+            raise SqlError(f"hints are separated by commas, but '{cursor.peek()}' follows {name}{at(place)}")
         yield Hint(place, name, options, tuple(names))
 
 
@@ -71,4 +91,4 @@ def table_options(hints: Sequence[Hint]) -> dict[str, str]:
 
 def is_hinted(sql: str, token: Token) -> bool:
     """Return whether a hint follows a token, and not only a comment."""
-    return bool(token.comments) and sql[token.end + 1 :].lstrip().startswith("/*+")
+    return bool(token.comments) and bool(_hint_texts(sql, token.end + 1))

@@ -133,6 +133,10 @@ class QueryReader(ExpressionReader):
 
     def _first_source(self, tree: exp.Select) -> q.Source | q.Unnest | q.Lateral | None:
         from_, sample = tree.args.get("from_"), tree.args.get("sample")
+        version = None if from_ is None else from_.this.args.get("version")
+        if version is not None:
+            advice = "set the options of the table that name a version in /*+ OPTIONS(...) */, or join with it"
+            raise unsupported("FOR SYSTEM_TIME AS OF without a join", self.parsed.place(version), advice)
         if sample is not None and tree.args.get("joins"):
             raise unsupported("TABLESAMPLE here", self.parsed.place(sample), "write it in a query in FROM")
         if from_ is None:

@@ -1,4 +1,4 @@
-"""Forms of SQL that sqlglot does not read, written out in tokens: TABLE t, IN (VALUES ...), SOME and (a - b) DAY."""
+"""Forms of SQL that sqlglot does not read, written out in tokens: TABLE t, VALUES 1, IN (VALUES ...), (a - b) DAY."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 DIFFERENCES = {f"$minus_{unit}": unit for unit in UNITS}
 """Functions that stand for ``(a - b) DAY``, and the units."""
 _BEFORE_QUERIES = {"", "(", "AS", "ALL", "DISTINCT", "UNION", "INTERSECT", "EXCEPT"}
+_AFTER_QUERIES = {"UNION", "INTERSECT", "EXCEPT", "ORDER", "ORDER BY", "LIMIT", "OFFSET", "FETCH"}
 _COMPARISONS = {"=", "<>", "!=", "<", "<=", ">", ">="}
 
 
@@ -23,6 +24,7 @@ def written_out(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -
         tokens: The tokens of a query; window functions are one token each.
         tokenize: What cuts a text into tokens.
     """
+    tokens = _rows_in_parentheses(tokens, tokenize)
     words = [_word(item) for item in tokens]
     found: list[Any] = []
     opened: list[bool] = []
@@ -43,6 +45,52 @@ def written_out(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -
         elif word == ")" and opened and opened.pop():
             found.append(token)
     return found
+
+
+def _rows_in_parentheses(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -> list[Any]:
+    """Return tokens with ``VALUES (1), (2)`` for ``VALUES 1, 2`` and for ``VALUE (1), (2)``."""
+    words = [_word(item) for item in tokens]
+    found: list[Any] = []
+    lists: list[tuple[int, bool]] = []
+    """The lists of VALUES that are being read: their depth, and whether the current row got a parenthesis."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        word, before, after = words[i], words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
+        ends = bool(lists) and depth == lists[-1][0] and (word in {",", ")"} or word in _AFTER_QUERIES)
+        if ends and lists.pop()[1]:
+            found += _at(token, tokenize(")"))
+        if (
+            word == "ROW"
+            and lists
+            and lists[-1] == (depth, False)
+            and found[-1].text.upper() in {"VALUES", "VALUE", ","}
+        ):
+            continue
+        found.append(token)
+        depth += (word in {"(", "["}) - (word in {")", "]"})
+        short = word == "VALUE" and before in _BEFORE_QUERIES - {"AS"} and after == "("
+        if short:
+            found[-1:] = _at(token, tokenize("VALUES"))
+        if short or (word == "VALUES" and before in {*_BEFORE_QUERIES, ")"}) or (ends and word == ","):
+            bare = after not in {"", "ROW"} and not _is_row(words, i + 1)
+            lists.append((depth, bare))
+            found += _at(token, tokenize("(")) if bare else []
+    return [*found, *(_at(found[-1], tokenize(")")) if lists and lists[-1][1] else [])]
+
+
+def _is_row(words: Sequence[str], start: int) -> bool:
+    """Return whether what begins at a token is all in one pair of parentheses."""
+    depth = 0
+    for i in range(start, len(words)):
+        depth += (words[i] in {"(", "["}) - (words[i] in {")", "]"})
+        if depth <= 0:
+            return words[start] == "(" and (words[i + 1] if i + 1 < len(words) else "") in {
+                "",
+                ",",
+                ")",
+                *_AFTER_QUERIES,
+            }
+    return False
 
 
 def _word(token: Token) -> str:

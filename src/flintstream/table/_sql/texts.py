@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from flintstream.table._errors import SqlError, place_at
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
 
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-_CODES = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|([0-7]{3})|([bfnrt\\]))")
+_CODES = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|([bfnrt\\uU]))")
+_OCTETS = 256
 _NO_ESCAPE = re.compile(r"[0-9a-fA-F\s+\"']")
 
 
@@ -42,7 +44,7 @@ def read_texts(sql: str, tokens: Sequence[Token]) -> list[Token]:
                 token = _text(token, _without_codes(sql, token, escape))
             elif found and found[-1].text in {"e", "E"} and found[-1].end + 1 == token.start:
                 found.pop()
-                token = _text(token, _CODES.sub(_controls, token.text))
+                token = _text(token, _with_controls(sql, token))
         found.append(token)
     return found
 
@@ -76,11 +78,22 @@ def _text(token: Token, text: str) -> Token:
     return type(token)(kind, text, token.line, token.col, token.start, token.end, token.comments)
 
 
-def _controls(code: re.Match[str]) -> str:
-    for digits, base in ((code[1], 16), (code[2], 16), (code[3], 8)):
-        if digits is not None:
-            return chr(int(digits, base))
-    return _CONTROLS[code[4]]
+def _with_controls(sql: str, token: Token) -> str:
+    r"""Return a text with characters for their codes, such as ``\n``, ``\101``, ``\x41`` and ``\u0041``."""
+
+    def character(code: re.Match[str]) -> str:
+        *hexadecimal, octal, control = code.groups()
+        digits = next(filter(None, hexadecimal), "")
+        number = int(digits, 16) if digits else int(octal or "0", 8)
+        if octal and number >= _OCTETS:
+            return code[0]
+        if control in {"u", "U"} or number > sys.maxunicode:
+            wanted = "eight" if code[0][1] == "U" else "four"
+            remedy = f": write \\{code[0][1]} and {wanted} hexadecimal digits, or \\\\ for the character itself"
+            raise _error(sql, token, f"'{code[0]}' is not the code of a character in the text", remedy)
+        return chr(number) if control is None else _CONTROLS[control]
+
+    return _CODES.sub(character, token.text)
 
 
 def _escape_after(sql: str, tokens: Sequence[Token], position: int) -> str:

@@ -42,13 +42,14 @@ class RowsType(t.AtomicType):
 
 
 def text_type(text: str) -> t.CharType:
-    """Return the type of a literal; only that of an empty one has no length.
+    """Return the type of a literal; its length counts UTF-16 units, as Java does, and only an empty one has none.
 
-    >>> text_type("").length
-    0
+    >>> text_type("").length, text_type("a😀").length
+    (0, 3)
     """
-    kind = t.CharType(max(len(text), 1), False)
-    kind.length = len(text)
+    length = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    kind = t.CharType(max(length, 1), False)
+    kind.length = length
     return kind
 
 
