@@ -79,8 +79,10 @@ def test_no_query_that_ran_on_pyflink_is_refused():
             if not harness.is_recorded(case.name, mode):
                 continue
             for statement, result in zip(case.statements, harness.load_golden(case.name, mode), strict=False):
+                if "error" in result:
+                    continue
                 tokens = Tokens(statement)
-                if "error" in result or tokens.peek() not in QUERIES:
+                if tokens.peek() not in QUERIES:
                     continue
                 with suppress(SqlError):  # of the few that only PyFlink reads
                     parsed = Parsed(tokens.sql, tokens.rest())
