@@ -42,7 +42,7 @@ def hints_after(sql: str, token: Token, tokens: Any, place: Place) -> list[Hint]
 
 
 def _hint_texts(sql: str, start: int) -> list[str]:
-    """Return what is in comments of hints from a position on, up to what is no comment."""
+    """Return what is in comments of hints from a position up to the next word."""
     found: list[str] = []
     comment = _COMMENT.match(sql, start)
     while comment is not None:

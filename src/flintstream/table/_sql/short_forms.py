@@ -47,10 +47,10 @@ def written_out(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -
     return found
 
 
-def _rows_in_parentheses(tokens: Sequence[Token], tokenize: Callable[[str], list[Any]]) -> list[Any]:
+def _rows_in_parentheses(tokens: Sequence[Token], tokenize: Callable[[str], list[Token]]) -> list[Token]:
     """Return tokens with ``VALUES (1), (2)`` for ``VALUES 1, 2`` and for ``VALUE (1), (2)``."""
     words = [_word(item) for item in tokens]
-    found: list[Any] = []
+    found: list[Token] = []
     lists: list[tuple[int, bool]] = []
     """The lists of VALUES that are being read: their depth, and whether the current row got a parenthesis."""
     depth = 0
