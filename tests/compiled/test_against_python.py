@@ -142,7 +142,8 @@ def routed(declared, blocks, *, compiled, groups=128):
 keys = (
     st.integers() | st.text(max_size=9) | st.booleans() | st.none() | st.floats() | st.lists(st.integers(), max_size=2)
 )
-tuples = st.lists(keys | st.sampled_from([0, 2**61 - 1, 2**61, "\udc80"]), max_size=3).map(tuple)
+moments = st.datetimes() | st.datetimes(timezones=st.timezones()) | st.sampled_from([datetime(1970, 1, 1)])
+tuples = st.lists(keys | moments | st.sampled_from([0, 2**61 - 1, 2**61, "\udc80"]), max_size=3).map(tuple)
 records = st.lists(st.tuples(keys | tuples, st.integers()), max_size=20)
 
 

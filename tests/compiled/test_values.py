@@ -42,6 +42,27 @@ def test_integers_are_read_alike(in_python, text, bits):
     assert type(found) in {int, type(None)}
 
 
+fields = st.sampled_from([",", "\t", "::", "ä"]).flatmap(
+    lambda separator: st.tuples(
+        st.lists(texts | st.just(separator), max_size=6).map(separator.join),
+        st.just(separator),
+        st.lists(st.tuples(st.integers(0, 6), st.sampled_from([0, 8, 64])), min_size=1, max_size=40),
+    )
+)
+
+
+@given(fields)
+@example((None, ",", [(0, 0), (1, 64)]))
+@example(("", ",", [(0, 0), (1, 64)]))
+@example((",", ",", [(0, 0), (1, 64), (2, 0)]))
+@example(("7", ",", [(0, 64), (0, 0), (0, 64)]))
+def test_fields_are_taken_alike(in_python, given):
+    text, separator, wanted = given
+    found = plain_values.field_reader(separator, wanted)(text)
+    assert found == in_python["field_reader"](separator, wanted)(text)
+    assert list(map(type, found)) == list(map(type, in_python["field_reader"](separator, wanted)(text)))
+
+
 @given(st.datetimes().map(lambda moment: (moment - datetime(1970, 1, 1)) // timedelta(milliseconds=1)))
 @example(-62_135_596_800_000)
 @example(253_402_300_799_999)

@@ -12,11 +12,13 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed")
 
 from flintstream.common._types.data_types import DataTypes as D
 from flintstream.table._connectors.times import ComputedWatermarks, TimeColumn
+from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Call, Column, Const, Ref
 from flintstream.table._expressions.functions.signatures import FUNCTIONS
 from flintstream.table._expressions.functions.times import in_millis
 from flintstream.table._expressions.operators import logic
+from flintstream.table._expressions.plain_values import Fields
 from flintstream.table._logical.merging import merge
 from flintstream.table._logical.nodes import Calc, Scan
 
@@ -49,8 +51,21 @@ def part(index, separator=None):
 
 def test_a_text_is_split_once_and_only_as_far_as_its_parts_are_read():
     code = source([part(1), part(3), call("UPPER", part(1))], None, stamped=False)
-    assert code.text.count(".split(") == 1
-    assert [value for name, value in code.names.items() if name.startswith("most")] == [4]
+    assert code.text.count("fields0(") == 1
+    assert [value for value in code.names.values() if isinstance(value, Fields)] == [Fields("\t", ((1, 0), (3, 0)))]
+
+
+@given(st.lists(st.sampled_from(["7", "-7", "+7", " 7", "7.9", "", "x", "128"]), max_size=4), st.integers(0, 4))
+def test_numbers_in_a_text_are_what_casts_of_its_parts_are(parts, index):
+    line = "\t".join(parts)
+    kept = cast(call("CONCAT", part(index), text("")), D.TINYINT(), "UTC")
+    results = []
+    for expression in (kept, cast(part(index), D.TINYINT(), "UTC")):
+        try:
+            results.append(run([expression], [(line,)]))
+        except (ValueError, ArithmeticError) as error:
+            results.append([type(error)])
+    assert results[0] == results[1]
 
 
 @given(st.one_of(st.none(), st.text("ab\t", max_size=12)), st.lists(st.integers(0, 5), min_size=1, max_size=4))
@@ -195,7 +210,7 @@ def test_watermarks_follow_the_same_records_in_a_block_as_one_by_one(stamps, del
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 50)), max_size=30), st.integers(0, 20))
 def test_computed_watermarks_follow_the_same_records_in_a_block_as_one_by_one(marks, interval):
-    code = source([NUMBER], None, stamped=False)
+    code = source(NUMBER, None, stamped=False)
     rows, stamps = [(mark,) for mark in marks], [0] * len(marks)
     one, other = ComputedWatermarks(code, interval), ComputedWatermarks(code, interval)
     assert by_block(one, rows, stamps) == by_record(other, rows, stamps)

@@ -73,14 +73,15 @@ cdef class Settled:
     cdef PyTypeObject* last
 
 
-cdef inline bint has_atoms(object result):
-    """Tell whether all items of a tuple are numbers, strings or other atoms that never change."""
+cdef inline bint has_atoms(object result, object frozen) except -1:
+    """Tell whether all items of a tuple are numbers, strings, or of other classes whose objects never change."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(result)):
         item = <object>PyTuple_GET_ITEM(result, i)
         if not (
             PyLong_CheckExact(item) or PyUnicode_CheckExact(item) or PyFloat_CheckExact(item) or item is None
             or PyBool_Check(item) or PyBytes_CheckExact(item)
+            or (frozen is not None and PySet_Contains(frozen, <object>Py_TYPE(item)))
         ):
             return False
     return True
@@ -88,7 +89,7 @@ cdef inline bint has_atoms(object result):
 
 cdef inline object settle(Settled settled, object result):
     cdef PyTypeObject* kind = Py_TYPE(result)
-    if kind == settled.last or (PyTuple_CheckExact(result) and has_atoms(result)):
+    if kind == settled.last or (PyTuple_CheckExact(result) and has_atoms(result, settled.frozen)):
         return result
     if PySet_Contains(settled.frozen, <object>kind):
         settled.last = kind

@@ -31,6 +31,9 @@ cdef extern from "Python.h":
 include "_hashes.pxi"
 import_datetime()
 
+cdef int64_t DAY = 86400000000  # in microseconds
+cdef int64_t BEFORE = 719468 * DAY  # from March 1st of the year 0 to 1970
+
 
 # -- types -----------------------------------------------------------------------------------------------------------
 
@@ -100,9 +103,20 @@ def stamps_of(list values, Py_ssize_t field):
 
 # -- routes ----------------------------------------------------------------------------------------------------------
 
+cdef inline int64_t _micros(object moment):
+    """Return microseconds; see ``_moment`` of ``_columns.pxi``, which reverses this."""
+    cdef int64_t year = datetime_year(moment), month = datetime_month(moment), days
+    if month < 3:
+        year, month = year - 1, month + 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month - 457) // 5 + datetime_day(moment) - 1
+    days = (days * 24 + datetime_hour(moment)) * 60 + datetime_minute(moment)
+    return (days * 60 + datetime_second(moment)) * 1000000 + datetime_microsecond(moment)
+
+
 cdef bint _hash_part(object key, uint32_t* hashed) except -1:
-    """Give the hash of a key that is a string, None, or a whole number from 0; return whether it is one."""
+    """Give the hash of a string, None, a whole number from 0, or a datetime since 1970; return whether it is one."""
     cdef int overflow = 0
+    cdef int64_t micros
     cdef Py_ssize_t length = 0
     cdef long long whole
     cdef const char* text
@@ -115,6 +129,12 @@ cdef bint _hash_part(object key, uint32_t* hashed) except -1:
     if key is None:
         hashed[0] = 0
         return True
+    if type(key) is datetime:
+        micros = _micros(key) - BEFORE
+        if micros < 0 or datetime_tzinfo(key) is not None:
+            return False
+        hashed[0] = _hash_numbers(micros // DAY, micros % DAY // 1000000, micros % 1000000)
+        return True
     if not PyUnicode_CheckExact(key):
         return False
     text = PyUnicode_AsUTF8AndSize(key, &length)
@@ -123,6 +143,15 @@ cdef bint _hash_part(object key, uint32_t* hashed) except -1:
         return False
     hashed[0] = crc_of(text, length) & 0x7FFFFFFF
     return True
+
+
+cdef inline uint32_t _hash_numbers(uint64_t first, uint64_t second, uint64_t third) noexcept:
+    """Return the hash of a tuple of numbers that are not negative."""
+    cdef uint64_t mixed = 17
+    mixed = (mixed * 31 + (first * MIX >> 32 & 0x7FFFFFFF)) & 0x7FFFFFFF
+    mixed = (mixed * 31 + (second * MIX >> 32 & 0x7FFFFFFF)) & 0x7FFFFFFF
+    mixed = (mixed * 31 + (third * MIX >> 32 & 0x7FFFFFFF)) & 0x7FFFFFFF
+    return <uint32_t>(mixed * MIX >> 32) & 0x7FFFFFFF
 
 
 cdef bint _hash_tuple(object key, uint32_t* hashed) except -1:
@@ -198,16 +227,6 @@ cdef inline int _width(int64_t lowest, int64_t highest) noexcept nogil:
     if spread <= 0xFFFF:
         return 0 if spread == 0 else 1 if spread <= 0xFF else 2
     return 4 if spread <= <uint64_t>0xFFFFFFFF else 8
-
-
-cdef inline int64_t _micros(object moment):
-    """Return microseconds; see ``_moment`` of ``_columns.pxi``, which reverses this."""
-    cdef int64_t year = datetime_year(moment), month = datetime_month(moment), days
-    if month < 3:
-        year, month = year - 1, month + 12
-    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month - 457) // 5 + datetime_day(moment) - 1
-    days = (days * 24 + datetime_hour(moment)) * 60 + datetime_minute(moment)
-    return (days * 60 + datetime_second(moment)) * 1000000 + datetime_microsecond(moment)
 
 
 cdef bint _take(Column* column, Py_ssize_t row, object value) except -1:

@@ -19,7 +19,7 @@ def reduce_columns(cursor, Fold fold, state, Py_ssize_t field, running, dirty, b
     results = PyList_New(records.count)
     for number in range(groups.count):
         value = lookup(running, groups.keys[number])
-        if value is not None and not (PyTuple_CheckExact(value) and has_atoms(value)):
+        if value is not None and not (PyTuple_CheckExact(value) and has_atoms(value, None)):
             return None  # results would share what may change
         for i in range(groups.begins[number], groups.begins[number + 1]):
             one.first = records.first + groups.rows[i]

@@ -62,9 +62,9 @@ class _Computed:
         """Return the time of each row."""
         if self._run is None:
             self._run = compile_source(self.code)
-        found: list[tuple[int | None]] = []
+        found: list[int | None] = []
         self._run(values, found.append)
-        return [ms for (ms,) in found]
+        return found
 
 
 class ComputedTime(BlockAssigner[object]):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const
+from flintstream.table._expressions.fields import integer_field, is_field
 from flintstream.table._types.objects import BitmapType, StructuredType, VariantType
 from flintstream.table._types.rules import (
     BYTES,
@@ -54,6 +55,8 @@ def cast(argument: Expr, target: DataType, zone: str, *, lenient: bool = False) 
         return None
     if lenient:
         return Call(with_null(target, nullable=True), "TRY_CAST", (argument,), _guard(code), strict=False)
+    if type(target) in INTEGERS and is_field(argument):
+        return Call(result, "CAST", (argument,), integer_field(INTEGERS[type(target)]), strict=False)
     may_lose = "fit(" in code and not _always_fits(source, target) and not _known_to_fit(argument, target)
     return Call(with_null(target, nullable or may_lose), "CAST", (argument,), _inline(code))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
 from functools import cache
@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions import plain_values
-from flintstream.table._expressions.expr import Call, Const, Ref, is_repeatable, is_stable, may_be_none
+from flintstream.table._expressions.expr import Call, Const, Expr, Ref, is_repeatable, is_stable, may_be_none
 from flintstream.table._expressions.objects import bitmaps, variants
+from flintstream.table._expressions.plain_values import Fields
 from flintstream.table._expressions.times import points as time_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from flintstream.table._expressions.expr import Expr
     from flintstream.table._functions.user_defined import UserDefinedFunction
 
 DEEPEST = 20
@@ -61,7 +61,7 @@ class Generator:
         self._constants: dict[str, object] = {repr(value): value for value in (None, True, False)}
         """The values that names and literals stand for in every record."""
         self._equal: dict[tuple[type, str], str] = {}
-        self._limits: dict[str, str] = {}
+        self._fields: dict[tuple[Fields, str], str] = {}
         self._depth = depth
         self._count = 0
         self._columns: dict[int, str] = {}
@@ -112,7 +112,7 @@ class Generator:
         inner = Generator(depth=1)
         inner.names, inner.functions, inner.parts, inner._ids = self.names, self.functions, self.parts, self._ids
         inner._constants, inner._equal = self._constants, self._equal
-        inner._limits = self._limits
+        inner._fields = self._fields
         inner.load(reads)
         write(inner)
         name = f"part{len(self.parts)}"
@@ -184,11 +184,15 @@ class Generator:
             return self.constant(value) if type(value) in _SCALARS else None
         return None
 
-    def limit(self, code: str, least: int) -> str:
-        """Return the name of a number that is the largest one asked for with this code."""
-        name = self._limits.setdefault(code, f"most{len(self._limits)}")
-        self.names[name] = max(least, self.names.get(name, 0))  # type: ignore[call-overload]
-        return name
+    def want(self, fields: Fields, text: str, field: tuple[int, int]) -> tuple[str, int]:
+        """Return the name of the function that takes fields out of a text, and the place of a field among them."""
+        name = self._fields.setdefault((fields, text), f"fields{len(self._fields)}")
+        known = self.names.get(name, fields)
+        wanted = known.wanted if isinstance(known, Fields) else ()
+        if field not in wanted:
+            wanted = (*wanted, field)
+        self.names[name] = replace(fields, wanted=wanted)
+        return name, wanted.index(field)
 
     def share(self, code: str) -> str:
         """Return a variable with the value of code that has the same value wherever it stands, written once."""
@@ -229,21 +233,26 @@ def refs(expression: Expr) -> Iterator[Ref]:
 
 
 @deep
-def source(projection: Sequence[Expr] | None, condition: Expr | None, *, stamped: bool) -> Source:
-    """Return the function that filters and projects records; None for a projection keeps records as they are."""
+def source(projection: Sequence[Expr] | Expr | None, condition: Expr | None, *, stamped: bool) -> Source:
+    """Return the function that filters and projects records.
+
+    Results are tuples of a projection, or values if it is a single expression; None keeps records as they are.
+    """
     generator = Generator()
     head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
     loop = "    for r, t in records:" if stamped else "    for r in records:"
-    generator.load([*(projection or ()), *(() if condition is None else (condition,))])
+    items = [projection] if isinstance(projection, Expr) else projection or ()
+    generator.load([*items, *(() if condition is None else (condition,))])
     for part in conjuncts(condition):
         generator.line(f"if {generator.value(part)} is not True: continue")
+    values = [generator.value(item) for item in items]
     if projection is None:
-        generator.line("append(r)")
+        result = "r"
+    elif isinstance(projection, Expr):
+        (result,) = values
     else:
-        values = [generator.value(item) for item in projection]
-        generator.line(
-            f"append(({''.join(f'{value}, ' for value in values).rstrip(' ') if len(values) == 1 else ', '.join(values)}))"  # noqa: E501
-        )
+        result = f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
+    generator.line(f"append({result})")
     if stamped:
         generator.line("stamp(t)")
     text = "\n".join([*generator.parts, head, loop, *generator.lines])
@@ -269,6 +278,7 @@ def _helpers() -> dict[str, object]:
 
 def compile_source(code: Source) -> Any:
     """Return the function."""
-    scope = {**_helpers(), **code.names}
+    named = {name: value.open() if isinstance(value, Fields) else value for name, value in code.names.items()}
+    scope = {**_helpers(), **named}
     exec(compile(code.text, "<generated for a table>", "exec"), scope)  # noqa: S102 - our own code
     return scope["run"]

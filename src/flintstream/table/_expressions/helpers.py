@@ -50,7 +50,8 @@ def remainder(a: int, b: int) -> int:
     """Return the remainder with the sign of the dividend."""
     if b == 0:
         raise ArithmeticError("/ by zero")
-    return a - b * divide(a, b)
+    rest = abs(a) % abs(b)
+    return rest if a >= 0 else -rest
 
 
 def divide_doubles(a: float, b: float) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from decimal import Decimal
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -26,6 +27,7 @@ from flintstream.table._types.rules import (
 if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._expressions.codegen import Generator
+    from flintstream.table._expressions.expr import Emit
 
 NESTED = 32
 """The most branches of CASE, and arguments of COALESCE, that become nested blocks, which are fastest."""
@@ -72,11 +74,11 @@ def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     a, b = _to(a, common, zone), _to(b, common, zone)
     if type(common) in INTEGERS:
         if name == "%":  # the rest is smaller than the divisor, whose type it has
-            return Call(with_null(divisor, nullable), name, (a, b), template("remainder({0}, {1})"))
+            return Call(with_null(divisor, nullable), name, (a, b), _remainder)
         bits = INTEGERS[type(common)]
         code = f"((({{0}} {name} {{1}}) + {1 << (bits - 1)}) & {(1 << bits) - 1}) - {1 << (bits - 1)}"
         if name == "/":
-            code = f"wrap(divide({{0}}, {{1}}), {bits})"
+            return Call(with_null(common, nullable), name, (a, b), _quotient(bits))
     else:
         code = {"/": "divide_doubles({0}, {1})", "%": "remainder_doubles({0}, {1})"}.get(name, f"{{0}} {name} {{1}}")
         if isinstance(common, t.FloatType):
@@ -84,9 +86,33 @@ def arithmetic(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(with_null(common, nullable), name, (a, b), template(code))
 
 
+def _remainder(generator: Generator, _: Call, names: Sequence[str]) -> str:
+    a, b = names
+    positive = _is_positive(generator.value_of(b))
+    return f"({a} % {b} if {a} >= 0 else -(-{a} % {b}))" if positive else f"remainder({a}, {b})"
+
+
+@cache
+def _quotient(bits: int) -> Emit:
+    """Return what writes the code of a division toward zero, which leaves the type only for the least number by -1."""
+
+    def emit(generator: Generator, _: Call, names: Sequence[str]) -> str:
+        a, b = names
+        positive = _is_positive(generator.value_of(b))
+        return f"({a} // {b} if {a} >= 0 else -(-{a} // {b}))" if positive else f"wrap(divide({a}, {b}), {bits})"
+
+    return emit
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, (int, Decimal)) and value > 0
+
+
 def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr:
     x, y = as_decimal(a.type), as_decimal(b.type)
-    a, b = (_to(item, with_null(kind, is_nullable(item.type)), zone) for item, kind in ((a, x), (b, y)))
+    method = {"+": "add", "-": "subtract", "*": "multiply"}.get(name)
+    if not method:  # the others take whole numbers as they are
+        a, b = (_to(item, with_null(kind, is_nullable(item.type)), zone) for item, kind in ((a, x), (b, y)))
     if name == "*":
         scale = x.scale + y.scale
         kind = decimal_of(x.precision + y.precision + 1, scale)
@@ -100,14 +126,26 @@ def _decimals(name: str, a: Expr, b: Expr, *, nullable: bool, zone: str) -> Expr
         scale = max(x.scale, y.scale)
         kind = decimal_of(max(x.precision - x.scale, y.precision - y.scale) + scale + 1, scale)
     limits = f"{kind.precision}, {kind.scale}"
-    method = {"+": "add", "-": "subtract", "*": "multiply"}.get(name)
     divide = "divide_decimals" if name == "/" else "remainder_decimals"
     code = f"{divide}({{0}}, {{1}}, {limits})"
     if method:
         exact = kind.scale == scale and kind.precision < _MOST_DIGITS
-        result = f"WIDE.{method}({{0}}, {{1}})"
-        code = f"WIDE.plus({result})" if exact else f"fit({result}, {limits})"  # plus: zero has no sign
+        if exact:
+            return Call(with_null(kind, nullable), name, (a, b), _exact_result(method))
+        code = f"fit(WIDE.{method}({{0}}, {{1}}), {limits})"
     return Call(with_null(kind, nullable), name, (a, b), template(code))
+
+
+@cache
+def _exact_result(method: str) -> Emit:
+    """Return what writes the code of a result that needs no rounding. Zero has no sign, unlike in Python."""
+
+    def emit(generator: Generator, _: Call, names: Sequence[str]) -> str:
+        result = f"WIDE.{method}({', '.join(names)})"
+        signed = method != "multiply" or not any(_is_positive(generator.value_of(name)) for name in names)
+        return f"WIDE.plus({result})" if signed else result
+
+    return emit
 
 
 def _with_interval(name: str, a: Expr, b: Expr) -> Expr | None:

@@ -5,12 +5,19 @@ Compiled code takes the place of these functions if there is any.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
 
 from flintstream.compiled import load
 
-__all__ = ["moment_of", "plain_integer", "show_fields"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
+__all__ = ["Fields", "field_reader", "moment_of", "plain_integer", "show_fields"]
+
+_compiled = load("values")
 _EPOCH = datetime.fromtimestamp(0, timezone.utc).replace(tzinfo=None)
 _LONGEST = 18
 
@@ -26,6 +33,49 @@ def plain_integer(text: str, bits: int) -> int | None:
         return None
     number = int(text)
     return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
+
+
+def field_reader(
+    separator: str, wanted: Sequence[tuple[int, int]]
+) -> Callable[[str | None], tuple[str | int | None, ...]]:
+    """Return a function that takes fields out of a text between separators: each by its position and a number of bits.
+
+    A field is the number that :func:`plain_integer` makes of it if it is one of so many bits, else its text, or None if
+    the text is empty or has no such field. 0 bits want the text.
+
+    >>> field_reader(",", [(1, 32), (0, 0), (1, 0), (2, 32)])("a,12")
+    (12, 'a', '12', None)
+    """
+    most = 1 + max(position for position, _ in wanted)
+
+    def read(text: str | None) -> tuple[str | int | None, ...]:
+        parts = text.split(separator, most) if text else ()
+        found: list[str | int | None] = []
+        for position, bits in wanted:
+            field = parts[position] if position < len(parts) else None
+            number = plain_integer(field, bits) if bits and field is not None else None
+            found.append(field if number is None else number)
+        return tuple(found)
+
+    if _compiled is not None:
+        with suppress(ValueError):
+            compiled: Callable[[str | None], tuple[str | int | None, ...]] = _compiled.FieldReader(
+                separator, wanted, read
+            )
+            return compiled
+    return read
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields that code takes out of a text: the position of each, and the bits of its number or 0."""
+
+    separator: str
+    wanted: tuple[tuple[int, int], ...] = ()
+
+    def open(self) -> Callable[[str | None], tuple[str | int | None, ...]]:
+        """Return the function that code calls."""
+        return field_reader(self.separator, self.wanted)
 
 
 def moment_of(ms: int) -> datetime:
@@ -53,7 +103,7 @@ def show_fields(moment: datetime, pattern: str) -> str | None:
     return shown
 
 
-if (_compiled := load("values")) is not None:
+if _compiled is not None:
     plain_integer = _compiled.plain_integer
     moment_of = _compiled.moment_of
     show_fields = _compiled.show_fields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flintstream.table._expressions.expr import Invocation, Ref, Unread, calls_python
 
@@ -26,6 +26,9 @@ class Node:
     """
 
     columns: tuple[Column, ...]
+
+    stamps: ClassVar[bool] = False
+    """Whether the step gives its records the time of a column."""
 
     def __post_init__(self) -> None:
         """Find out about the inputs while they are at hand, rather than by a walk down a long plan."""
@@ -116,6 +119,13 @@ class Calc(Node):
             for i, part in enumerate(parts)
             if (part.index in below if isinstance(part, Ref) else isinstance(part, Unread))
         )
+
+    @property
+    def untimed_input(self) -> Node:
+        """The table that it reads; without a time in the results, records need not have the time of a column."""
+        if not self.input.stamps or any(column.time == "ROWTIME" for column in self.columns):
+            return self.input
+        return replace(self.input, columns=tuple(replace(column, time="") for column in self.input.columns))
 
     def title(self) -> str:
         """Return the line of ``explain()``."""

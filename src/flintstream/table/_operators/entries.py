@@ -31,29 +31,40 @@ class Entries(Protocol):
     def change(self, key: object, row: Row, count: int, partners: int) -> None:
         """Add a row with its partners ``count`` times, or take it away; its partners stay as they are if it exists."""
 
+    def direct(self) -> DirectEntries | None:
+        """Return the dictionaries of the backend, if it has them."""
+
 
 def entries_of(backend: KeyedStateBackend, descriptor: StateDescriptor) -> Entries:
     """Return the entries of a map state: the dictionaries of the backend themselves, if it has them."""
     direct = cast("DirectAccess", backend) if hasattr(backend, "cells") else None
     cells = None if direct is None else direct.cells(descriptor)
-    return _Stored(backend, descriptor) if direct is None or cells is None else _Held(direct, cells)
+    return _Stored(backend, descriptor) if direct is None or cells is None else DirectEntries(direct, cells)
 
 
-class _Held:
+class DirectEntries:
     """Entries that the backend keeps in dictionaries."""
 
-    __slots__ = ("_backend", "_dirty", "_values")
+    __slots__ = ("_backend", "_dirty", "values")
 
     def __init__(self, backend: DirectAccess, cells: Cells) -> None:
-        self._backend, self._dirty, self._values = backend, cells.dirty, cells.values
+        self._backend, self._dirty, self.values = backend, cells.dirty, cells.values
+
+    def direct(self) -> DirectEntries:
+        """Return this object."""
+        return self
+
+    def changes(self) -> dict[object, int] | None:
+        """Return where the places of changes are recorded; None if they are not."""
+        return self._dirty if self._backend.tracking else None
 
     def of(self, key: object) -> Mapping[object, Entry]:
-        return self._values.get(key) or _NONE
+        return self.values.get(key) or _NONE
 
     def put(self, key: object, place: object, entry: Entry) -> None:
-        entries = self._values.get(key)
+        entries = self.values.get(key)
         if entries is None:
-            self._values[key] = {place: entry}
+            self.values[key] = {place: entry}
         else:
             entries[place] = entry
         if self._backend.tracking:
@@ -61,18 +72,18 @@ class _Held:
 
     def change(self, key: object, row: Row, count: int, partners: int) -> None:
         place = to_hashable(row)
-        entries = self._values.get(key)
+        entries = self.values.get(key)
         known = None if entries is None else entries.get(place)
         if known is not None:
             count, partners = count + known[1], known[2]
             if count <= 0:
                 del entries[place]
                 if not entries:
-                    del self._values[key]
+                    del self.values[key]
         elif count <= 0:
             return
         if entries is None:
-            self._values[key] = {place: (row, count, partners)}
+            self.values[key] = {place: (row, count, partners)}
         elif count > 0:
             entries[place] = (row, count, partners)
         if self._backend.tracking:
@@ -86,6 +97,9 @@ class _Stored:
 
     def __init__(self, backend: KeyedStateBackend, descriptor: StateDescriptor) -> None:
         self._backend, self._state = backend, backend.state(descriptor)
+
+    def direct(self) -> None:
+        return None
 
     def of(self, key: object) -> Mapping[object, Entry]:
         self._backend.key = key

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flintstream.contracts.functions import RuntimeContext
-    from flintstream.table._operators.rows import Change, Row, RowFunction
+    from flintstream.table._operators.rows import Change, Row, ValueFunction
 
 LAST = MAX_TIMESTAMP - 1
 """The time of the timer that fires at the end of a bounded input."""
@@ -25,7 +25,7 @@ class SideSettings(TypedDict):
 
     kinds: tuple[bool, bool]
     widths: tuple[int, int]
-    condition: RowFunction | None
+    condition: ValueFunction | None
     keys: int
 
 
@@ -38,7 +38,7 @@ class Sides:
     """What all joins share: the kinds of change of both inputs, and the condition on pairs."""
 
     def __init__(
-        self, *, kinds: tuple[bool, bool], widths: tuple[int, int], condition: RowFunction | None, keys: int
+        self, *, kinds: tuple[bool, bool], widths: tuple[int, int], condition: ValueFunction | None, keys: int
     ) -> None:
         """Describe both sides.
 
@@ -69,16 +69,15 @@ class Sides:
         """Return the left row followed by the right one; ``row`` comes from ``side``."""
         return row + other if side == 0 else other + row
 
-    def test(self) -> Callable[[Row], bool] | None:
-        """Return a function that says of a pair whether the condition holds; None without a condition."""
+    def test(self) -> Callable[[Row], object] | None:
+        """Return a function that is True of a pair for which the condition holds; None without a condition."""
         if self.condition is None:
             return None
-        run = self.condition.code()
-        return lambda pair: run(pair)[0] is True
+        return self.condition.code()
 
     def holds(self, row: Row, other: Row, side: int) -> bool:
         """Return whether the condition holds for a pair."""
-        return self.condition is None or self.condition(self.pair(row, other, side))[0] is True
+        return self.condition is None or self.condition(self.pair(row, other, side)) is True
 
     def joins(self, ctx: KeyedCoProcessFunction.Context[Row]) -> bool:
         """Return whether rows of this key can have partners: None equals nothing."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common.types import Row as PythonRow
+from flintstream.table._expressions.codegen import Source, compile_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +55,23 @@ def key_of_parts(value: object) -> object:
     return tuple((0, 0) if part is None else (1, key_of_parts(part)) for part in value)
 
 
+def _code_of_key(columns: Sequence[Sorted]) -> Source:
+    """Return the code of a flat key: for each column, whether it is None, and a value."""
+    lines, names = [], dict[str, object](Descending=Descending)
+    for i, column in enumerate(columns):
+        value = f"v{i}"
+        lines += [f"{value}, n{i} = r[{column.index}], 1", f"if {value} is None: {value}, n{i} = 0, "]
+        lines[-1] += "0" if column.none_first else "2"
+        if column.key is not None:
+            names[f"key{i}"] = column.key
+            lines += [f"else: {value} = key{i}({value})"]
+        if column.descending:
+            lines += [f"if {value}.__class__ is int: {value} = -{value}"]
+            lines += [f"elif n{i} == 1: {value} = Descending({value})"]
+    result = "".join(f"n{i}, v{i}, " for i in range(len(columns)))
+    return Source("\n    ".join(["def run(r):", *lines, f"return ({result})"]), names, ())
+
+
 class RowOrder:
     """Returns what to sort rows by.
 
@@ -64,19 +82,19 @@ class RowOrder:
 
     def __init__(self, columns: Sequence[Sorted]) -> None:
         """Take the columns, the most significant one first."""
-        self.columns = tuple(
-            (column.index, column.descending, 0 if column.none_first else 2, column.key) for column in columns
-        )
+        self._source = _code_of_key(columns)
+        self._run: Callable[[Row], Row] | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the compiled code."""
+        return {**self.__dict__, "_run": None}
 
     def __call__(self, row: Row) -> Row:
         """Return a key of the row."""
-        found: list[tuple[int, object]] = []
-        for index, descending, none, key in self.columns:
-            value = row[index]
-            if value is None:
-                found.append((none, 0))
-            else:
-                if key is not None:
-                    value = key(value)
-                found.append((1, Descending(value) if descending else value))
-        return tuple(found)
+        return self.code()(row)
+
+    def code(self) -> Callable[[Row], Row]:
+        """Return the compiled function, for loops that call it for each row."""
+        if self._run is None:
+            self._run = compile_source(self._source)
+        return self._run

@@ -61,6 +61,8 @@ class Ranked(KeyedProcessFunction):
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows, in their order."""
         self.state: ValueState[list[Row]] = runtime_context.get_state(value_state("rows", self.ttl_ms))
+        self.key = self.order.code()
+        self.search = bisect_left if self.newest else bisect_right
 
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take it back."""
@@ -72,7 +74,10 @@ class Ranked(KeyedProcessFunction):
             place = old.index(row)
             new = [*old[:place], *old[place + 1 :]]
         else:
-            place = (bisect_left if self.newest else bisect_right)(old, self.order(row), key=self.order)
+            key = self.key(row)
+            if not self.changelog and len(old) >= self.end and self.key(old[-1]) < key:
+                return iter(())
+            place = self.search(old, key, key=self.key)
             if place >= self.end and not self.changelog:
                 return iter(())
             new = [*old[:place], row, *old[place:]]
@@ -94,16 +99,15 @@ class Ranked(KeyedProcessFunction):
 
     def change_numbers(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
         """Return the changes of all rows whose number changes."""
-        found = []
-        for rank in range(max(place, self.start), min(self.end, max(len(old), len(new)))):
-            if rank >= len(old):
-                found.append(self.result(new[rank], rank, INSERT))
-            elif rank >= len(new):
-                found.append(self.result(old[rank], rank, DELETE))
-            elif old[rank] != new[rank]:
-                found.append(self.result(old[rank], rank, UPDATE_BEFORE))
-                found.append(self.result(new[rank], rank, UPDATE_AFTER))
-        return found
+        found: list[Row] = []
+        before, after = ((UPDATE_BEFORE,), (UPDATE_AFTER,)) if self.changes else ((), ())
+        first, both = max(place, self.start), min(self.end, len(old), len(new))
+        for number, one, other in zip(range(first + 1, both + 1), old[first:], new[first:], strict=False):
+            if one != other:
+                found.append((*one, number, *before))
+                found.append((*other, number, *after))
+        rest, kind = (new, INSERT) if len(new) > len(old) else (old, DELETE)
+        return [*found, *(self.result(rest[i], i, kind) for i in range(max(first, both), min(self.end, len(rest))))]
 
     def change_members(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
         """Return the changes of rows that come in or fall out."""

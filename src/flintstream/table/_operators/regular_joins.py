@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from flintstream.compiled.joined import join_each
+from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
+from flintstream.runtime.selectors import field_of
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._operators.entries import entries_of
 from flintstream.table._operators.joins import LAST, Sides, SideSettings, has_null
@@ -55,6 +58,9 @@ class RegularJoin(Sides):
         sides = zip(("left", "right"), self.ttls_ms, strict=True)
         self.rows = tuple(entries_of(state, map_state(name, ttl_ms)) for name, ttl_ms in sides)
         self.pairs = self.test()
+        plain = self.only_pairs and not (any(self.kinds) or self.changes or self.batch)
+        self.direct = [direct for rows in self.rows if plain and (direct := rows.direct()) is not None]
+        """The rows of both sides, if they are in dictionaries, and no row is an update."""
 
     def join(
         self,
@@ -128,7 +134,7 @@ class RegularJoin(Sides):
         total = 0
         for other, count, _ in entries.values():
             pair = row + other if first else other + row
-            if holds is None or holds(pair):
+            if holds is None or holds(pair) is True:
                 total += count
                 if changes:
                     pair = (*pair, kind)
@@ -150,7 +156,7 @@ class RegularJoin(Sides):
         changed = []
         for place, (other, count, known) in entries.items():
             pair = row + other if first else other + row
-            if holds is not None and not holds(pair):
+            if holds is not None and holds(pair) is not True:
                 continue
             total += count
             pairs = [(*pair, kind)] * count
@@ -178,7 +184,7 @@ class RegularJoin(Sides):
             lonely = True
             for i, (other, others, _) in enumerate(sides[1]):
                 pair = row + other
-                if holds is None or holds(pair):
+                if holds is None or holds(pair) is True:
                     lonely = False
                     matched.add(i)
                     yield from repeat(self.result(row, other, 0, INSERT), count * others)
@@ -224,7 +230,7 @@ class SemiJoin(RegularJoin):
         changed = []
         total = 0
         for place, (other, count, known) in others.of(key).items():
-            if holds is not None and not holds(row + other if first else other + row):
+            if holds is not None and holds(row + other if first else other + row) is not True:
                 continue
             total += count
             if not first:
@@ -242,7 +248,7 @@ class SemiJoin(RegularJoin):
         key, holds = self.state.key, self.pairs
         others = [item[0] for item in self.rows[1].of(key).values()]
         for row, count, _ in self.rows[0].of(key).values():
-            if any(holds is None or holds(row + other) for other in others) != self.anti:
+            if any(holds is None or holds(row + other) is True for other in others) != self.anti:
                 yield from repeat(self.one(row, INSERT), count)
 
 
@@ -254,18 +260,20 @@ class JoinOfBlocks(KeyedCoProcessOperator):
         super().open()
         self.function.attach(self.state)
 
-    def process(self, values: list[object], timestamps: list[int] | None) -> None:
+    def process(self, values: list[Change], timestamps: list[int] | None) -> None:
         """Process a block of the first stream."""
         self._join(values, timestamps, 0, self.key)
 
-    def process_second(self, values: list[object], timestamps: list[int] | None) -> None:
+    def process_second(self, values: list[Change], timestamps: list[int] | None) -> None:
         """Process a block of the second stream."""
         self._join(values, timestamps, 1, self.key2)
 
-    def _join(self, values: list[object], timestamps: list[int] | None, side: int, key: object) -> None:
+    def _join(self, values: list[Change], timestamps: list[int] | None, side: int, key: object) -> None:
         function = self.function
         results: list[Row] = []
         stamps: list[int] = []
+        selector = (self.selector, self.selector2)[side]
+        compiled = len(function.direct) == 2 and key is selector
 
         def send(found: list[Row], time: int) -> None:
             results.extend(found)
@@ -273,7 +281,13 @@ class JoinOfBlocks(KeyedCoProcessOperator):
 
         self.cursor = self.interrupter.cursor = cursor = iter(values)
         try:
-            if function.batch:
+            if compiled:
+                mine, others = function.direct[side], function.direct[1 - side]
+                join_each(
+                    *(cursor, timestamps, selector, field_of(selector), function.keys != 1, mine.values, others.values),
+                    *(mine.changes(), function.pairs, side == 0, freeze_key, results, stamps),
+                )
+            elif function.batch:
                 results = function.collect(cursor, key, side, self.timers)
                 stamps = [MIN_TIMESTAMP] * len(results)
             else:

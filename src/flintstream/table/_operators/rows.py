@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from flintstream.common.time import Time
 from flintstream.common.typeinfo import Types
@@ -11,7 +11,7 @@ from flintstream.contracts.state import MapStateDescriptor, StateTtlConfig, Valu
 from flintstream.runtime.keys import freeze_key
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import Generator, Source, compile_source
-from flintstream.table._expressions.expr import Ref
+from flintstream.table._expressions.expr import Expr, Ref
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -26,34 +26,28 @@ if TYPE_CHECKING:
     """A row and the kind of its change."""
     from collections.abc import Callable, Sequence
 
-    from flintstream.table._expressions.expr import Expr
-
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 @deep
-def _source(expressions: Sequence[Expr]) -> Source:
+def _source(expressions: Sequence[Expr] | Expr) -> Source:
+    """Return the code of a function of a row: it returns a tuple of expressions, or the value of a single one."""
+    items = [expressions] if isinstance(expressions, Expr) else expressions
     generator = Generator(depth=1)
-    generator.load(expressions)
-    values = [generator.value(expression) for expression in expressions]
-    head, result = "def run(r):", f"    return ({''.join(f'{value}, ' for value in values)})"
-    text = "\n".join([*generator.parts, head, *generator.lines, result])
+    generator.load(items)
+    values = [generator.value(item) for item in items]
+    result = values[0] if isinstance(expressions, Expr) else f"({''.join(f'{value}, ' for value in values)})"
+    text = "\n".join([*generator.parts, "def run(r):", *generator.lines, f"    return {result}"])
     return Source(text, generator.names, tuple(generator.functions))
 
 
-class RowFunction:
-    """Expressions compiled into one function of a row, in the task that calls it first.
+class _Generated(Generic[V]):
+    """A function of a row, compiled in the task that calls it first."""
 
-    >>> from flintstream.common._types.data_types import DataTypes
-    >>> from flintstream.table._expressions.expr import Ref
-    >>> RowFunction([Ref(DataTypes.INT(), 1)])(("a", 5))
-    (5,)
-    """
-
-    def __init__(self, expressions: Sequence[Expr]) -> None:
-        self._source = _source(expressions)
-        self._run: Callable[[Row], Row] | None = None
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._run: Callable[[Row], V] | None = None
 
     @property
     def functions(self) -> tuple[UserDefinedFunction, ...]:
@@ -64,23 +58,41 @@ class RowFunction:
         """Leave out the compiled code."""
         return {**self.__dict__, "_run": None}
 
-    def __call__(self, row: Row) -> Row:
-        """Return the values for a row."""
+    def __call__(self, row: Row) -> V:
+        """Return the result for a row."""
         return (self._run or self.code())(row)
 
-    def code(self) -> Callable[[Row], Row]:
+    def code(self) -> Callable[[Row], V]:
         """Return the compiled function, for loops that call it for each row."""
         if self._run is None:
             self._run = compile_source(self._source)
         return self._run
 
 
-class _SingleValue(RowFunction):
-    """One expression, compiled in the same way, without a tuple around its value."""
+class RowFunction(_Generated["Row"]):
+    """Expressions compiled into one function of a row.
 
-    def __call__(self, row: Row) -> object:  # type: ignore[override]
-        """Return the value for a row."""
-        return (self._run or self.code())(row)[0]
+    >>> from flintstream.common._types.data_types import DataTypes
+    >>> from flintstream.table._expressions.expr import Ref
+    >>> RowFunction([Ref(DataTypes.INT(), 1)])(("a", 5))
+    (5,)
+    """
+
+    def __init__(self, expressions: Sequence[Expr]) -> None:
+        super().__init__(_source(expressions))
+
+
+class ValueFunction(_Generated[object]):
+    """One expression compiled into a function of a row.
+
+    >>> from flintstream.common._types.data_types import DataTypes
+    >>> from flintstream.table._expressions.expr import Ref
+    >>> ValueFunction(Ref(DataTypes.INT(), 1))(("a", 5))
+    5
+    """
+
+    def __init__(self, expression: Expr) -> None:
+        super().__init__(_source(expression))
 
 
 def key_of_values(expressions: Sequence[Expr]) -> Callable[[Row], object]:
@@ -97,7 +109,7 @@ def key_of_values(expressions: Sequence[Expr]) -> Callable[[Row], object]:
     positions = [expression.index for expression in expressions if isinstance(expression, Ref)]
     if len(positions) == len(expressions):
         return key_at(positions)
-    return _SingleValue(expressions) if len(expressions) == 1 else RowFunction(expressions)
+    return ValueFunction(expressions[0]) if len(expressions) == 1 else RowFunction(expressions)
 
 
 def key_at(positions: Sequence[int]) -> Callable[[Row], object]:

@@ -17,7 +17,7 @@ from flintstream.table._expressions.operators import comparison
 from flintstream.table._logical.nodes import Calc, Node, show
 from flintstream.table._operators.interval_joins import IntervalJoin
 from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
-from flintstream.table._operators.rows import RowFunction, key_of_values
+from flintstream.table._operators.rows import ValueFunction, key_of_values
 from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
 from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
@@ -59,6 +59,8 @@ _TITLES: dict[JoinKind, str] = {
 @dataclass(frozen=True)
 class Join(Node):
     """Pairs of rows for which a condition holds. Its kind tells what becomes of rows without a partner."""
+
+    stamps = True
 
     left: Node
     right: Node
@@ -336,7 +338,7 @@ def _function(node: Join) -> Any:
     sided: dict[str, Any] = {
         "kinds": (node.left.changelog, node.right.changelog),
         "widths": (len(node.left.columns), len(node.right.columns)),
-        "condition": None if condition is None else RowFunction([condition]),
+        "condition": None if condition is None else ValueFunction(condition),
         "keys": len(node.parts.keys),
     }
     if node.version is not None and node.version[1] == CURRENT:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 class OverWindow(Node):
     """Rows of the input, without its last ``extra`` columns, and functions of the rows before each."""
 
+    stamps = True
+
     input: Node
     extra: int
     partition: tuple[int, ...]
@@ -73,6 +75,8 @@ class OverWindow(Node):
 @dataclass(frozen=True)
 class Rank(Node):
     """The rows from number ``first`` to ``last`` of each key, with their number as last column."""
+
+    stamps = True
 
     input: Node
     partition: tuple[int, ...]

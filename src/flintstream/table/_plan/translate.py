@@ -173,10 +173,9 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         if node.condition is None and _keeps_all(node):
             return translate(node.input, env)
         node = in_batches(node)
-        below = translate(node.input, env)
-        projection = node.projection
-        if projection is not None and node.changelog:
-            projection = (*projection, _kind(node.input))
+        below = translate(node.input if _runs_once(env) else node.untimed_input, env)
+        changes = node.projection is not None and node.changelog
+        projection = (*(node.projection or ()), _kind(node.input)) if changes else node.projection
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
         return _in_subtasks(add_operator(below, "Calc", GeneratedOperator(*codes)), codes[0].functions, node)
     if isinstance(node, Batched):
@@ -187,6 +186,11 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         below = translate(node.input, env)
         return add_operator(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))
     return translation(node, env)
+
+
+def _runs_once(env: StreamExecutionEnvironment) -> bool:
+    """Return whether several steps read the results of another one, so that it has one form for all of them."""
+    return bool((shared := active.get(env)) and shared.repeats)
 
 
 def stays_in_batches(node: Node, env: StreamExecutionEnvironment) -> bool:
@@ -213,8 +217,7 @@ def stream_of_batches(node: Node, env: StreamExecutionEnvironment) -> DataStream
 
 def _lane(node: Node, env: StreamExecutionEnvironment) -> Lane | None:
     """Return how a plan stays in batches; None if it needs rows, or if an option or a shared part of it does."""
-    shared = active.get(env)
-    if not env._configuration.get(ARROW_BATCHES) or (shared is not None and shared.repeats):
+    if not env._configuration.get(ARROW_BATCHES) or _runs_once(env):
         return None
     return lane_of(node)
 

@@ -185,7 +185,7 @@ class Session:
         by_source = isinstance(node, Scan) and (by_split or not (node.changelog or key))
         if marks is not None and marks.code is None and isinstance(node, Scan) and by_source:
             moment = in_millis(items[position].expression)
-            code = source((moment,), None, stamped=False)
+            code = source(moment, None, stamped=False)
             if not code.functions:  # which only an operator can open
                 in_source = partial(node.open, watermarks=(code, marks))
                 node = (
@@ -261,7 +261,7 @@ class Session:
                 f"WATERMARK FOR {column}: the watermark must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, not "
                 f"{sql_name(made.type)}"
             )
-        code = source((in_millis(made),), None, stamped=False)
+        code = source(in_millis(made), None, stamped=False)
         if code.functions:
             raise unsupported("a Python function in a watermark", syntax.place, "add a computed column")
         return position, replace(marks, code=code)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.table._expressions.expr import Call, Const
+from flintstream.table._expressions.fields import split_index
 from flintstream.table._expressions.functions.signatures import BOOLEAN, INT, STRING, add, define, structure
 from flintstream.table._types.rules import INTEGERS, TEXTS, common_type, is_nullable, with_null
 
@@ -116,19 +117,6 @@ def _digest_or_null(arguments: Sequence[Expr]) -> DataType:
     return with_null(t.VarCharType(128), any(is_nullable(argument.type) for argument in arguments))
 
 
-def _split_index(generator: Generator, call: Call, names: Sequence[str]) -> str:
-    """Split a text once for all of its parts that a query reads."""
-    text, separator, index = names
-    if type(call.arguments[1].type) in INTEGERS:
-        return f"split_at_code({text}, {separator}, {index})"
-    position = generator.value_of(index)
-    if not generator.value_of(separator) or not isinstance(position, int) or position < 0:
-        return f"split_index({text}, {separator}, {index})"
-    most = generator.limit(f"{text}.split({separator})", position + 1)
-    parts = generator.share(f"{text}.split({separator}, {most}) if {text} else ()")
-    return f"({parts}[{position}] if len({parts}) > {position} else None)"
-
-
 def _like(generator: Generator, _: Call, names: Sequence[str]) -> str:
     """Read a constant pattern once."""
     text, given = names
@@ -183,7 +171,7 @@ define("REGEXP_REPLACE", "SSS", STRING, "regexp_replace({all})", lacking=True)
 define("REGEXP_COUNT", "SS", INT, "regexp_count({all})", may_be_null=True)
 define("REGEXP_INSTR", "SS", INT, "regexp_instr({all})", may_be_null=True)
 define("REGEXP_SUBSTR", "SS", STRING, "regexp_extract({all}, 0)", may_be_null=True)
-define("SPLIT_INDEX", "SSI SII", STRING, _split_index, may_be_null=True)
+define("SPLIT_INDEX", "SSI SII", STRING, split_index, may_be_null=True)
 define("SPLIT", "SS", t.ArrayType(STRING), "split({all})")
 define("STR_TO_MAP", "S SS SSS", t.MapType(STRING, STRING), "str_to_map({all})", may_be_null=True)
 add("ELT", ("IS*",), _lazy("elt({all})", 2, _one_of, number=0))
