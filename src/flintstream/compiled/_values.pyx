@@ -7,7 +7,7 @@ from cpython.datetime cimport (
 )
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memcmp
 
 include "_moments.pxi"
 
@@ -26,6 +26,7 @@ cdef enum:
     LONGEST_PATTERN = 64
     MOST_FIELDS = 32
 
+cdef object last_shown = ""
 cdef int64_t BEFORE = 62162035200000000  # microseconds from March 1st of the year 0 to 1970
 
 
@@ -120,6 +121,7 @@ def show_fields(moment, pattern):
     cdef const uint8_t* letters
     cdef char[LONGEST_PATTERN] shown
     cdef uint8_t letter
+    global last_shown
     cdef int part
     if not PyDateTime_CheckExact(moment) or not PyUnicode_IS_COMPACT_ASCII(pattern):
         return None
@@ -151,4 +153,7 @@ def show_fields(moment, pattern):
         for back in range(1, run + 1):
             shown[i - back] = <char>(c"0" + part % 10)
             part //= 10
-    return PyUnicode_FromStringAndSize(shown, size)
+    # Times follow each other closely, and equal texts that are one object are compared and hashed faster.
+    if PyUnicode_GET_LENGTH(last_shown) != size or memcmp(PyUnicode_1BYTE_DATA(last_shown), shown, size):
+        last_shown = PyUnicode_FromStringAndSize(shown, size)
+    return last_shown

@@ -12,7 +12,7 @@ from flintstream.common._java_view import Wrapper
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
 
 _TOKEN = re.compile(r"''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+|'")
@@ -159,6 +159,24 @@ class BucketAssigner(metaclass=Wrapper):
         '2023/11/14'
         """
         return None
+
+    def split_block(
+        self, values: Sequence[object], timestamps: Sequence[int] | None, now: int, watermark: int
+    ) -> Mapping[str, list[object]]:
+        """Return the records of each bucket: of records written at ``now`` (ms), with their timestamps, if any.
+
+        >>> class ByLength(BucketAssigner):
+        ...     def get_bucket_id(self, element, context):
+        ...         return str(len(element))
+        >>> ByLength().split_block(["a", "bc", "d"], None, 0, 0)
+        {'1': ['a', 'd'], '2': ['bc']}
+        """
+        buckets: dict[str, list[object]] = {}
+        for position, value in enumerate(values):
+            timestamp = None if timestamps is None else timestamps[position]
+            bucket = self.get_bucket_id(value, BucketContext(now, watermark, timestamp))
+            buckets.setdefault(bucket, []).append(value)
+        return buckets
 
     @staticmethod
     def base_path_bucket_assigner() -> BucketAssigner:

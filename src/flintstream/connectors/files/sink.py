@@ -20,7 +20,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint.registry import record, register
-from flintstream.connectors.files.buckets import BucketContext
 from flintstream.connectors.files.compaction import NOTHING_HELD, PREFIX, Compaction, HeldFile
 from flintstream.connectors.files.part_writers import OpenFile, PreparedFile
 from flintstream.connectors.files.partitions import NO_WATERMARK, WriterTime
@@ -125,12 +124,7 @@ class PartFileWriter(SinkWriter):
         if bucket is not None:
             self._append(bucket, values, now)
             return
-        by_bucket: dict[str, list[Any]] = {}
-        for position, value in enumerate(values):
-            timestamp = None if timestamps is None else timestamps[position]
-            bucket = self._assigner.get_bucket_id(value, BucketContext(now, self._watermark, timestamp))
-            by_bucket.setdefault(bucket, []).append(value)
-        for bucket, group in by_bucket.items():
+        for bucket, group in self._assigner.split_block(values, timestamps, now, self._watermark).items():
             self._append(bucket, group, now)
 
     def on_watermark(self, timestamp: int) -> None:

@@ -107,6 +107,7 @@ class CsvWriter:
         between = separators or [dialect.array_delimiter] * len(types)
         self._columns = [self._column(item, separator) for item, separator in zip(types, between, strict=True)]
         self._are_whole = [_number(item) is str for item in types]
+        self._are_texts = [_number(item) is None and _simple(item) is str and not inner_types(item) for item in types]
 
     def write(self, value: Any) -> bytes:
         """Return the message.
@@ -136,12 +137,12 @@ class CsvWriter:
         scope = Scope()
         null, delimiter, end = map(scope.add, (self._null, self._delimiter, self._end))
         loads, cells = [], []
-        for i, position in enumerate(positions):
+        for i, (position, column) in enumerate(zip(positions, self._columns, strict=True)):
             value = f"v[{position}]"
             loads.append(f"    a{i} = {f'{scope.add(prepare[i])}({value})' if i in prepare else value}")
-            write = (
-                f"{null} if a{i} is None else a{i}" if self._are_whole[i] else f"{scope.add(self._columns[i])}(a{i})"
-            )
+            write = f"{null} if a{i} is None else {scope.add(self._quoted)}(a{i})"
+            if not self._are_texts[i]:
+                write = f"{null} if a{i} is None else a{i}" if self._are_whole[i] else f"{scope.add(column)}(a{i})"
             cells.append(f"{{{write}}}")
         shown = f"{{{delimiter}}}".join(cells) + f"{{{end}}}"
         lines = ["def convert(v):", *loads, f"    return f'{shown}'"]

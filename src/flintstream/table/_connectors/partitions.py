@@ -6,7 +6,8 @@ import posixpath
 import re
 from datetime import datetime, timezone
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from flintstream.common._types.columns import BigIntType, LocalZonedTimestampType, VarCharType
@@ -23,7 +24,7 @@ from flintstream.table._expressions.times.helpers import to_instant
 from flintstream.table._expressions.times.texts import read_timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from typing import BinaryIO
 
     from flintstream.common._types.data_types import DataType
@@ -135,9 +136,10 @@ class Directories(BucketAssigner):
 
     def __init__(self, names: Sequence[str], types: Sequence[DataType], keys: Sequence[str], default: str) -> None:
         self.keys = [(key, list(names).index(key)) for key in keys]
+        self.columns_of = itemgetter(*(i for _, i in self.keys))
         self.instants = frozenset(i for i, kind in enumerate(types) if isinstance(kind, LocalZonedTimestampType))
         self.default = default
-        self.known: dict[tuple[object, ...], str] = {}
+        self.known: dict[object, str] = {}
         """Directories by the values of their columns."""
 
     def __getstate__(self) -> dict[str, object]:
@@ -145,13 +147,31 @@ class Directories(BucketAssigner):
 
     def get_bucket_id(self, element: Any, context: object) -> str:
         """Return the directory."""
-        values = values_of(element)
-        found = tuple([values[i] for _, i in self.keys])
+        return self._directory(self.columns_of(values_of(element)))
+
+    def split_block(
+        self, values: Sequence[object], timestamps: Sequence[int] | None, now: int, watermark: int
+    ) -> Mapping[str, list[object]]:
+        """Return the rows of each directory, which depends on columns alone."""
+        columns_of, groups = self.columns_of, dict[object, list[object]]()
+        for row in values:
+            found = columns_of(row if row.__class__ is tuple else values_of(cast("Row", row)))
+            group = groups.get(found)
+            if group is None:
+                groups[found] = [row]
+            else:
+                group.append(row)
+        buckets: dict[str, list[object]] = {}
+        for found, group in groups.items():
+            buckets.setdefault(self._directory(found), []).extend(group)
+        return buckets
+
+    def _directory(self, found: object) -> str:
         directory = self.known.get(found)
         if directory is None:
             if len(self.known) >= MOST_KNOWN:
                 self.known.clear()
-            named = zip(self.keys, found, strict=True)
+            named = zip(self.keys, [found] if len(self.keys) == 1 else cast("Iterable[object]", found), strict=True)
             directory = "/".join([f"{key}={self._text(value, i)}" for (key, i), value in named])
             self.known[found] = directory
         return directory
