@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from flintstream.errors import FlintstreamError
+from flintstream.table._owners import sql_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,7 +86,7 @@ def _tables(environment: TableEnvironment) -> list[str]:
 
 
 def _functions(environment: TableEnvironment) -> list[str]:
-    return [name.upper() for name in environment.list_functions()]
+    return sql_functions(environment)
 
 
 def _columns(environment: TableEnvironment, statement: str) -> list[str]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_view import JavaView, behind
 from flintstream.table._catalog.declared import DeclaredTable, MaterializedTable, View
+from flintstream.table._catalog.function_names import LISTED
 from flintstream.table._errors import unsupported
 from flintstream.table._executor import path_of
-from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._sql.declarations.models import add_model, drop_model
 from flintstream.table._stored.models import declare_model
 from flintstream.table.table import Table
@@ -199,8 +199,8 @@ class Declarations:
         return sorted(self._session.catalog.functions)
 
     def list_functions(self) -> list[str]:
-        """Return the names of all functions."""
-        return sorted([*(name.lower() for name in FUNCTIONS if name.isidentifier()), *self._session.catalog.functions])
+        """Return the names of all functions; those of built-in ones are Flink's, such as ``regexpExtract``."""
+        return sorted({*LISTED, *self._session.catalog.functions})
 
     # -- dependencies of the tasks -------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from flintstream.table._analyzer.windows import add_windows
 from flintstream.table._catalog.declared import View
 from flintstream.table._errors import SqlError
 from flintstream.table._executor import path_of
+from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.resolver import resolve_condition
 from flintstream.table._plan.joins import ANTI, SEMI, join_tables
 from flintstream.table._session import arrow_tables
@@ -45,6 +46,7 @@ __all__ = [
     "is_query",
     "keep_matches",
     "rows_of_arrow",
+    "sql_functions",
     "stream_environment_of",
     "table_of_arrow",
     "table_of_rows",
@@ -196,3 +198,9 @@ def extended_table(
     if watermark is not None:
         made = replace(made, watermark=more.watermark, watermark_text=more.watermark_text)
     return t_env._declared_table(catalog.add_unnamed(made))
+
+
+def sql_functions(environment: TableEnvironment) -> list[str]:
+    """Return the names of functions as statements write them, in capital letters: built-in ones and the program's."""
+    names = {*filter(str.isidentifier, FUNCTIONS), *map(str.upper, environment.list_user_defined_functions())}
+    return sorted(names)

@@ -164,7 +164,7 @@ class TableResult:
         return self._kind
 
     def collect(self) -> CloseableIterator:
-        """Return the rows, in the order in which they come.
+        """Return the rows, in the order in which they come; that of an INSERT comes when its job has ended.
 
         Their values can be read by position, as in PyFlink, and by the names of the columns. A ``TIMESTAMP_LTZ`` is a
         ``datetime`` in the time zone of the session.
@@ -174,10 +174,18 @@ class TableResult:
         """
         return self._iterate(precise=False)
 
+    def _own_rows(self) -> Any:
+        """Return the rows, of which that of a job that writes to tables waits for the end of the job."""
+        return self._after_job() if self._client is not None and self._writes else self._rows
+
+    def _after_job(self) -> Iterator[Any]:
+        self.wait()
+        yield from self._rows
+
     def _iterate(self, *, precise: bool) -> CloseableIterator:
         refuse_lacking(self._columns)
         close = getattr(self._rows, "close", None)
-        rows = collect_rows(self._rows, self._columns, self._zone, precise=precise)
+        rows = collect_rows(self._own_rows(), self._columns, self._zone, precise=precise)
         return CloseableIterator(rows, close or (lambda: None))
 
     def print(self) -> None:
@@ -185,7 +193,7 @@ class TableResult:
         if self._kind is ResultKind.SUCCESS and self._client is None:
             write_text(sys.stdout, "OK\n")
             return
-        rows = iter(self._rows)
+        rows = iter(self._own_rows())
         told = self._client is None
         lines = (
             answer_lines(self._columns, rows)

@@ -52,6 +52,8 @@ class CatalogManager:
     """Functions of the program, by name in lower case."""
     places: dict[str, str] = field(default_factory=dict)
     """Where CREATE FUNCTION has found functions, by name in lower case."""
+    function_kinds: dict[str, str] = field(default_factory=dict)
+    """The words before FUNCTION in the statements that have declared functions, by name in lower case."""
     jars: dict[str, None] = field(default_factory=dict)
     """Those of ``ADD JAR``, in their order; nothing runs them."""
     unnamed: int = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.datastream._streams.collect import collect_into
 from flintstream.datastream._streams.steps import add_collect_sink
+from flintstream.table._errors import SqlError
 from flintstream.table._logical.sharing import expect
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
@@ -37,7 +38,12 @@ def explain(session: Session, parts: Sequence[Node | Insert], details: Collectio
         session: Its settings decide about the execution plan in JSON.
         parts: They are translated together.
         details: Those of ``ExplainDetail``. Plans have no costs, so ESTIMATED_COST adds nothing.
+
+    Raises:
+        SqlError: Advice is wanted in BATCH mode.
     """
+    if ExplainDetail.PLAN_ADVICE in details and session.settings.batch:
+        raise SqlError("EXPLAIN PLAN_ADVICE is not supported under batch mode")
     nodes = [part.node if isinstance(part, Insert) else part for part in parts]
     sinks = [_sink(session, part) if isinstance(part, Insert) else "" for part in parts]
     advised = ExplainDetail.PLAN_ADVICE in details

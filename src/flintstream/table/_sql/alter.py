@@ -9,7 +9,15 @@ from flintstream.table._catalog.declared import View, kind_of
 from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.objects import CatalogPartition, CatalogPartitionSpec
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._sql.ddl import Body, buckets_of, expect_end, keys_of, names_in_parentheses, options_of
+from flintstream.table._sql.ddl import (
+    Body,
+    buckets_of,
+    check_buckets,
+    expect_end,
+    keys_of,
+    names_in_parentheses,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +61,7 @@ def alter(catalog: CatalogManager, tokens: Tokens) -> tuple[tuple[str, ...], Dec
         return None
     made = _change_table(found, tokens)
     expect_end(tokens)
+    check_buckets(made)
     return path, made
 
 
@@ -190,15 +199,18 @@ def _drop(table: DeclaredTable, tokens: Tokens) -> DeclaredTable:
             raise SqlError("The table has no watermark to drop")
         return replace(table, watermark=None, watermark_text="")
     if tokens.take("PRIMARY", "KEY") or tokens.take("CONSTRAINT"):
-        if not tokens.ended:
-            tokens.name()
+        name = "" if tokens.ended else tokens.name()
         if not table.primary_key:
             raise SqlError("The table has no primary key to drop")
+        known = table.key_name or f"PK_{'_'.join(table.primary_key)}"
+        if name and name != known:
+            raise SqlError(f"The table has no constraint '{name}' to drop{nearest(name, [known])}")
         return replace(table, primary_key=(), key_name="")
     names = names_in_parentheses(tokens) if tokens.peek() == "(" else (tokens.name(),)
     columns = list(table.columns)
+    kept = replace(table, columns=tuple(column for column in columns if column.name not in names))
     for name in names:
-        _refuse_used(table, name)
+        _refuse_used(kept, name)
         del columns[_position(columns, name)]
     if not columns:
         raise SqlError("ALTER TABLE ... DROP leaves no column")

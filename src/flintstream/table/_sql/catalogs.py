@@ -10,12 +10,12 @@ from flintstream.common._types import data_types as t
 from flintstream.table._catalog.catalog import CatalogError
 from flintstream.table._catalog.columns import quote_name, quote_text
 from flintstream.table._catalog.declared import DeclaredTable, MaterializedTable, View
+from flintstream.table._catalog.function_names import LISTED
 from flintstream.table._catalog.identifiers import ObjectPath
 from flintstream.table._catalog.store import Store
 from flintstream.table._catalog.types import TYPES, check_catalog, open_catalog
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.expr import Column
-from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.patterns.helpers import like
 from flintstream.table._sql.answers import Answer, texts
 from flintstream.table._sql.ddl import expect_end, keys_of, options_of
@@ -156,7 +156,7 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
         "VIEWS": ("view name", lambda: catalog.names(View, database())),
         "MODELS": ("model name", lambda: catalog.models(database())),
         "MATERIALIZED TABLES": ("materialized table", lambda: catalog.names(MaterializedTable, database())),
-        "FUNCTIONS": ("function name", lambda: sorted([*map(str.lower, filter(str.isidentifier, FUNCTIONS)), *user])),
+        "FUNCTIONS": ("function name", lambda: sorted({*LISTED, *user})),
         "USER FUNCTIONS": ("function name", lambda: user),
         "CATALOGS": ("catalog name", lambda: sorted(catalog.catalogs)),
         "DATABASES": (

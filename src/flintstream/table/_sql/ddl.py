@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,20 @@ def create_table(
     for item in names:
         if names.count(item) > 1:
             raise SqlError(f"A column named '{item}' already exists in the table '{name[-1]}'")
+    check_buckets(table)
     return Created(name, table, lenient, rows, declares)
+
+
+def check_buckets(table: DeclaredTable) -> None:
+    """Check that DISTRIBUTED BY names columns of a table.
+
+    Raises:
+        SqlError: It names another one, or one that is not stored.
+    """
+    stored = [column.name for column in table.columns if column.expression is None and column.metadata is None]
+    for name in re.findall("`([^`]*)`", table.buckets):
+        if name not in stored:
+            raise SqlError(f"DISTRIBUTED BY '{name}': the table has no such stored column{nearest(name, stored)}")
 
 
 def read_declaration(tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...], DeclaredTable]:
@@ -137,48 +151,83 @@ def with_columns(table: DeclaredTable, order: Sequence[str], rows: Sequence[Colu
 
 
 _FEATURES = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
+_OVERWRITTEN = ("GENERATED", "METADATA", "OPTIONS", "WATERMARKS")
+"""Those for which OVERWRITING is possible."""
+
+
+def _read_features(tokens: Tokens, place: Place) -> dict[str, str]:
+    """Read ``(EXCLUDING ALL INCLUDING OPTIONS)``, and return what to do with each feature that it names."""
+    chosen: dict[str, str] = {}
+    while not tokens.take(")"):
+        how, what = tokens.next().upper(), tokens.next().upper()
+        if how not in {"INCLUDING", "EXCLUDING", "OVERWRITING"} or what not in _FEATURES:
+            raise SqlError(f"LIKE at {place} has no option {how} {what}{nearest(what, _FEATURES)}")
+        if how == "OVERWRITING" and what not in _OVERWRITTEN:
+            raise SqlError(f"LIKE at {place}: {what} cannot be OVERWRITING, only {', '.join(_OVERWRITTEN)} can")
+        if what in chosen:
+            raise SqlError(f"LIKE at {place}: Each like option feature can be declared only once, but {what} is twice")
+        chosen[what] = how
+    return chosen
 
 
 def _like(
     tokens: Tokens, own: DeclaredTable, find: Callable[[tuple[str, ...], Place], DeclaredTable | View]
 ) -> DeclaredTable:
-    """Return a table with the columns and options of another, and its own."""
+    """Return a table with the columns and options of another, and its own.
+
+    As in Flink, partitions and buckets come from the other table even if the statement excludes them, unless it has its
+    own.
+    """
     place, name = tokens.place(), tokens.path()
     base = find(name, place)
     if isinstance(base, (View, MaterializedTable)):
         raise SqlError(f"LIKE at {place}: '{'.'.join(name)}' is a {kind_of(base)}, only those of a table can be used")
-    chosen: dict[str, str] = {}
-    if tokens.take("("):
-        while not tokens.take(")"):
-            how, what = tokens.next().upper(), tokens.next().upper()
-            if how not in {"INCLUDING", "EXCLUDING", "OVERWRITING"} or what not in _FEATURES:
-                raise SqlError(f"LIKE at {place} has no option {how} {what}{nearest(what, _FEATURES)}")
-            chosen[what] = how
+    chosen = _read_features(tokens, place) if tokens.take("(") else {}
 
-    def is_included(feature: str) -> bool:
-        return chosen.get(feature, chosen.get("ALL", "INCLUDING")) != "EXCLUDING"
+    def how(feature: str) -> str:
+        return chosen.get(feature, chosen.get("ALL", "OVERWRITING" if feature == "OPTIONS" else "INCLUDING"))
 
-    columns = tuple(
-        column
-        for column in base.columns
-        if (column.expression is None or is_included("GENERATED"))
-        and (column.metadata is None or is_included("METADATA"))
-    )
-    watermark = base if own.watermark is None and is_included("WATERMARKS") else own
+    def refuse_both(feature: str, what: str) -> None:
+        remedy = f"EXCLUDING {feature}" + (f" or OVERWRITING {feature}" if feature in _OVERWRITTEN else "")
+        raise SqlError(f"LIKE at {place}: '{'.'.join(name)}' and the new table have {what}: specify {remedy}")
+
+    kinds = {"GENERATED": "expression", "METADATA": "metadata"}
+    columns = list(base.columns)
+    new = {column.name: column for column in own.columns}
+    for feature, attribute in kinds.items():
+        both = [item.name for item in columns if getattr(item, attribute) is not None and item.name in new]
+        if how(feature) == "INCLUDING" and both:
+            refuse_both(feature, f"a column '{both[0]}'")
+        if how(feature) == "EXCLUDING":
+            columns = [item for item in columns if getattr(item, attribute) is None]
+        elif how(feature) == "OVERWRITING":
+            columns = [new.pop(item.name) if item.name in both else item for item in columns]
+    twice = sorted(base.options.keys() & own.options.keys())
+    for feature, what in (
+        ("OPTIONS", f"an option '{twice[0]}'" if twice else ""),
+        ("WATERMARKS", "a watermark" if base.watermark and own.watermark else ""),
+        ("CONSTRAINTS", "a primary key" if base.primary_key and own.primary_key else ""),
+        ("PARTITIONS", "PARTITIONED BY" if base.partitions and own.partitions else ""),
+        ("DISTRIBUTION", "DISTRIBUTED BY" if base.buckets and own.buckets else ""),
+    ):
+        if what and how(feature) == "INCLUDING":
+            refuse_both(feature, what)
+    watermark = base if own.watermark is None and how("WATERMARKS") != "EXCLUDING" else own
     for column in columns:
         if column.name in own.primary_key and column.type is not None and is_nullable(column.type):
             key = "_".join(own.primary_key)
             raise SqlError(f"Invalid primary key 'PK_{key}'. Column '{column.name}' is nullable.")
+    keyed = own if own.primary_key or how("CONSTRAINTS") == "EXCLUDING" else base
     return DeclaredTable(
-        (*columns, *own.columns),
-        {**(base.options if is_included("OPTIONS") else {}), **own.options},
+        (*columns, *new.values()),
+        {**(base.options if how("OPTIONS") != "EXCLUDING" else {}), **own.options},
         watermark.watermark,
-        own.primary_key or (base.primary_key if is_included("CONSTRAINTS") else ()),
-        own.partitions or (base.partitions if is_included("PARTITIONS") else ()),
+        keyed.primary_key,
+        own.partitions or base.partitions,
         own.comment or base.comment,
         watermark.watermark_text,
-        own.buckets or (base.buckets if is_included("DISTRIBUTION") else ""),
-        own.key_name if own.primary_key or not is_included("CONSTRAINTS") else base.key_name,
+        own.buckets or base.buckets,
+        keyed.key_name,
     )
 
 
@@ -190,9 +239,20 @@ def options_of(tokens: Tokens) -> dict[str, str]:
         key = tokens.text()
         tokens.expect("=")
         found[key] = tokens.text()
-        if not tokens.take(",") and tokens.peek() != ")":
-            raise SqlError(f"expected ',' or ')' but found '{tokens.peek()}' at {tokens.place()}")
+        next_of(tokens)
     return found
+
+
+def next_of(tokens: Tokens) -> None:
+    """Go to the next of several things in parentheses, or to their end.
+
+    Raises:
+        SqlError: There is neither a comma nor the end, or nothing after the comma.
+    """
+    comma = tokens.take(",")
+    if comma == (tokens.peek() == ")"):
+        wanted = "something after ','" if comma else "',' or ')'"
+        raise SqlError(f"expected {wanted} but found '{tokens.peek()}' at {tokens.place()}")
 
 
 def keys_of(tokens: Tokens) -> list[str]:
@@ -242,26 +302,34 @@ class Body:
         tokens = self.tokens
         while not tokens.take(")"):
             self.element()
-            if not tokens.take(",") and tokens.peek() != ")":
-                raise SqlError(f"expected ',' or ')' but found '{tokens.peek()}' at {tokens.place()}")
+            next_of(tokens)
 
     def element(self) -> Declared | None:
         """Read a column and return it, or read a watermark or key."""
         tokens = self.tokens
+        place = tokens.place()
         if tokens.take("WATERMARK", "FOR"):
+            if self.watermark is not None:
+                raise SqlError(f"a second WATERMARK at {place}: a table has one time attribute with a watermark")
             column = tokens.name()
             tokens.expect("AS")
             syntax, self.watermark_text = self.expression()
             self.watermark = (column, syntax)
         elif tokens.peek() == "CONSTRAINT" or (tokens.peek() == "PRIMARY" and tokens.peek(1) == "KEY"):
-            self.key_name = tokens.name() if tokens.take("CONSTRAINT") else ""
-            tokens.expect("PRIMARY", "KEY")
+            self.begin_key()
             self.key = names_in_parentheses(tokens)
             self.not_enforced()
         else:
             self.columns.append(self.column())
             return self.columns[-1]
         return None
+
+    def begin_key(self) -> None:
+        """Read ``CONSTRAINT name PRIMARY KEY``, where the name may be absent."""
+        if self.key:
+            raise SqlError(f"Duplicate primary key definition at {self.tokens.place()}: name all its columns in one")
+        self.key_name = self.tokens.name() if self.tokens.take("CONSTRAINT") else ""
+        self.tokens.expect("PRIMARY", "KEY")
 
     def expression(self) -> tuple[Syntax, str]:
         """Read an expression up to ',' or ')', and return it with its text, in which columns are quoted."""
@@ -303,7 +371,8 @@ class Body:
         if tokens.take("METADATA"):
             metadata = tokens.text() if tokens.take("FROM") else name
             virtual = tokens.take("VIRTUAL")
-        if tokens.take("PRIMARY", "KEY"):
+        if tokens.peek() in {"CONSTRAINT", "PRIMARY"}:
+            self.begin_key()
             self.key = (name,)
             self.not_enforced()
         return Declared(name, data_type, None, metadata, virtual, self.comment())

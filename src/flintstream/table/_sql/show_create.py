@@ -33,7 +33,8 @@ def show_create(path: Sequence[str], table: DeclaredTable, columns: Sequence[Col
         columns: Its columns with their types.
     """
     options = sorted(f"{_text(key)} = {_text(value)}" for key, value in hide_secrets(table.options).items())
-    return "\n".join([*declaration(path, table, columns), "WITH (", _indent(options), ")", ""])
+    lines = [*declaration(path, table, columns), *(["WITH (", _indent(options), ")"] if options else [])]
+    return "\n".join([*lines, ""])
 
 
 def show_create_materialized(path: Sequence[str], table: MaterializedTable, columns: Sequence[Column]) -> str:

@@ -32,6 +32,7 @@ from flintstream.table._sql.catalogs import (
     use_modules,
 )
 from flintstream.table._sql.ddl import create_table, expect_end, names_in_parentheses
+from flintstream.table._sql.declarations.functions import alter_function, create_function
 from flintstream.table._sql.declarations.materialized import is_materialized, run_materialized
 from flintstream.table._sql.declarations.models import (
     alter_model,
@@ -141,6 +142,9 @@ class Statements:
         if tokens.take("MODEL"):
             alter_model(self.session.catalog, tokens)
             return DONE
+        if tokens.peek() in {"FUNCTION", "TEMPORARY"}:
+            alter_function(self.session.catalog, tokens)
+            return DONE
         made = alter(self.session.catalog, tokens)
         if made is None:
             return DONE
@@ -173,8 +177,8 @@ class Statements:
             view = View(*self._view_of(tokens, columns), comment)
             catalog.add(name, view, replace=replaces, lenient=lenient, temporary=temporary)
         elif tokens.peek() in {"FUNCTION", "SYSTEM"}:
-            tokens.take("SYSTEM")
-            self._create_function(tokens)
+            kind = f"{'TEMPORARY ' * temporary}{'SYSTEM ' * tokens.take('SYSTEM')}"
+            create_function(catalog, tokens, kind)
         elif tokens.take("CATALOG"):
             create_catalog(catalog, tokens)
         elif tokens.take("DATABASE"):
@@ -212,23 +216,6 @@ class Statements:
                 "REPLACE TABLE ... AS"
             )
         return self._create_table(tokens, replaces=True)
-
-    def _create_function(self, tokens: Tokens) -> None:
-        from flintstream.table.udf import function_at
-
-        tokens.expect("FUNCTION")
-        tokens.take("IF", "NOT", "EXISTS")
-        name = tokens.path()
-        tokens.expect("AS")
-        place, path = tokens.place(), tokens.text()
-        language = tokens.next().upper() if tokens.take("LANGUAGE") else "JAVA"
-        if language != "PYTHON":
-            raise unsupported(
-                f"LANGUAGE {language}", place, "write the function in Python, and declare LANGUAGE PYTHON"
-            )
-        expect_end(tokens)
-        self.session.catalog.functions[name[-1].lower()] = function_at(path)
-        self.session.catalog.places[name[-1].lower()] = path
 
     def _analyze(self, tokens: Tokens) -> Answer:
         analyze_table(self.session, tokens)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from flintstream.table._catalog.models import DeclaredModel
-from flintstream.table._expressions.expr import Column
+from flintstream.table._catalog.models import DeclaredModel, ModelColumn
 from flintstream.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -20,12 +19,12 @@ def declare_model(
     return DeclaredModel(_columns(inputs), _columns(outputs), dict(options), comment)
 
 
-def _columns(schema: Schema | None) -> tuple[Column, ...]:
+def _columns(schema: Schema | None) -> tuple[ModelColumn, ...]:
     declared = () if schema is None else schema._columns
-    return tuple(Column(item.name, item.type) for item in declared if item.type is not None)
+    return tuple(ModelColumn(item.name, item.type, item.comment) for item in declared if item.type is not None)
 
 
-def _schema(columns: tuple[Column, ...]) -> Schema:
+def _schema(columns: tuple[ModelColumn, ...]) -> Schema:
     builder = Schema.new_builder()
     for column in columns:
         builder.column(column.name, column.type)

@@ -9,11 +9,11 @@ from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
 from flintstream.table._catalog.columns import quote_name, quote_text
 from flintstream.table._catalog.identifiers import ObjectPath
-from flintstream.table._catalog.models import DeclaredModel
+from flintstream.table._catalog.models import DeclaredModel, ModelColumn
 from flintstream.table._errors import SqlError, at, nearest, place_at, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._sql.answers import Answer, texts
-from flintstream.table._sql.ddl import expect_end, keys_of, options_of
+from flintstream.table._sql.ddl import expect_end, keys_of, next_of, options_of
 from flintstream.table._sql.show_create import long_name
 from flintstream.table._types.reader import read_type
 from flintstream.table._types.rules import is_nullable, sql_name
@@ -132,14 +132,15 @@ def describe_model(catalog: CatalogManager, tokens: Tokens) -> Answer:
     place = tokens.place()
     model = find_model(catalog, tokens.path(), place)
     expect_end(tokens)
-    rows = tuple(
-        (column.name, sql_name(column.type.nullable()), is_nullable(column.type), taken)
-        for taken, columns in ((True, model.inputs), (False, model.outputs))
-        for column in columns
-    )
+    listed = [(column, True) for column in model.inputs] + [(column, False) for column in model.outputs]
     text, flag = t.DataTypes.STRING(), t.DataTypes.BOOLEAN()
-    heads = (("name", text), ("type", text), ("null", flag), ("is input", flag))
-    return Answer(tuple(Column(*head) for head in heads), rows)
+    heads = [("name", text), ("type", text), ("null", flag), ("is input", flag), ("comment", text)]
+    width = len(heads) if any(column.comment for column, _ in listed) else len(heads) - 1
+    rows = tuple(
+        (column.name, sql_name(column.type.nullable()), is_nullable(column.type), taken, column.comment)[:width]
+        for column, taken in listed
+    )
+    return Answer(tuple(Column(*head) for head in heads[:width]), rows)
 
 
 def show_create_model(catalog: CatalogManager, tokens: Tokens) -> Answer:
@@ -151,7 +152,7 @@ def show_create_model(catalog: CatalogManager, tokens: Tokens) -> Answer:
     lines = [f"CREATE {word}MODEL {'.'.join(map(quote_name, path))}"]
     for head, columns in (("INPUT", model.inputs), ("OUTPUT", model.outputs)):
         if columns:
-            listed = ", ".join(f"{quote_name(column.name)} {long_name(column.type)}" for column in columns)
+            listed = ", ".join(map(_declared, columns))
             lines.append(f"{head} ({listed})")
     if model.comment:
         lines.append(f"COMMENT {quote_text(model.comment)}")
@@ -160,19 +161,21 @@ def show_create_model(catalog: CatalogManager, tokens: Tokens) -> Answer:
     return texts("result", ["\n".join(lines)])
 
 
-def _columns(tokens: Tokens) -> tuple[Column, ...]:
-    """Read ``(name TYPE, ...)``."""
+def _declared(column: ModelColumn) -> str:
+    comment = "" if column.comment is None else f" COMMENT {quote_text(column.comment)}"
+    return f"{quote_name(column.name)} {long_name(column.type)}{comment}"
+
+
+def _columns(tokens: Tokens) -> tuple[ModelColumn, ...]:
+    """Read ``(name TYPE COMMENT 'words', ...)``."""
     sql = tokens.sql
-    found: list[Column] = []
+    found: list[ModelColumn] = []
     tokens.expect("(")
     while not tokens.take(")"):
         name = tokens.name()
         kind, tokens.position = read_type(tokens.all, tokens.position, lambda token: place_at(sql, token.start))
-        found.append(Column(name, kind))
-        if tokens.take("COMMENT"):
-            tokens.text()
-        if not tokens.take(",") and tokens.peek() != ")":
-            raise SqlError(f"expected ',' or ')' but found '{tokens.peek()}' at {tokens.place()}")
+        found.append(ModelColumn(name, kind, tokens.text() if tokens.take("COMMENT") else None))
+        next_of(tokens)
     return tuple(found)
 
 
