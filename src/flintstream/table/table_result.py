@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from flintstream.common.job_client import JobClient
+    from flintstream.common.types import Row
     from flintstream.table._expressions.expr import Column
     from flintstream.table.catalog import ResolvedSchema
 
@@ -174,11 +175,8 @@ class TableResult:
         """
         return self._iterate(precise=False)
 
-    def _own_rows(self) -> Any:
-        """Return the rows, of which that of a job that writes to tables waits for the end of the job."""
-        return self._after_job() if self._client is not None and self._writes else self._rows
-
-    def _after_job(self) -> Iterator[Any]:
+    def _own_rows(self) -> Iterator[Row]:
+        """Yield the rows; that of a job that writes to tables comes when the job has ended."""
         self.wait()
         yield from self._rows
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
 
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-_CODES = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}|[0-7]{1,2}\Z)|([bfnrt\\uU]))")
+_CODES = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}|[0-7]{1,2}\Z)|([bfnrt\\uU]))"
+)
 _OCTETS = 256
 _NO_ESCAPE = re.compile(r"[0-9a-fA-F\s+\"']")
 

@@ -152,7 +152,7 @@ def show_create_model(catalog: CatalogManager, tokens: Tokens) -> Answer:
     lines = [f"CREATE {word}MODEL {'.'.join(map(quote_name, path))}"]
     for head, columns in (("INPUT", model.inputs), ("OUTPUT", model.outputs)):
         if columns:
-            listed = ", ".join(map(_declared, columns))
+            listed = ", ".join(map(_show_column, columns))
             lines.append(f"{head} ({listed})")
     if model.comment:
         lines.append(f"COMMENT {quote_text(model.comment)}")
@@ -161,7 +161,7 @@ def show_create_model(catalog: CatalogManager, tokens: Tokens) -> Answer:
     return texts("result", ["\n".join(lines)])
 
 
-def _declared(column: ModelColumn) -> str:
+def _show_column(column: ModelColumn) -> str:
     comment = "" if column.comment is None else f" COMMENT {quote_text(column.comment)}"
     return f"{quote_name(column.name)} {long_name(column.type)}{comment}"
 
