@@ -87,10 +87,11 @@ interface call `flintstream rest`. `tests/corpus/libraries.json` has the list.
 
 Of PyFlink's own {upstream_counted} Table tests that use no Java, {upstream} run unmodified on the inline engine.
 {upstream_java} more call Java, name classes of Flink's test jars, or read its plans. The tests are those of Flink's
-main branch of December 2025, which led to 2.3; their base classes, which start a cluster in Java, are replaced.
+main branch of December 2025, which led to 2.3; their base classes, which start a cluster in Java, are replaced, and so
+is a private function, by what `from_elements` checks values with here.
 Of the others, five need worker processes (archives and requirements of Python: four of them pass with `--engine
-spark`), four test a private function of PyFlink, three need a connector or the catalog of Java, two are skipped by
-their authors, one fails on PyFlink 2.3.0, too, and one expects the names that Flink's planner gives to columns.
+spark`), three need a connector or the catalog of Java, two are skipped by their authors, one fails on PyFlink 2.3.0,
+too, and one expects the names that Flink's planner gives to columns.
 `python -m tests.corpus.upstream CHECKOUT` runs them; `tests/corpus/upstream/results.json` has the error of each other
 test.
 

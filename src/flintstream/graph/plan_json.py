@@ -20,7 +20,8 @@ def execution_plan(graph: StreamGraph) -> str:
     """
     nodes: list[dict[str, Any]] = []
     for node in graph.nodes:
-        name = node.name if node.role == "OPERATOR" else f"{node.role.capitalize()}: {node.name}"
+        prefix = "" if node.role == "OPERATOR" else f"{node.role.capitalize()}: "
+        name = f"{prefix}{node.name.removeprefix(prefix)}"
         entry: dict[str, Any] = {
             "id": node.id,
             "type": name,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table._catalog.models import DeclaredModel
+    from flintstream.table._errors import UnsupportedClauseError
     from flintstream.table._executor import Executor
     from flintstream.table._session.session import Session
     from flintstream.table._stored.descriptors import ModelDescriptor
@@ -46,23 +47,38 @@ class Declarations:
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
-    def create_table(self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False) -> bool:
+    def create_table(
+        self,
+        path: str,
+        descriptor: TableDescriptor,
+        ignoreIfExists: bool | None = False,
+        *,
+        ignore_if_exists: bool | None = None,
+    ) -> bool:
         """Declare a table, and return whether there was none of this name.
 
+        ``ignore_if_exists`` is the name of ``ignoreIfExists`` after PyFlink 2.3.
+
         Raises:
-            SqlError: There is one of this name, unless ``ignore_if_exists``.
+            SqlError: There is one of this name, unless ``ignoreIfExists``.
         """
-        return self._session.catalog.add(path_of(path), descriptor._declare(), lenient=bool(ignore_if_exists))
+        lenient = bool(ignoreIfExists if ignore_if_exists is None else ignore_if_exists)
+        return self._session.catalog.add(path_of(path), descriptor._declare(), lenient=lenient)
 
     def create_temporary_table(
-        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
+        self,
+        path: str,
+        descriptor: TableDescriptor,
+        ignoreIfExists: bool | None = False,
+        *,
+        ignore_if_exists: bool | None = None,
     ) -> None:
         """Declare a table that hides those of its name in the catalog.
 
         Raises:
-            SqlError: There is a temporary one of this name, unless ``ignore_if_exists``.
+            SqlError: There is a temporary one of this name, unless ``ignoreIfExists``, or ``ignore_if_exists``.
         """
-        lenient = bool(ignore_if_exists)
+        lenient = bool(ignoreIfExists if ignore_if_exists is None else ignore_if_exists)
         self._session.catalog.add(path_of(path), descriptor._declare(), lenient=lenient, temporary=True)
 
     def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
@@ -159,8 +175,11 @@ class Declarations:
             made = udtaf(function) if isinstance(function, TableAggregateFunction) else udaf(function)
         self._session.catalog.functions[path_of(path)[-1].lower()] = made
 
-    create_temporary_system_function = create_temporary_function
-    register_function = create_temporary_function
+    def create_temporary_system_function(self, name: str, function: object) -> None:
+        """Give a name to a function, as :meth:`create_temporary_function` does."""
+        self.create_temporary_function(name, function)
+
+    register_function = create_temporary_system_function
 
     def drop_temporary_function(self, path: str) -> bool:
         """Remove a function, and return whether there was one.
@@ -172,7 +191,10 @@ class Declarations:
         """
         return self._session.catalog.functions.pop(path_of(path)[-1].lower(), None) is not None
 
-    drop_temporary_system_function = drop_temporary_function
+    def drop_temporary_system_function(self, name: str) -> bool:
+        """Remove a function, and return whether there was one."""
+        return self.drop_temporary_function(name)
+
     drop_function = drop_temporary_function
 
     def create_java_temporary_function(self, path: str, function_class_name: str) -> NoReturn:
@@ -189,10 +211,25 @@ class Declarations:
         yet: write it in Python, with @udf. For bounded data, Spark SQL can run the query: env.to_dataframe() and
         env.from_dataframe() are the bridge
         """
-        raise unsupported(f"the Java function {function_class_name} ('{path}')", None, "write it in Python, with @udf")
+        raise _refuse_java(path, function_class_name)
 
-    create_java_function = create_java_temporary_function
-    create_java_temporary_system_function = create_java_temporary_function
+    def create_java_function(
+        self, path: str, function_class_name: str, ignore_if_exists: bool | None = None
+    ) -> NoReturn:
+        """Raise an error, as :meth:`create_java_temporary_function` does.
+
+        Raises:
+            UnsupportedClauseError: Always.
+        """
+        raise _refuse_java(path, function_class_name)
+
+    def create_java_temporary_system_function(self, name: str, function_class_name: str) -> NoReturn:
+        """Raise an error, as :meth:`create_java_temporary_function` does.
+
+        Raises:
+            UnsupportedClauseError: Always.
+        """
+        raise _refuse_java(name, function_class_name)
 
     def list_user_defined_functions(self) -> list[str]:
         """Return the names of functions that the program declared."""
@@ -331,6 +368,10 @@ class Declarations:
         """
         catalog = self._session.catalog
         return drop_model(catalog, catalog.path(path_of(model_path)), lenient=True, temporary=True)
+
+
+def _refuse_java(name: str, class_name: str) -> UnsupportedClauseError:
+    return unsupported(f"the Java function {class_name} ('{name}')", None, "write it in Python, with @udf")
 
 
 def _model_of(descriptor: ModelDescriptor) -> DeclaredModel:

@@ -8,7 +8,8 @@ __all__ = ["ExplainDetail"]
 class ExplainDetail:
     """What ``explain()`` adds: the kinds of changes of each step, advice, and the steps of the job in JSON.
 
-    ESTIMATED_COST adds nothing, because flintstream does not estimate costs. PLAN_ADVICE says that it has no advice.
+    ESTIMATED_COST adds nothing, because flintstream does not estimate costs. PLAN_ADVICE recommends mini-batches for a
+    group that would gain by them. As in Flink, it is an error in BATCH mode, where plans have no kinds of changes.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())

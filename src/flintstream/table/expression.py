@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._public import publish
@@ -23,7 +22,7 @@ from flintstream.table._methods.enums import (
     TimePointUnit,
 )
 from flintstream.table._methods.json_methods import JsonMethods, word
-from flintstream.table._methods.methods import AGGREGATES, CALLED_AGGREGATES, METHODS, method_of
+from flintstream.table._methods.methods import AGGREGATES, CALLED_AGGREGATES, METHODS, method_of, without_none
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.frames import window_of
 from flintstream.table._syntax.literals import number
@@ -102,11 +101,6 @@ def _swap(name: str) -> Any:
 def apply(name: str, *arguments: object) -> Expression:
     """Return a function or operator of expressions and values."""
     return Expression(s.Apply(None, name, tuple(syntax_of(argument) for argument in arguments)))
-
-
-def without_none(*arguments: object) -> list[Any]:
-    """Return the arguments up to the first None, which stands for one that is left out."""
-    return list(takewhile(lambda argument: argument is not None, arguments))
 
 
 class Expression(JsonMethods):
@@ -230,9 +224,9 @@ class Expression(JsonMethods):
         """Return a field of a row."""
         return apply("GET", self, name_or_index)
 
-    def at(self, index_or_key: object) -> Expression:
+    def at(self, index: object) -> Expression:
         """Return an element of an array, from 1 on, or the value of a key."""
-        return apply("ITEM", self, index_or_key)
+        return apply("ITEM", self, index)
 
     def trim(self, character: object = None) -> Expression:
         """Return the text without blanks, or another character, at both ends."""
@@ -351,9 +345,12 @@ class Expression(JsonMethods):
         """Return whether the value is outside bounds."""
         return apply("NOT", self.between(lower_bound, upper_bound))
 
-    def in_(self, first_element: object, *remaining_elements: object) -> Expression:
-        """Return whether the value is one of several."""
-        return apply("IN", self, first_element, *remaining_elements)
+    def in_(self, first_element_or_table: object, *remaining_elements: object) -> Expression:
+        """Return whether the value is one of several, or in the only column of a table, for ``where()``."""
+        query = getattr(first_element_or_table, "_query", None)
+        if isinstance(query, s.Query):
+            return Expression(s.Quantified(None, query, (self._syntax,), "=", "IN"))
+        return apply("IN", self, first_element_or_table, *remaining_elements)
 
     def __str__(self) -> str:
         """Return the expression as Flink shows it: ``plus(a, 1)``."""

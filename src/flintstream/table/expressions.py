@@ -84,22 +84,22 @@ def call(f: Any, *args: object) -> Expression:
     return made
 
 
-def and_(first: object, second: object, *others: object) -> Expression:
+def and_(predicate0: object, predicate1: object, *predicates: object) -> Expression:
     """Return whether all conditions hold.
 
     >>> and_(col("a"), col("b"))
     Expression(AND(a, b))
     """
-    return apply("AND", first, second, *others)
+    return apply("AND", predicate0, predicate1, *predicates)
 
 
-def or_(first: object, second: object, *others: object) -> Expression:
+def or_(predicate0: object, predicate1: object, *predicates: object) -> Expression:
     """Return whether a condition holds.
 
     >>> or_(col("a"), col("b"))
     Expression(OR(a, b))
     """
-    return apply("OR", first, second, *others)
+    return apply("OR", predicate0, predicate1, *predicates)
 
 
 def not_(expression: object) -> Expression:

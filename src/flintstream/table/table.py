@@ -14,14 +14,15 @@ from flintstream.table._errors import ColumnNotFoundError, SqlError, nearest
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.resolver import Item, fields_of, items_of, resolve, resolve_condition, resolve_items
 from flintstream.table._logical.recording import record_steps
-from flintstream.table._plan.build import add_filter, calc, rename, union_all
-from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables, with_condition
+from flintstream.table._plan.build import calc, rename, union_all
+from flintstream.table._plan.joins import FULL, INNER, LEFT, RIGHT, join_tables
 from flintstream.table._plan.sets import combine
 from flintstream.table._plan.sorting import a_part, sort_rows
 from flintstream.table._results.java_table import JavaBacked
 from flintstream.table._results.pandas import data_frame
 from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert, insert_query
+from flintstream.table._steps.conditions import select, where
 from flintstream.table._steps.grouped import (
     AggregatedTable,
     Call,
@@ -204,14 +205,12 @@ class Table(JavaBacked):
             return OverWindowedTable(self, ()).select(*fields)
         if any(map(aggregates_in, items)):
             return GroupedTable(self, []).select(*fields)
-        return self._with(calc(self._node, resolve_items(name_items(items), self._scope())))
+        return self._with(select(self._session, self._node, name_items(items)))
 
     @deep
     def filter(self, predicate: Expression) -> Table:
-        """Return the rows for which a condition holds."""
-        condition = resolve(syntax_of(predicate), self._scope())
-        node, rest = with_condition(self._session.settings, self._node, condition)
-        return self._with(node if rest is None else add_filter(node, rest))
+        """Return the rows for which a condition holds: an expression, or ``in_()`` with a table among its parts."""
+        return self._with(where(self._session, self._node, syntax_of(predicate)))
 
     where = filter  # noqa: A003 - the method
 

@@ -76,10 +76,8 @@ class TableEnvironment(Declarations, Catalogs, Plans):
     >>> generated = generated.schema(Schema.new_builder().column("n", DataTypes.INT()).build()).build()
     >>> len(list(t_env.from_descriptor(generated).execute().collect()))
     3
-    >>> len(t_env.explain_sql("SELECT id FROM fruit")) > 0
-    True
-    >>> type(t_env.create_statement_set()).__name__
-    'StatementSet'
+    >>> len(t_env.explain_sql("SELECT id FROM fruit")) > 0, type(t_env.create_statement_set()).__name__
+    (True, 'StatementSet')
 
     Tables and views, declared and dropped:
 
@@ -195,9 +193,9 @@ class TableEnvironment(Declarations, Catalogs, Plans):
         kind = ResultKind.SUCCESS if answer is DONE else ResultKind.SUCCESS_WITH_CONTENT
         return TableResult(answer.columns, rows, kind=kind, zone=self._session.zone)
 
-    def sql_query(self, query_: str) -> Table:
+    def sql_query(self, query: str) -> Table:
         """Return the table of a query."""
-        return Table(planned_query(self._session, query_), self._executor)
+        return Table(planned_query(self._session, query), self._executor)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
         """Return the plan of a query, ``INSERT`` or statement set as text, with the details of ``ExplainDetail``."""
@@ -254,17 +252,19 @@ class TableEnvironment(Declarations, Catalogs, Plans):
         ['id', 'name']
         """
         kind = schema if isinstance(schema, t.RowType) else schema_of_frame(pdf, schema)
-        return self.from_elements(rows_of_frame(pdf, kind), kind)
+        return self.from_elements(rows_of_frame(pdf, kind), kind, verify_schema=False)
 
-    def from_elements(self, elements: Sequence[Any], schema: Any = None) -> Table:
+    def from_elements(self, elements: Sequence[Any], schema: Any = None, verify_schema: bool = True) -> Table:
         """Return a table of tuples, lists, Rows, dicts, objects with attributes, or expressions ``row(...)``.
 
-        A schema is a ``DataTypes.ROW`` or names of columns. Missing types are inferred, as in PyFlink.
+        A schema is a ``DataTypes.ROW`` or names of columns. Missing types are inferred, as in PyFlink. A value that is
+        not of the declared type is an error; without ``verify_schema``, it is converted if possible.
         >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         >>> t_env.from_elements([{"name": "pear", "id": 1}]).get_resolved_schema().get_column_names()
         ['id', 'name']
         """
-        return Table(table_of_elements(*rows_of_elements(elements, schema), self._session.zone), self._executor)
+        found = rows_of_elements(elements, schema, verify=verify_schema)
+        return Table(table_of_elements(*found, self._session.zone), self._executor)
 
     def _from_stream(self, stream: DataStream, *fields: Any) -> Table:
         if len(fields) == 1 and isinstance(fields[0], Schema):

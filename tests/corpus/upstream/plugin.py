@@ -11,9 +11,16 @@ import sys
 from importlib import import_module
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flintstream.compat.pyflink import install
 from flintstream.options.command_line import set_defaults
+from flintstream.table._session.verifying import check_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flintstream.common._types.data_types import DataType
 
 ENGINE = os.environ.get("UPSTREAM_ENGINE", "inline")
 FOLDER = Path(os.environ["UPSTREAM_TESTS"])
@@ -56,7 +63,7 @@ os.environ["_PYTHON_WORKER_MEMORY_LIMIT"] = "0"  # what Flink tells its Python p
 
 PRIVATE = (
     "_array_signed_int_typecode_ctype_mappings _array_type_mappings _array_unsigned_int_typecode_ctype_mappings "
-    "_create_type_verifier _from_java_data_type _to_java_data_type"
+    "_from_java_data_type _to_java_data_type"
 )
 """What a test imports of ``pyflink.table.types`` that is private to PyFlink: its uses fail, not the whole file."""
 
@@ -70,6 +77,12 @@ def refuse(*_: object) -> None:
     raise NotImplementedError("a private function of PyFlink")
 
 
+def verify(kind: DataType, name: str = "value") -> Callable[[object], None]:
+    """Return what ``from_elements()`` checks values of a type with, as PyFlink's private function does."""
+    return check_of(kind)
+
+
 types = import_module("pyflink.table.types")
 for private in PRIVATE.split():
     setattr(types, private, refuse)
+types._create_type_verifier = verify  # type: ignore[attr-defined]

@@ -135,7 +135,15 @@ class Column:
     __str__ = as_summary_string
 
 
-class PhysicalColumn(Column):
+class _OfKind(Column):
+    """A column of one of the kinds below, whose ``copy`` has another parameter in PyFlink."""
+
+    def copy(self, new_data_type: DataType) -> Self:
+        """Return the column with another type."""
+        return super().copy(new_data_type)
+
+
+class PhysicalColumn(_OfKind):
     """A column that the connector stores.
 
     >>> from flintstream.table import DataTypes
@@ -145,7 +153,7 @@ class PhysicalColumn(Column):
 
 
 @dataclass(frozen=True, repr=False)
-class ComputedColumn(Column):
+class ComputedColumn(_OfKind):
     """A column that an expression of others computes.
 
     >>> from flintstream.table import EnvironmentSettings, TableEnvironment
@@ -168,7 +176,7 @@ class ComputedColumn(Column):
 
 
 @dataclass(frozen=True, repr=False)
-class MetadataColumn(Column):
+class MetadataColumn(_OfKind):
     """A column that the connector fills, such as the timestamp of a message.
 
     >>> from flintstream.table import DataTypes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.table._methods.json_methods import word
-from flintstream.table.expression import apply, without_none
+from flintstream.table._methods.methods import without_none
+from flintstream.table.expression import apply
 
 if TYPE_CHECKING:
     from flintstream.table.expression import Expression, TimePointUnit
@@ -75,7 +76,7 @@ def local_timestamp() -> Expression:
     return apply("LOCALTIMESTAMP")
 
 
-def current_watermark(rowtimeAttribute: object) -> Expression:  # noqa: N803 - the name of PyFlink
+def current_watermark(rowtimeAttribute: object) -> Expression:
     """Return the watermark; it is not supported yet, and raises an error when the query is planned.
 
     >>> current_watermark(col("ts"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.table.expression import apply, without_none
+from flintstream.table._methods.methods import without_none
+from flintstream.table.expression import apply
 
 if TYPE_CHECKING:
     from flintstream.table.expression import Expression

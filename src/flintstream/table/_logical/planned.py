@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flintstream.table._deep_stack import deep
 from flintstream.table._logical.nodes import Scan
+from flintstream.table._syntax.queries import TableName
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ class Planned:
     @property
     def _node(self) -> Node:
         return self._source.node() if isinstance(self._source, PlannedQuery) else self._source
+
+    @property
+    def _query(self) -> TableName:
+        """The table as a query within an expression."""
+        return TableName(None, (str(self),), {})
 
     @property
     def _origin(self) -> Origin | None:

@@ -6,6 +6,7 @@ if it is None, and ``*`` takes any number.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -214,3 +215,8 @@ def method_of(name: str, make: Callable[..., object], this: object) -> Any:
         return make(method.name, this, *method.bind(name, given, named))
 
     return call
+
+
+def without_none(*arguments: object) -> list[Any]:
+    """Return the arguments up to the first None, which stands for one that is left out."""
+    return list(takewhile(lambda argument: argument is not None, arguments))

@@ -18,6 +18,7 @@ from flintstream.table._expressions.times.helpers import from_instant
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._logical.planned import Elements
 from flintstream.table._plan.instants import instant_converter
+from flintstream.table._session.verifying import check_of
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import INTEGERS, IntervalType, is_nullable, sql_name
 from flintstream.table.expression import Expression, syntax_of
@@ -29,18 +30,25 @@ if TYPE_CHECKING:
 
 
 def rows_of_elements(
-    elements: Sequence[object], schema: t.DataType | Sequence[object] | None
+    elements: Sequence[object], schema: t.DataType | Sequence[object] | None, *, verify: bool = False
 ) -> tuple[list[tuple[object, ...]], t.RowType]:
     """Return the values of rows, and their type: the given one, or one that is inferred.
 
     A schema may be the type of a row, that of the only column, names, or types.
+
+    Raises:
+        TypeError: It is to ``verify`` values, and one is of another class than the given type has.
+        ValueError: A text or bytes have another length, or None is in a column that is NOT NULL.
     """
     plain = list(map(_evaluate, elements))
     if isinstance(schema, t.DataType):
         kind = schema if isinstance(schema, t.RowType) else t.RowType([t.RowField("value", schema)])
     else:
         kind = infer_schema(plain, list(schema or []))
-    return [_values(element, kind.names) for element in plain], kind
+    rows = [_values(element, kind.names) for element in plain]
+    if verify and isinstance(schema, t.DataType):
+        _check_rows(rows, kind)
+    return rows, kind
 
 
 def _evaluate(element: object) -> object:
@@ -61,8 +69,19 @@ def _values(element: object, names: Sequence[str]) -> tuple[object, ...]:
         return tuple(element) if isinstance(element, (tuple, list, Row)) else (element,)
     fields = dict(pairs)
     if isinstance(element, (tuple, list, Row)):
-        return tuple(fields[name] for name in names) if set(fields) == set(names) else tuple(element)
+        return tuple(fields[name] for name in names) if set(fields) >= set(names) else tuple(element)
     return tuple(fields.get(name) for name in names) if set(fields) & set(names) else (element,)
+
+
+def _check_rows(rows: Sequence[tuple[object, ...]], schema: t.RowType) -> None:
+    """Check that values are those of their columns, as PyFlink does if a program passes types."""
+    checks = [(field.name, check_of(field.data_type)) for field in schema.fields]
+    for number, row in enumerate(rows):
+        for (name, check), value in zip(checks, row, strict=False):
+            try:
+                check(value)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"from_elements(): row {number}, column '{name}': {error}") from error
 
 
 def table_of_elements(rows: Sequence[tuple[object, ...]], schema: t.RowType, zone: str) -> Scan:

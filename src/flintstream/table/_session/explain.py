@@ -37,17 +37,19 @@ def explain(session: Session, parts: Sequence[Node | Insert], details: Collectio
     Args:
         session: Its settings decide about the execution plan in JSON.
         parts: They are translated together.
-        details: Those of ``ExplainDetail``. Plans have no costs, so ESTIMATED_COST adds nothing.
+        details: Those of ``ExplainDetail``. Plans have no costs, so ESTIMATED_COST adds nothing. Kinds of changes are
+            only part of plans for STREAMING mode, as in Flink.
 
     Raises:
-        SqlError: Advice is wanted in BATCH mode.
+        SqlError: PLAN_ADVICE is asked for in BATCH mode, in which Flink has none either.
     """
-    if ExplainDetail.PLAN_ADVICE in details and session.settings.batch:
-        raise SqlError("EXPLAIN PLAN_ADVICE is not supported under batch mode")
+    streaming = not session.settings.batch
     nodes = [part.node if isinstance(part, Insert) else part for part in parts]
     sinks = [_sink(session, part) if isinstance(part, Insert) else "" for part in parts]
     advised = ExplainDetail.PLAN_ADVICE in details
-    changelog = ExplainDetail.CHANGELOG_MODE in details
+    if advised and not streaming:
+        raise SqlError("EXPLAIN PLAN_ADVICE is not supported under batch mode")
+    changelog = ExplainDetail.CHANGELOG_MODE in details and streaming
     narrowed = [narrow(node) for node in nodes]
     advice = _can_be_faster if advised else _never
     kinds = [kinds_of(node, before=_takes_before(session, part)) for node, part in zip(narrowed, parts, strict=True)]

@@ -95,6 +95,8 @@ def _show(syntax: s.Syntax) -> str:
         return _convert(syntax)
     if isinstance(syntax, s.Columns):
         return _columns(syntax)
+    if isinstance(syntax, s.Quantified):
+        return _call("in", [*map(_show, syntax.values), ".".join(getattr(syntax.query, "name", ("a query",)))])
     if isinstance(syntax, s.Over):
         keys = [_show(key) for key, *_ in syntax.order]
         return _call("over", [_show(syntax.function), *keys, *frame_text(syntax.frame), *map(_show, syntax.partition)])
