@@ -185,6 +185,7 @@ QUERIES = {
     "an aggregate of groups": lambda t: (
         same(t).group_by(col("a")).aggregate(longest(col("b")).alias("l")).select(col("a"), col("l"))
     ),
+    "in a table": lambda t: ab(t).where(col("a").in_(same(t).select(col("a"))) & (col("b") == "x")),
     "queries that read steps": lambda t: t.sql_query(f"SELECT a, UPPER(b) FROM {ab(t).where(col('a') > 1)}"),
     "views of steps": lambda t: t.from_path("larger").select(col("a"), col("b")),
 }  # fmt: skip
@@ -358,7 +359,7 @@ def test_a_plan_has_no_steps_but_those_of_tables(tmp_path):
     for old, new, message in (
         ('"call": "filter"', '"call": "execute"', "Table has no step 'execute'"),
         ('"call": "filter"', '"call": "__init__"', "Table has no step '__init__'"),
-        ('"syntax": "Apply"', '"syntax": "Query"', "call 2 fails with KeyError"),
+        ('"syntax": "Apply"', '"syntax": "Select"', "call 2 fails with KeyError"),
         ('"of": 1', '"of": 7', "reads call 7, which is not before it"),
         ('"of": 1', '"of": -1', "reads call -1, which is not before it"),
         ('"of": 1', '"of": "x"', "reads call 'x', which is not before it"),

@@ -37,7 +37,7 @@ UNSUPPORTED = {
     "MATCH_RECOGNIZE with groups": "the repeated group (A B) in PATTERN",
     "ALL ROWS PER MATCH": "ALL ROWS PER MATCH",
     "GROUP BY ALL": "GROUP BY ALL",
-    "frames in another order": "a frame of OVER that is not ordered by a time attribute, ascending,",
+    "frames in another order": "a frame of OVER with a first row that is not ordered by a time attribute, ascending,",
     "EXCLUDE": "EXCLUDE",
     "LEAD": "LEAD() on a stream",
 }

@@ -175,11 +175,11 @@ class Declarations:
             made = udtaf(function) if isinstance(function, TableAggregateFunction) else udaf(function)
         self._session.catalog.functions[path_of(path)[-1].lower()] = made
 
+    register_function = create_temporary_function
+
     def create_temporary_system_function(self, name: str, function: object) -> None:
         """Give a name to a function, as :meth:`create_temporary_function` does."""
         self.create_temporary_function(name, function)
-
-    register_function = create_temporary_system_function
 
     def drop_temporary_function(self, path: str) -> bool:
         """Remove a function, and return whether there was one.
@@ -220,6 +220,12 @@ class Declarations:
 
         Raises:
             UnsupportedClauseError: Always.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.create_java_function("up", "com.shop.Upper")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        flintstream.table._errors.UnsupportedClauseError: the Java function com.shop.Upper ('up') is not supported ...
         """
         raise _refuse_java(path, function_class_name)
 
@@ -228,6 +234,12 @@ class Declarations:
 
         Raises:
             UnsupportedClauseError: Always.
+
+        >>> from flintstream.table import EnvironmentSettings, TableEnvironment
+        >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        >>> t_env.create_java_temporary_system_function("up", "com.shop.Upper")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        flintstream.table._errors.UnsupportedClauseError: the Java function com.shop.Upper ('up') is not supported ...
         """
         raise _refuse_java(name, function_class_name)
 

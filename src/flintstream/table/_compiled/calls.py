@@ -6,7 +6,7 @@ A call is an object: ``{"sql": ...}`` for a query, ``{"columns": ..., "rows": ..
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, cast
 
 from flintstream.common._types.data_types import DataType
@@ -21,21 +21,24 @@ from flintstream.table._session.elements import scan_elements, type_in_plans
 from flintstream.table._sql.dialect import Tokens
 from flintstream.table._sql.inserts import plan_query
 from flintstream.table._syntax import scalar as s
+from flintstream.table._syntax.queries import TableName
 from flintstream.table.expression import Expression
 from flintstream.table.window import GroupWindow, OverWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flintstream.table._catalog.catalog import CatalogManager
     from flintstream.table._compiled.contents import Call, Json
     from flintstream.table._logical.planned import Origin
     from flintstream.table._logical.recording import MakeTable, Recorded
     from flintstream.table._session.session import Session
 
-_SYNTAX: dict[str, type[s.Syntax]] = {
-    kind.__name__: kind
-    for kind in (s.Name, s.Value, s.Apply, s.Convert, s.Invoke, s.Aggregate, s.Over, s.Star, s.Alias, s.Columns)
-}
+_PARTS: tuple[type[s.Syntax | s.Query], ...] = (
+    s.Name, s.Value, s.Apply, s.Convert, s.Invoke, s.Aggregate, s.Over, s.Star, s.Alias, s.Columns, s.Quantified,
+    TableName,
+)  # fmt: skip
+_SYNTAX = {kind.__name__: kind for kind in _PARTS}
 _WINDOWS: dict[str, type[GroupWindow | OverWindow]] = {"group": GroupWindow, "over": OverWindow}
 _DAMAGE = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 
@@ -43,12 +46,12 @@ _DAMAGE = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 class CallWriter:
     """Collects the calls that make tables."""
 
-    def __init__(self, functions: Mapping[str, object]) -> None:
-        """Take the functions of the session by their names."""
+    def __init__(self, catalog: CatalogManager) -> None:
+        """Take the catalog of the session, which has the names of functions."""
         self.calls: list[Call] = []
         self.functions: set[str] = set()
         """The names of those that the calls need."""
-        self._registered = functions
+        self._catalog = catalog
         self._numbers: dict[object, int] = {}
 
     def add(self, origin: Origin | None) -> int:
@@ -103,7 +106,9 @@ class CallWriter:
                     "window": kind,
                     **{item.name: self._write(getattr(value, item.name)) for item in fields(window)},
                 }
-        if not isinstance(value, s.Syntax):
+        if isinstance(value, TableName):
+            value = replace(value, name=self._catalog.path(value.name))  # a view, which the plan stores, too
+        if not isinstance(value, (s.Syntax, s.Query)):
             return write_value(value)
         kind = type(value).__name__
         if kind not in _SYNTAX:
@@ -113,7 +118,7 @@ class CallWriter:
 
     def _name(self, function: FunctionWrapper) -> str:
         """Return the name of a function in the session."""
-        for name, known in self._registered.items():
+        for name, known in self._catalog.functions.items():
             if isinstance(known, FunctionWrapper) and known.implementation is function.implementation:
                 self.functions.add(name)
                 return name

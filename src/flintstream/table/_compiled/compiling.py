@@ -114,7 +114,7 @@ class _Collected:
         self.tables: dict[tuple[str, ...], StoredTable] = {}
         self.views: dict[tuple[str, ...], StoredView] = {}
         self.functions: set[str] = set()
-        self.writer = CallWriter(session.catalog.functions)
+        self.writer = CallWriter(session.catalog)
 
     def insert(self, insert: Insert) -> StoredInsert:
         """Return what is stored of an insert."""
