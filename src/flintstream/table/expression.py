@@ -26,7 +26,7 @@ from flintstream.table._methods.methods import AGGREGATES, CALLED_AGGREGATES, ME
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.frames import window_of
 from flintstream.table._syntax.literals import number
-from flintstream.table._syntax.summary import summary
+from flintstream.table._syntax.summary import show_briefly, summary
 from flintstream.table._types.reader import column_type
 from flintstream.table._types.rules import IntervalType, RowsType, text_type
 
@@ -358,7 +358,7 @@ class Expression(JsonMethods):
 
     def __repr__(self) -> str:
         """Return the text of the expression."""
-        return f"Expression({deep(_show)(self._syntax)})"
+        return f"Expression({deep(show_briefly)(self._syntax)})"
 
 
 def _size(unit: str, number: s.Syntax) -> s.Value:
@@ -376,22 +376,6 @@ _UNITS = {
     "day": (86_400_000, False),
     "week": (604_800_000, False), "month": (1, True), "quarter": (3, True), "year": (12, True),
 }  # fmt: skip
-
-
-def _show(syntax: s.Syntax) -> str:
-    if isinstance(syntax, s.Name):
-        return ".".join(syntax.parts)
-    if isinstance(syntax, s.Value):
-        return repr(syntax.value)
-    if isinstance(syntax, s.Alias):
-        return f"{_show(syntax.argument)} AS {', '.join(syntax.names)}"
-    if isinstance(syntax, s.Aggregate):
-        return f"{syntax.function}({'*' if syntax.argument is None else _show(syntax.argument)})"
-    if isinstance(syntax, s.Apply):
-        parts = [_show(argument) for argument in syntax.arguments]
-        infix = len(parts) == 2 and not syntax.function[:1].isalpha()
-        return f" {syntax.function} ".join(parts) if infix else f"{syntax.function}({', '.join(parts)})"
-    return type(syntax).__name__
 
 
 publish(__name__, __all__, globals())

@@ -5,6 +5,7 @@ A job with Python functions takes real PyFlink seconds, so that functions of row
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,3 +67,22 @@ def _by_halves(table: Any, key: Any, expressions: list[tuple[str, Any]]) -> dict
             return {expressions[0][0]: FAILS}
     middle = len(expressions) // 2
     return _by_halves(table, key, expressions[:middle]) | _by_halves(table, key, expressions[middle:])
+
+
+def outcome(make):
+    """Return the names of the columns of a table and the rows that its changes leave, or that it fails."""
+    try:
+        table = make()
+        names = table.get_schema().get_field_names()
+        left: Counter[str] = Counter()
+        with table.execute().collect() as rows:
+            for row in rows:
+                left[str([str(value) for value in row])] += 1 if row.get_row_kind().value in {0, 2} else -1
+    except Exception:  # noqa: BLE001 - the error is the outcome
+        return "an error"
+    return [names, sorted((+left).elements())]
+
+
+def outcomes(*makers):
+    """Return what each of several tables has."""
+    return [outcome(make) for make in makers]

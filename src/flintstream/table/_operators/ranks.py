@@ -66,6 +66,8 @@ class Ranked(KeyedProcessFunction):
 
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take it back."""
+        if self.end <= self.start:
+            return iter(())  # LIMIT 0
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.state.value() or []
         if not is_insert_like(kind):

@@ -38,7 +38,14 @@ if TYPE_CHECKING:
 
 
 def list_items(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
-    """Return expressions in which calls of aggregate functions by name are known as such."""
+    """Return expressions in which calls of aggregate functions by name are known as such.
+
+    Raises:
+        TypeError: A text is given instead of an expression.
+    """
+    for item in given:
+        if isinstance(item, str):
+            raise TypeError(f"select() takes expressions, but got the text '{item}': write col('{item}')")
     functions = table._session.catalog.functions
 
     def known(syntax: s.Syntax) -> s.Syntax:

@@ -182,3 +182,24 @@ def _quote(text: str) -> str:
 
 
 _OF_FLINK = _names_of_flink()
+
+
+def show_briefly(syntax: s.Syntax) -> str:
+    """Return an expression with operators between their operands, as programs wrote it.
+
+    >>> show_briefly(s.Apply(None, "+", (s.Name(None, ("a",)), s.Name(None, ("b",)))))
+    'a + b'
+    """
+    if isinstance(syntax, s.Name):
+        return ".".join(syntax.parts)
+    if isinstance(syntax, s.Value):
+        return repr(syntax.value)
+    if isinstance(syntax, s.Alias):
+        return f"{show_briefly(syntax.argument)} AS {', '.join(syntax.names)}"
+    if isinstance(syntax, s.Aggregate):
+        return f"{syntax.function}({'*' if syntax.argument is None else show_briefly(syntax.argument)})"
+    if isinstance(syntax, s.Apply):
+        parts = [show_briefly(argument) for argument in syntax.arguments]
+        infix = len(parts) == 2 and not syntax.function[:1].isalpha()
+        return f" {syntax.function} ".join(parts) if infix else f"{syntax.function}({', '.join(parts)})"
+    return type(syntax).__name__
