@@ -53,6 +53,14 @@ cdef inline object lookup(object values, object key):
     return None if found == NULL else <object>found
 
 
+cdef inline object lookup_or(object values, object key, object absent):
+    cdef PyObject* found
+    if not PyDict_CheckExact(values):
+        return values.get(key, absent)
+    found = PyDict_GetItemWithError(values, key)
+    return absent if found == NULL else <object>found
+
+
 cdef inline int set_key(object scope, object key) except -1:
     if is_plain_scope(scope):
         (<Scope>scope).key = key

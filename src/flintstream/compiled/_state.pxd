@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport int64_t
 
-from flintstream.compiled._base cimport key_of, lookup, now, now_ms, tracks
+from flintstream.compiled._base cimport key_of, lookup, lookup_or, now, now_ms, tracks
 
 cdef int64_t LAST
 cdef object _ABSENT
@@ -61,7 +61,6 @@ cdef class TtlMapAccess(MapAccess):
     @cython.locals(entries=dict, found=Dated, fresh=bint, time=int64_t)
     cpdef put(self, object key, object value)
 
-@cython.locals(entries=dict)
 cpdef map_changes(dict values, dict noted, list keys, list found, list deleted)
 
 @cython.locals(found=Dated)

@@ -37,6 +37,11 @@ def lookup(values: Any, key: object) -> Any:
     return values.get(key)
 
 
+def lookup_or(values: Any, key: object, absent: object) -> Any:
+    """Return what a dict, or a table that is used like one, has for a key, else ``absent``."""
+    return values.get(key, absent)
+
+
 def now(clock: Callable[[], int]) -> int:
     """Return the time of a clock in ms."""
     return clock()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flintstream.compiled.base import key_of, lookup, now, now_ms, tracks
+from flintstream.compiled.base import key_of, lookup, lookup_or, now, now_ms, tracks
 
 LAST = (1 << 62) - 1
 """The highest time of a map entry that expires (ms)."""
@@ -316,7 +316,7 @@ def map_changes(
     for current, marks in noted.items():
         entries = values.get(current, _NOTHING)
         for key in marks if type(marks) is dict else marks[:1]:
-            held = entries.get(key, _ABSENT)
+            held = lookup_or(entries, key, _ABSENT)
             if held is _ABSENT:
                 deleted.append((current, key))
             else:

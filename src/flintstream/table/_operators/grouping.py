@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flintstream.common import Time, Types
 from flintstream.datastream.functions import AggregateFunction, KeyedProcessFunction
-from flintstream.datastream.state import StateTtlConfig, ValueStateDescriptor
 from flintstream.datastream.window import TimeWindow
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.windows.emitter import OneRow
 from flintstream.table._expressions.aggregation.blocks import RETRACTS, changes, totals
+from flintstream.table._operators.group_state import GroupState
 from flintstream.table._operators.rows import key_columns
 from flintstream.table._operators.windows import times_of
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -48,13 +47,10 @@ class Changes(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Get the state."""
-        descriptor = ValueStateDescriptor("group", Types.PICKLED_BYTE_ARRAY())
-        if self.ttl_ms:
-            descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(self.ttl_ms)).build())
-        self.state = runtime_context.get_state(descriptor)
         code = self.aggregation.compile_code(totals(self.aggregation, changelog=self.changelog))
+        self.state = GroupState(runtime_context, code["start"], self.aggregation.distinct, self.ttl_ms)
         self.aggregation.open(runtime_context)
-        self.start, self.total, self.result = (code[n] for n in ("start", "total", "result"))
+        self.total, self.result = code["total"], code["result"]
 
     def close(self) -> None:
         """Close the program's functions."""
@@ -70,7 +66,7 @@ class Changes(KeyedProcessFunction):
         key = rows[0][: self.keys]
         before = None
         if group is None:
-            group = self.start()
+            group = self.state.start()
             if self.final:
                 ctx.timer_service().register_event_time_timer(END)
         elif group[0] and not self.final:
@@ -85,7 +81,7 @@ class Changes(KeyedProcessFunction):
             return
         if group[0] <= 0:
             if before is not None:
-                self.state.clear()
+                self.state.clear(group)
                 yield (*key, *before, DELETE)
             return
         self.state.update(group)
@@ -102,10 +98,19 @@ class Changes(KeyedProcessFunction):
         if group is not None and (self.final or not group[0]):
             if group[0] or not self.keys:
                 yield (*key_columns(ctx.get_current_key(), self.keys), *self.result(group), INSERT)
-            self.state.clear()
+            self.state.clear(group)
 
 
-class ChangesOfBlocks(KeyedProcessOperator):
+class _OnGroups(KeyedProcessOperator):
+    """Gives the function the operator's state."""
+
+    def open(self) -> None:
+        """Open the function, and give it the state."""
+        super().open()
+        self.function.state.attach(self.state)
+
+
+class ChangesOfBlocks(_OnGroups):
     """Runs :class:`Changes` once for each group of a block, so that results between its rows do not appear."""
 
     def process(self, values: list[object], timestamps: list[int] | None) -> None:
@@ -127,7 +132,7 @@ class ChangesOfBlocks(KeyedProcessOperator):
         self.send(results, None if timestamps is None else [max(timestamps)] * len(results))
 
 
-class ChangesOfRows(KeyedProcessOperator):
+class ChangesOfRows(_OnGroups):
     """Runs :class:`Changes` over blocks: emits what each row changes, and writes the state of a group once.
 
     Rows of :data:`NOTHING` cannot be among them.
@@ -165,7 +170,7 @@ class ChangesOfRows(KeyedProcessOperator):
             if group[0]:
                 cell.update(group)
             else:
-                cell.clear()
+                cell.clear(group)
         if self.copies:
             results = copied_block(results)
         self.send(results, stamps if stamped else None)
@@ -180,18 +185,21 @@ class ChangesOfRows(KeyedProcessOperator):
             changelog=changed.changelog,
             always=changed.ttl_ms > 0,
         )
-        run = self._compiled[stamped, frozen] = changed.aggregation.compile_code(code)["changes"]
+        made = changed.aggregation.compile_code(code)
+        made["empty"] = changed.state.empty
+        run = self._compiled[stamped, frozen] = made["changes"]
         return run
 
     def _loading(self, groups: dict[object, list[Any]]) -> Callable[[object, Row], list[Any]]:
         """Return a function that brings the state of a key, and its result, into ``groups``."""
-        state, cell, start, result = self.state, self.function.state, self.function.start, self.function.result
+        state, cell, result = self.state, self.function.state, self.function.result
         keys = self.function.keys
 
         def load(key: object, row: Row) -> list[Any]:
             state.key = key
             group = cell.value()
-            found = groups[key] = [start(), None] if group is None else [group, (*row[:keys], *result(group))]
+            found = [cell.start(), None] if group is None else [group, (*row[:keys], *result(group))]
+            groups[key] = found
             return found
 
         return load

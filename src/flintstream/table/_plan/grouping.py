@@ -249,7 +249,7 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         result = function if node.emits is None else ChangesOfWindow(function)
         made = windows.aggregate(WindowAggregate(code, changelog=changelog), result).name("WindowAggregate")
         return add_operator(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
-    code = aggregation(node.calls, retracts=changelog)
+    code = aggregation(node.calls, retracts=changelog, expires=node.ttl_ms > 0)
     from_the_start = not node.keys and (node.final or _never(node.input))
     if from_the_start:
         width = len(node.input.columns)

@@ -40,7 +40,8 @@ RETRACTS = f"r[-1] in {{{', '.join(map(str, sorted(RETRACTIONS)))}}}"
 def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool, changelog: bool, always: bool) -> str:
     """Return the code of a function that emits what each row changes.
 
-    ``groups`` has, by key, a list of the state and the last result; ``load(k, r)`` makes it for the group of a row.
+    ``groups`` has, by key, a list of the state and the last result; ``load(k, r)`` makes it for the group of a row, and
+    ``empty(a)`` returns the state of a group that has lost its last row.
 
     Args:
         aggregation: The aggregates.
@@ -65,7 +66,7 @@ def changes(aggregation: Aggregation, keys: int, *, stamped: bool, frozen: bool,
             *aggregation.remove,
             "    if not a[0]:",
             f"        append((*before, {DELETE})){push}",
-            "        e[:] = start(), None",
+            "        e[:] = empty(a), None",
             "        continue",
             "else: continue",
         ]

@@ -30,6 +30,8 @@ class Aggregation:
     results: str
     """The results of ``a``, each followed by a comma."""
     names: dict[str, Any] = field(default_factory=dict)
+    distinct: tuple[int, ...] = ()
+    """The places in ``a`` of dictionaries that count values."""
     functions: tuple[Any, ...] = ()
     """The functions of the program, to be opened and closed."""
 
@@ -50,14 +52,16 @@ class Aggregation:
         return scope
 
 
-def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregation:
+def aggregation(calls: Sequence[AggregateCall], *, retracts: bool, expires: bool = False) -> Aggregation:
     """Return the code of several functions.
 
     Args:
         calls: The functions.
         retracts: Whether rows are retracted, for which some functions keep all values.
+        expires: Whether state expires that is not written again.
     """
-    start, results = ["0"], []
+    recounts = retracts or expires  # else it is enough to know that a value has come
+    start, results, distinct = ["0"], [], list[int]()
     adds, removes, merges = ["    a[0] += 1"], ["    a[0] -= 1"], ["    a[0] += b[0]"]
     known: dict[str, Any] = {}
     before: list[str] = []
@@ -66,6 +70,7 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
         known |= part.names
         counts = f"a[{len(start)}]"
         if call.distinct:
+            distinct.append(len(start))
             start.append("{}")
         names = {str(i): f"a[{len(start) + i}]" for i in range(len(part.start))}
         others = {f"b{i}": f"b[{len(start) + i}]" for i in range(len(part.start))}
@@ -79,8 +84,9 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
             adds += guard
             removes += guard
         before = guard
-        adds += _within(guard, call, fill_in(part.add), counts, retracts=False)
-        removes += _within(guard, call, fill_in(part.remove), counts, retracts=True)
+        first = ["if d in c: c[d] += 1", "else:"] if recounts else ["if d not in c:"]
+        adds += _within(guard, call, fill_in(part.add), [f"c, d = {counts}, {{}}", *first, "    c[d] = 1"])
+        removes += _within(guard, call, fill_in(part.remove), [f"if uncount_last({counts}, {{}}):"])
         if call.distinct:
             other = f"b[{int(counts[2:-1])}]"
             merges.append(f"    for key, n in {other}.items():")
@@ -107,7 +113,9 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool) -> Aggregatio
     )
     functions = [item.function.implementation for item in calls if item.function is not None]
     once = {id(function): function for function in functions}
-    return Aggregation(text, tuple(adds), tuple(removes), "".join(results), known, tuple(once.values()))
+    return Aggregation(
+        text, tuple(adds), tuple(removes), "".join(results), known, tuple(distinct), tuple(once.values())
+    )
 
 
 def _fill(text: str, names: dict[str, str]) -> str:
@@ -132,20 +140,12 @@ def _guard(call: AggregateCall, part: Part) -> list[str]:
     return found
 
 
-def _within(
-    guard: Sequence[str], call: AggregateCall, lines: Sequence[str], counts: str, *, retracts: bool
-) -> list[str]:
-    """Return statements as they stand in the block of a guard, and once for each value if they are distinct."""
+def _within(guard: Sequence[str], call: AggregateCall, lines: Sequence[str], counted: Sequence[str]) -> list[str]:
+    """Return statements as they stand in the block of a guard; if distinct, behind those that count the value."""
     depth = 1 + sum(line.endswith(":") for line in guard)
     found: list[str] = []
     if call.distinct:
         key = "freeze_key(v)" if has_lists(call.argument_type) else "v"
-        if retracts:
-            found.append("    " * depth + f"if uncount_last({counts}, {key}):")
-        else:
-            found.append("    " * depth + f"c, d = {counts}, {key}")
-            found.append("    " * depth + "if d in c: c[d] += 1")
-            found.append("    " * depth + "else:")
-            found.append("    " * depth + "    c[d] = 1")
+        found += ["    " * depth + line.replace("{}", key) for line in counted]
         depth += 1
     return [*found, *("    " * depth + line for line in lines or ["pass"])]
