@@ -26,7 +26,8 @@ QUERIES = {
     "left join": "SELECT a.k, a.v, b.v AS w FROM a LEFT JOIN b ON a.k = b.k",
     "first row": """SELECT k, v FROM (SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY p) AS n
         FROM (SELECT k, v, PROCTIME() AS p FROM a)) WHERE n = 1""",
-    "top 3": "SELECT k, v FROM (SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM a) WHERE n <= 3",
+    "top 3": """SELECT k, v FROM (SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n
+        FROM a) WHERE n <= 3""",
 }
 _JOB = str(Path(__file__).with_name("runners") / "sql_memory.py")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 from unittest.mock import patch
 
 import pytest
@@ -19,6 +20,9 @@ from flintstream.table import Schema, StreamTableEnvironment
 from flintstream.table._operators import group_state
 from flintstream.table._operators.group_state import GroupState
 from flintstream.testing.harness import OneInputHarness
+
+if TYPE_CHECKING:
+    from flintstream.contracts.functions import RuntimeContext
 
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 QUERY = "SELECT k, COUNT(DISTINCT v) AS n, SUM(DISTINCT v) FILTER (WHERE v > 2) AS s, COUNT(*) AS c FROM a GROUP BY k"
@@ -115,7 +119,7 @@ def test_one_more_value_changes_one_entry():
     backend.tracking = True
     backend.key = "a"
     context = SimpleNamespace(get_state=backend.state, get_map_state=backend.state)
-    state = GroupState(context, lambda: [0, {}], [1], 0)
+    state = GroupState(cast("RuntimeContext", context), lambda: [0, {}], [1], 0)
     state.attach(backend)
     group = state.start()
     written = []
@@ -126,6 +130,7 @@ def test_one_more_value_changes_one_entry():
                 group[1][value] = 1
         state.update(group)
         written.append({change.table.name: len(change.keys) for change in backend.take_delta() if change.keys})
-        group = state.value()
-        assert group is not None
+        found = state.value()
+        assert found is not None
+        group = found
     assert written == [{"group": 1}, {"group": 1, "distinct1": 500}, {"group": 1, "distinct1": 1}, {"group": 1}]

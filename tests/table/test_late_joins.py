@@ -8,8 +8,8 @@ pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make 
 
 import datetime as dt
 
-from flintstream.table._operators.interval_joins import IntervalJoin
-from flintstream.table._operators.temporal_joins import TemporalJoin
+from flintstream.table._operators.joins.interval import IntervalJoin
+from flintstream.table._operators.joins.temporal import TemporalJoin
 from flintstream.testing.harness import TwoInputHarness
 
 ROWS = (

@@ -12,7 +12,7 @@ from flintstream.common import RowKind
 from flintstream.datastream import StreamExecutionEnvironment
 from flintstream.table import StreamTableEnvironment
 from flintstream.table._expressions.times.helpers import from_millis
-from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
+from flintstream.table._operators.joins.window import WindowJoin, WindowSemiJoin
 from flintstream.testing.harness import KeyedTwoInputHarness
 
 LEFT = [(1, "a", 1), (6, "a", 2), (2, "b", 4), (3, "a", 7), (4, None, 8), (5, "c", 21)]

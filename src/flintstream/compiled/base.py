@@ -37,7 +37,7 @@ def lookup(values: Any, key: object) -> Any:
     return values.get(key)
 
 
-def lookup_or(values: Any, key: object, absent: object) -> Any:
+def lookup_or(values: dict[object, object], key: object, absent: object) -> object:
     """Return what a dict, or a table that is used like one, has for a key, else ``absent``."""
     return values.get(key, absent)
 

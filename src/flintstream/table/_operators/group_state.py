@@ -11,12 +11,14 @@ from flintstream.table._operators.rows import map_state, value_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
 
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.contracts.state import MapState, MapStateDescriptor, ValueState
     from flintstream.state.backend import Cells, DirectAccess, KeyedStateBackend
 
-    Group = list[Any]
+    Group: TypeAlias = list[Any]
+    """Values, the first of which is the number of rows."""
 
 
 MOST_INSIDE = 100

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import RuntimeContext
     from flintstream.datastream.window import GlobalWindow
     from flintstream.table._expressions.aggregation.code import Aggregation
+    from flintstream.table._operators.group_state import Group
     from flintstream.table._operators.rows import Row
     from flintstream.table._operators.zones import Zone
 
@@ -152,7 +153,7 @@ class ChangesOfRows(_OnGroups):
         """Process a block."""
         stamped, frozen = timestamps is not None, self.key is not self.selector
         run = self._compiled.get((stamped, frozen)) or self._code(stamped=stamped, frozen=frozen)
-        groups: dict[object, list[Any]] = {}
+        groups: dict[object, Group] = {}
         results: list[object] = []
         stamps: list[int] = []
         self.cursor = self.interrupter.cursor = cursor = iter(values)
@@ -190,12 +191,12 @@ class ChangesOfRows(_OnGroups):
         run = self._compiled[stamped, frozen] = made["changes"]
         return run
 
-    def _loading(self, groups: dict[object, list[Any]]) -> Callable[[object, Row], list[Any]]:
+    def _loading(self, groups: dict[object, Group]) -> Callable[[object, Row], Group]:
         """Return a function that brings the state of a key, and its result, into ``groups``."""
         state, cell, result = self.state, self.function.state, self.function.result
         keys = self.function.keys
 
-        def load(key: object, row: Row) -> list[Any]:
+        def load(key: object, row: Row) -> Group:
             state.key = key
             group = cell.value()
             found = [cell.start(), None] if group is None else [group, (*row[:keys], *result(group))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.times.helpers import millis
-from flintstream.table._operators.joins import LAST
+from flintstream.table._operators.joins.sides import LAST
 from flintstream.table._operators.rows import map_state, value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedCoProcessFunction
-from flintstream.table._operators.joins import LAST
+from flintstream.table._operators.joins.sides import LAST
 from flintstream.table._operators.rows import value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, is_insert_like
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.copies import copy_mutable
-from flintstream.table._operators.joins import LAST
+from flintstream.table._operators.joins.sides import LAST
 from flintstream.table._operators.opening import close_all, open_all
 from flintstream.table._operators.rows import key_columns, value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, is_insert_like

@@ -15,11 +15,11 @@ from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref, calls_python
 from flintstream.table._expressions.operators import comparison
 from flintstream.table._logical.nodes import Calc, Node, show
-from flintstream.table._operators.interval_joins import IntervalJoin
-from flintstream.table._operators.regular_joins import JoinOfBlocks, RegularJoin, SemiJoin
+from flintstream.table._operators.joins.interval import IntervalJoin
+from flintstream.table._operators.joins.regular import JoinOfBlocks, RegularJoin, SemiJoin
+from flintstream.table._operators.joins.temporal import CurrentVersionJoin, TemporalJoin
+from flintstream.table._operators.joins.window import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.rows import ValueFunction, key_of_values
-from flintstream.table._operators.temporal_joins import CurrentVersionJoin, TemporalJoin
-from flintstream.table._operators.window_joins import WindowJoin, WindowSemiJoin
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.build import widen
 from flintstream.table._plan.conditions import both, conjuncts, move_refs, sides, taken_apart, time_bounds

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, TypeVar
 
 from flintstream.table._expressions.times.helpers import millis
-from flintstream.table._operators.joins import Joining
+from flintstream.table._operators.joins.sides import Joining
 from flintstream.table._operators.rows import map_state, value_state
 from flintstream.table._types.row_kinds import DELETE, UPDATE_BEFORE
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from flintstream.contracts.functions import KeyedCoProcessFunction, RuntimeContext
     from flintstream.contracts.state import MapState, ValueState
-    from flintstream.table._operators.joins import SideSettings
+    from flintstream.table._operators.joins.sides import SideSettings
     from flintstream.table._operators.rows import Change, Row
 
 V = TypeVar("V")

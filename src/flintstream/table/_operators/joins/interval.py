@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 from flintstream.table._expressions.times.helpers import millis
-from flintstream.table._operators.joins import Joining
+from flintstream.table._operators.joins.sides import Joining
 from flintstream.table._operators.rows import map_state, value_state
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flintstream.contracts.functions import KeyedCoProcessFunction, RuntimeContext
     from flintstream.contracts.timers import TimerService
-    from flintstream.table._operators.joins import SideSettings
+    from flintstream.table._operators.joins.sides import SideSettings
     from flintstream.table._operators.rows import Change, Row
 
 _LEFT, _RIGHT = 0, 1

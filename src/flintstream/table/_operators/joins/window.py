@@ -8,7 +8,7 @@ from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import ListStateDescriptor
 from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.times.helpers import millis
-from flintstream.table._operators.joins import Joining, SideSettings
+from flintstream.table._operators.joins.sides import Joining, SideSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

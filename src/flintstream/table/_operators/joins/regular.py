@@ -10,8 +10,8 @@ from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
 from flintstream.runtime.selectors import field_of
 from flintstream.runtime.times import MIN_TIMESTAMP
-from flintstream.table._operators.entries import entries_of
-from flintstream.table._operators.joins import LAST, Sides, SideSettings, has_null
+from flintstream.table._operators.joins.entries import entries_of
+from flintstream.table._operators.joins.sides import LAST, Sides, SideSettings, has_null
 from flintstream.table._operators.rows import map_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import KeyedProcessFunction
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
-    from flintstream.table._operators.entries import Entries, Entry
+    from flintstream.table._operators.joins.entries import Entries, Entry
     from flintstream.table._operators.rows import Change, Row
 
 

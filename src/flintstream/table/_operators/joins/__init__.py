@@ -1,0 +1,1 @@
+"""Joins: what they keep of both sides, and what they emit for each row."""
