@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.table import AggregateFunction, AsyncScalarFunction, DataTypes, ScalarFunction
+from flintstream.table._functions import kinds
 from flintstream.table.udf import udaf, udf
 
 SOURCE = "(VALUES (1, 'a'), (2, CAST(NULL AS STRING)), (CAST(NULL AS INT), 'c')) AS T(n, s)"
@@ -65,6 +67,42 @@ def test_asynchronous_functions_are_awaited(t_env):
         return n
 
     assert results(t_env, "soon", soon, "n") == [1, 2, None]
+
+
+def test_an_asynchronous_function_that_fails_is_called_again(t_env):
+    class Flaky(AsyncScalarFunction):
+        def __init__(self, failures):
+            self.failures = failures
+
+        def open(self, function_context):
+            self.calls: Counter[int | None] = Counter()
+
+        async def eval(self, n):
+            self.calls[n] += 1
+            if self.calls[n] <= self.failures:
+                raise OSError(f"failure {self.calls[n]}")
+            return self.calls[n]
+
+    assert results(t_env, "flaky", udf(Flaky(2), result_type=DataTypes.INT()), "n") == [3, 3, 3]
+    with pytest.raises(OSError, match="failure 3"):
+        results(t_env, "worse", udf(Flaky(3), result_type=DataTypes.INT()), "n")
+
+
+def test_an_asynchronous_function_may_not_take_too_long(t_env, monkeypatch):
+    async def forever(n):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(kinds, "_TIMEOUT", 0.01)
+    with pytest.raises(TimeoutError, match=r"Async function call has timed out for input: \[1\]"):
+        results(t_env, "forever", udf(forever, result_type=DataTypes.INT()), "n")
+
+
+def test_an_asynchronous_function_gets_no_series():
+    async def add(n):
+        return n
+
+    with pytest.raises(ValueError, match="Async scalar functions do not support pandas func_type"):
+        udf(add, result_type=DataTypes.INT(), func_type="pandas")
 
 
 @pytest.mark.parametrize("kind", ["process", "thread"])

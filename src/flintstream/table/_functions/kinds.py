@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
 
 def by_rows(function: Any, result: t.DataType, kind: str) -> object:
-    """Return an object whose ``eval`` takes and returns the values of a row, whatever kind of function it has."""
+    """Return an object whose ``eval`` takes and returns the values of a row, whatever kind of function it has.
+
+    Raises:
+        ValueError: The function is asynchronous, and to be called with batches.
+    """
     if kind != "general":
+        if inspect.iscoroutinefunction(function.eval):
+            raise ValueError("Async scalar functions do not support pandas func_type: they get the values of a row")
         return (ArrowRows if kind == "arrow" else PandasRows)(function, result)
     return AsyncRows(function) if inspect.iscoroutinefunction(function.eval) else function
 
@@ -167,8 +173,12 @@ class ArrowRows(PandasRows):
         return series.array_from_arrow(found, self.result)
 
 
+_ATTEMPTS, _DELAY, _TIMEOUT = 3, 0.1, 180.0
+"""How often a function is called that fails, after how many seconds again, and how many all may take: as in Flink."""
+
+
 class AsyncRows(_Inner):
-    """Awaits a function for each row."""
+    """Awaits a function for each row, and calls it again if it fails."""
 
     def __init__(self, inner: Any) -> None:
         """Take the function."""
@@ -176,14 +186,42 @@ class AsyncRows(_Inner):
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def eval(self, *values: object) -> object:
-        """Return the result for a row."""
+        """Return the result for a row.
+
+        Raises:
+            TimeoutError: The function takes too long.
+        """
         if self.loop is None:
             self.loop = asyncio.new_event_loop()
-        return self.loop.run_until_complete(self.inner.eval(*values))
+        try:
+            return self.loop.run_until_complete(self._await(values))
+        except Exception:
+            self._close_loop()  # nothing closes a function that has failed
+            raise
+
+    async def _await(self, values: tuple[object, ...]) -> object:
+        try:
+            return await asyncio.wait_for(self._retry(values), _TIMEOUT)
+        except asyncio.TimeoutError as error:
+            raise TimeoutError(f"Async function call has timed out for input: {list(values)}") from error
+
+    async def _retry(self, values: tuple[object, ...]) -> object:
+        left = _ATTEMPTS
+        while True:
+            try:
+                return await self.inner.eval(*values)
+            except Exception:
+                left -= 1
+                if not left:
+                    raise
+            await asyncio.sleep(_DELAY)
 
     def close(self) -> None:
         """Close the function and the loop."""
         super().close()
+        self._close_loop()
+
+    def _close_loop(self) -> None:
         if self.loop is not None:
             self.loop.close()
             self.loop = None
