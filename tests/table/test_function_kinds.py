@@ -83,9 +83,9 @@ def test_an_asynchronous_function_that_fails_is_called_again(t_env):
                 raise OSError(f"failure {self.calls[n]}")
             return self.calls[n]
 
-    assert results(t_env, "flaky", udf(Flaky(2), result_type=DataTypes.INT()), "n") == [3, 3, 3]
-    with pytest.raises(OSError, match="failure 3"):
-        results(t_env, "worse", udf(Flaky(3), result_type=DataTypes.INT()), "n")
+    assert results(t_env, "flaky", udf(Flaky(3), result_type=DataTypes.INT()), "n") == [4, 4, 4]
+    with pytest.raises(OSError, match="failure 4"):
+        results(t_env, "worse", udf(Flaky(4), result_type=DataTypes.INT()), "n")
 
 
 def test_an_asynchronous_function_may_not_take_too_long(t_env, monkeypatch):

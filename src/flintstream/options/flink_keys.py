@@ -197,7 +197,7 @@ GROUPS = (
         },
     ),
     _below(
-        "Async functions are awaited row by row, with Flink's defaults: three attempts, 100 ms apart, in three minutes",
+        "Async functions are awaited row by row, with Flink's defaults: three retries, 100 ms apart, in three minutes",
         {
             "table.exec.async-scalar.": """
                 buffer-capacity max-attempts max-concurrent-operations retry-delay retry-strategy timeout

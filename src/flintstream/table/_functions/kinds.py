@@ -173,8 +173,8 @@ class ArrowRows(PandasRows):
         return series.array_from_arrow(found, self.result)
 
 
-_ATTEMPTS, _DELAY, _TIMEOUT = 3, 0.1, 180.0
-"""How often a function is called that fails, after how many seconds again, and how many all may take: as in Flink."""
+_ATTEMPTS, _DELAY, _TIMEOUT = 4, 0.1, 180.0
+"""How often a failing function is called, how many seconds apart, and how many all calls may take: as PyFlink does."""
 
 
 class AsyncRows(_Inner):
