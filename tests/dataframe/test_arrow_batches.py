@@ -159,8 +159,6 @@ def test_functions_in_expressions_get_batches_too_with_literals_and_other_functi
 @pytest.mark.parametrize(
     "more",
     [
-        pytest.param(lambda frame: frame.filter(pf.col("id") > 1), id="filter"),
-        pytest.param(lambda frame: frame.with_column("n", pf.col("id") + 1), id="computed"),
         pytest.param(lambda frame: frame.group_by("id").agg(n=pf.col("id").count), id="groups"),
         pytest.param(lambda frame: frame.union_all(frame), id="union"),
     ],
@@ -272,3 +270,60 @@ def test_positions_in_files_are_rows_so_that_either_way_resumes_where_the_other_
     found = [item.batch.column(0).to_pylist() for items in by_batches.read(rest, fetch) for item in items]
     assert found[0][0] == 3
     assert [item for part in found for item in part] == list(range(3, 10))
+
+
+def test_filters_and_computed_columns_leave_other_columns_in_batches(way):
+    table = pa.table(
+        {
+            "id": range(10),
+            "text": [None if i == 3 else "x" * i for i in range(10)],
+            "vector": [[float(i)] for i in range(10)],
+        }
+    )
+    frame = pf.from_arrow(table).filter((pf.col("id") % 3 > 0) | pf.col("text").is_null)
+    frame = frame.with_columns(double=pf.col("id") * 2, flag=pf.col("text") == "x")
+    called = frame.map_batches(
+        lambda batch: {
+            "id": batch["double"],
+            "vector": batch["vector"],
+            "size": pa.array([len(batch["id"])] * len(batch["id"])),
+        },
+        return_dtype="ROW<id BIGINT, vector ARRAY<DOUBLE>, size BIGINT>",
+        batch_format="pyarrow",
+        batch_size=4,
+    )
+    last = called.filter(pf.col("id") > 4)
+    assert is_in_batches(last) is way
+    assert stays_in_batches(narrow(frame.to_table()._node), frame.to_table()._executor.env) is way
+    found = frame.to_arrow().to_pylist()
+    assert [row["id"] for row in found] == [1, 2, 3, 4, 5, 7, 8]
+    assert [row["double"] for row in found] == [2, 4, 6, 8, 10, 14, 16]
+    assert [row["flag"] for row in found] == [True, False, None, False, False, False, False]
+    assert [row["vector"] for row in found] == [[float(i)] for i in (1, 2, 3, 4, 5, 7, 8)]
+    expected = [(6, [3.0], 4), (8, [4.0], 4), (10, [5.0], 3), (14, [7.0], 3), (16, [8.0], 3)]
+    assert [tuple(row) for row in last.collect()] == expected
+
+
+def test_expressions_are_evaluated_for_the_rows_that_a_condition_leaves(way):
+    frame = pf.from_arrow(pa.table({"n": [0, 1, 2]})).filter(pf.col("n") > 0).with_columns(part=6 / pf.col("n"))
+    assert stays_in_batches(narrow(frame.to_table()._node), frame.to_table()._executor.env) is way
+    assert frame.to_arrow().to_pylist() == [{"n": 1, "part": 6}, {"n": 2, "part": 3}]
+
+
+def test_computed_columns_have_the_values_of_rows(files):
+    found = {}
+    for batches in ("true", "false"):
+        start("streaming").get_config().set("flintstream.table.arrow-batches", batches)
+        frame = pf.read_parquet(files, schema=SCHEMA).filter(pf.col("small").is_not_null)
+        frame = frame.with_columns(
+            a=pf.col("id") + pf.col("small"),
+            b=pf.col("price") * 3,
+            c=pf.col("ratio") > 0,
+            d=pf.col("single") * 2,
+            e=pf.col("day"),
+            f=pf.col("text").is_null,
+            g=pf.lit("x"),
+        )
+        found[batches] = sorted(map(repr, frame.to_arrow().to_pylist()))
+    assert found["true"] == found["false"]
+    assert len(found["true"]) == 6

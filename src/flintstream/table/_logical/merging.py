@@ -48,8 +48,8 @@ def merge(node: Calc) -> Calc:
             return node
         if sum(count * _size(inner[index]) for index, count in read.items()) > MOST_PARTS:
             return node
-        projection = inner if projection is None else tuple(_inline(item, inner) for item in projection)
-        condition = None if condition is None else _inline(condition, inner)
+        projection = inner if projection is None else tuple(inline(item, inner) for item in projection)
+        condition = None if condition is None else inline(condition, inner)
     both = (*conjuncts(below.condition), *conjuncts(condition))
     return Calc(node.columns, below.input, projection, logic("AND", both, "UTC") if both else None)
 
@@ -58,10 +58,10 @@ def _size(expression: Expr) -> int:
     return 1 + sum(map(_size, expression.arguments)) if isinstance(expression, Call) else 1
 
 
-def _inline(expression: Expr, columns: Sequence[Expr]) -> Expr:
+def inline(expression: Expr, columns: Sequence[Expr]) -> Expr:
     """Return an expression of the columns below, from one of columns that those compute."""
     if isinstance(expression, Ref):
         return columns[expression.index]
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_inline(item, columns) for item in expression.arguments))
+        return replace(expression, arguments=tuple(inline(item, columns) for item in expression.arguments))
     return expression

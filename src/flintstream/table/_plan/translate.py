@@ -25,9 +25,9 @@ from flintstream.table._logical.sharing import active
 from flintstream.table._operators.opening import Functions
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
-from flintstream.table._plan.columnar.lanes import lane_of
+from flintstream.table._plan.columnar.lanes import Evaluation, lane_of
 from flintstream.table._plan.columnar.limits import declarations, functions_of, limits_of
-from flintstream.table._plan.columnar.operators import CallsOperator, ColumnsOperator, RowsOperator
+from flintstream.table._plan.columnar.operators import ColumnsOperator, RowsOperator, operator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -227,15 +227,15 @@ def _lane_with_calls(node: Node, env: StreamExecutionEnvironment) -> Lane | None
     if not isinstance(node, (Calc, Batched)):
         return None
     lane = _lane(node, env)
-    return lane if lane is not None and lane.steps else None
+    return lane if lane is not None and lane.calls_functions else None
 
 
 def _stream_of_lane(lane: Lane, env: StreamExecutionEnvironment) -> DataStream:
-    sizes = [min(limits_of(step.node, env)) for step in lane.steps]
+    sizes = [READ_AT_ONCE if isinstance(step, Evaluation) else min(limits_of(step.node, env)) for step in lane.steps]
     stream = lane.open(sizes[0] if sizes else READ_AT_ONCE, env)
     for step, size in zip(lane.steps, sizes, strict=True):
-        made = add_operator(stream, "PythonCalc", CallsOperator(step, size))
-        stream = _in_subtasks(made, functions_of(step.node), step.node)
+        stream = add_operator(stream, *operator_of(step, size))
+        stream = _in_subtasks(stream, () if isinstance(step, Evaluation) else functions_of(step.node), step.node)
     return stream
 
 

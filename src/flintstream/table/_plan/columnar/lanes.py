@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._expressions.codegen import compile_source, source
-from flintstream.table._expressions.expr import Call, Ref
+from flintstream.table._expressions.codegen import compile_source, refs, source
+from flintstream.table._expressions.expr import Call, Ref, calls_python
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._plan.batches import Batched, in_batches
 from flintstream.table._plan.columnar.types import all_fit
@@ -15,10 +16,10 @@ from flintstream.table._plan.columnar.types import all_fit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from flintstream.common._types.data_types import DataType
     from flintstream.datastream import DataStream, StreamExecutionEnvironment
     from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._logical.nodes import Node
-    from flintstream.table._plan.batches import BatchCall
 
     Path = tuple[int, ...]
     """The position of a column in a batch, and of the fields within it."""
@@ -32,6 +33,40 @@ class Step:
     where: tuple[Path, ...]
     """The columns of the input in the batches."""
 
+    def read(self) -> Iterator[int]:
+        """Yield the columns of the input that the functions read."""
+        for made in self.node.calls:
+            for call in made.calls():
+                yield from (item.index for item in call.arguments if isinstance(item, Ref))
+
+    def types(self) -> Iterator[DataType]:
+        """Yield the types of the results, and of what functions give to each other."""
+        return (call.type for item in self.node.calls for call in item.calls())
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A condition, and expressions whose values become columns, evaluated over the rows of the columns they read."""
+
+    node: Calc
+    expressions: tuple[Expr, ...]
+    where: tuple[Path, ...]
+    """The columns of the input in the batches."""
+
+    @property
+    def condition(self) -> Expr | None:
+        """What holds for the rows that stay."""
+        return self.node.condition
+
+    def read(self) -> Iterator[int]:
+        """Yield the columns of the input that are read."""
+        parts = self.expressions if self.condition is None else (self.condition, *self.expressions)
+        return (ref.index for part in parts for ref in refs(part))
+
+    def types(self) -> Iterator[DataType]:
+        """Yield the types of the results."""
+        return (expression.type for expression in self.expressions)
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -41,9 +76,14 @@ class Lane:
     where: tuple[Path, ...]
     """The columns of the plan in the batches."""
     scan: Scan
-    steps: tuple[Step, ...] = field(default=())
+    steps: tuple[Step | Evaluation, ...] = field(default=())
     width: int = 0
     """How many columns the batches have."""
+
+    @property
+    def calls_functions(self) -> bool:
+        """Whether functions take the batches."""
+        return any(isinstance(step, Step) for step in self.steps)
 
     def open(self, size: int, env: StreamExecutionEnvironment) -> DataStream:
         """Add the source to a program; its batches have up to ``size`` rows.
@@ -57,7 +97,7 @@ class Lane:
 
     def read(self) -> Lane:
         """Return the same plan with the columns of the source that it reads."""
-        paths = [*self.where, *(step.where[i] for step in self.steps for i in _read(step.node.calls))]
+        paths = [*self.where, *(step.where[i] for step in self.steps for i in step.read())]
         need = sorted({path[0] for path in paths if path[0] < len(self.scan.columns)})
         moved = {old: new for new, old in enumerate(need)}
         gone = len(self.scan.columns) - len(need)
@@ -73,14 +113,15 @@ class Lane:
 def lane_of(node: Node) -> Lane | None:
     """Return how a plan stays in batches; None if one of its steps needs rows.
 
-    It can if it reads a source that has batches, chooses columns and fields, and calls functions of pandas or Arrow.
+    It can if it reads a source that has batches, filters and projects, and calls functions of pandas or Arrow.
     """
     found = _lane_of(node) if _reads_batches(node) else None
     if found is None:
         return None
     lane = found.read()
-    made = [call.type for step in lane.steps for item in step.node.calls for call in item.calls()]
-    kinds = [*(column.type for column in (*lane.columns, *lane.scan.columns)), *made]
+    kinds = [column.type for column in (*lane.columns, *lane.scan.columns)]
+    for step in lane.steps:
+        kinds += step.types()
     return lane if lane.scan.columns and all_fit(kinds) else None
 
 
@@ -99,15 +140,27 @@ def _lane_of(node: Node) -> Lane | None:
         return Lane(node.columns, tuple((i,) for i in range(len(node.columns))), node, width=len(node.columns))
     if isinstance(node, Batched):
         return _with_calls(node)
-    if not isinstance(node, Calc) or node.condition is not None:
+    if not isinstance(node, Calc):
         return None
     node = in_batches(node)
     below = _lane_of(node.input)
-    if below is None or node.projection is None:
-        return below and replace(below, columns=node.columns)
-    where = tuple(_path(item, below) for item in node.projection)
-    found = tuple(path for path in where if path is not None)
-    return replace(below, columns=node.columns, where=found) if len(found) == len(where) else None
+    return None if below is None else _with_values(node, below)
+
+
+def _with_values(node: Calc, below: Lane) -> Lane | None:
+    """Return how a filter and projection stays in batches; None if it calls a function that takes rows."""
+    columns = tuple(Ref(column.type, i) for i, column in enumerate(below.columns))
+    items = columns if node.projection is None else node.projection
+    where = [_path(item, below) for item in items]
+    made = tuple(item for item, path in zip(items, where, strict=True) if path is None)
+    if any(map(calls_python, made if node.condition is None else (*made, node.condition))):
+        return None
+    places = count(below.width)
+    found = tuple(path or (next(places),) for path in where)
+    steps = below.steps
+    if made or node.condition is not None:
+        steps = (*steps, Evaluation(node, made, below.where))
+    return replace(below, columns=node.columns, where=found, steps=steps, width=below.width + len(made))
 
 
 def _with_calls(node: Batched) -> Lane | None:
@@ -141,9 +194,3 @@ def _index(expression: Call, kind: t.RowType) -> int:
     taken = replace(expression, arguments=(Ref(kind, 0),))
     compile_source(source([taken], None, stamped=False))([(tuple(range(len(kind.names))),)], found.append)
     return int(str(found[0][0]))
-
-
-def _read(calls: Iterable[BatchCall]) -> Iterator[int]:
-    for call in calls:
-        for inner in call.calls():
-            yield from (item.index for item in inner.arguments if isinstance(item, Ref))

@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING
 from flintstream.common._types import data_types as t
 from flintstream.connectors.files.arrow_values import ArrowBatch
 from flintstream.runtime.operators.functions import FunctionOperator
-from flintstream.table._expressions.expr import Const
+from flintstream.table._expressions.codegen import compile_source, source
+from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions import series
+from flintstream.table._logical.merging import inline
 from flintstream.table._operators.opening import Functions
 from flintstream.table._plan.batches import BatchCall
+from flintstream.table._plan.columnar.lanes import Step
 from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyarrow import Array, RecordBatch
 
-    from flintstream.table._expressions.expr import Column, Ref
+    from flintstream.table._expressions.expr import Column
     from flintstream.table._functions.kinds import PandasRows
     from flintstream.table._functions.series import Data
-    from flintstream.table._plan.columnar.lanes import Path, Step
+    from flintstream.table._plan.columnar.lanes import Evaluation, Path
 
 _AS_THEY_ARE = (*INTEGERS, t.BooleanType, t.DoubleType, t.VarCharType, t.VarBinaryType)
 """Types whose values in Python are those of a plan."""
@@ -115,6 +118,49 @@ class CallsOperator(BatchesOperator):
             column = _of_type(column_at(batch, self._where[item.index]), item.type)
             known[key] = function.of_array(column, item.type, self._columns[item.index].name)
         return known[key]
+
+
+class EvaluationOperator(BatchesOperator):
+    """Keeps the rows for which a condition holds, and adds the values of expressions as columns.
+
+    Rows are made of the columns that are read; all others stay as they are.
+    """
+
+    def __init__(self, step: Evaluation) -> None:
+        """Take the condition and the expressions."""
+        super().__init__(Functions(()))
+        given = step.node.input.columns
+        read = sorted({*step.read()})
+        self._read = [(step.where[i], given[i].type) for i in read]
+        self._types = tuple(step.types())
+        refs = [Ref(column.type, read.index(i) if i in read else -1) for i, column in enumerate(given)]
+        values = [inline(part, refs) for part in step.expressions]
+        condition = None if step.condition is None else inline(step.condition, refs)
+        number = Ref(t.DataTypes.INT(), len(read))
+        self._code = source([number, *values], condition, stamped=False)
+        self._run: Callable[..., None] | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the compiled code."""
+        return {**self.__dict__, "_run": None}
+
+    def results(self, value: ArrowBatch) -> Iterable[object]:
+        """Return the batch, if any of its rows are left."""
+        run = self._run = self._run or compile_source(self._code)
+        batch, found = value.batch, list[tuple[object, ...]]()
+        columns = [_values(column_at(batch, path), kind) for path, kind in self._read]
+        run(zip(*columns, range(len(batch)), strict=True), found.append)
+        if not found:
+            return ()
+        numbers, *values = zip(*found, strict=True)
+        kept = batch if len(found) == len(batch) else batch.take(series.arrow().array(numbers))
+        arrays = [*kept.columns, *map(series.array_of, values, self._types)]
+        return [ArrowBatch(series.arrow().RecordBatch.from_arrays(arrays, names=[*map(str, range(len(arrays)))]))]
+
+
+def operator_of(step: Step | Evaluation, size: int) -> tuple[str, BatchesOperator]:
+    """Return the name and the operator of a step; functions get up to ``size`` rows at once."""
+    return ("PythonCalc", CallsOperator(step, size)) if isinstance(step, Step) else ("Calc", EvaluationOperator(step))
 
 
 class _OfColumns(BatchesOperator):
