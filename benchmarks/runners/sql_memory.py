@@ -20,7 +20,7 @@ from pyflink.table import Schema, StreamTableEnvironment, TableDescriptor
 
 from benchmarks.sql_memory import QUERIES
 
-QUIET = 4
+QUIET = 5
 """Seconds of little work, after which all rows have arrived."""
 
 
@@ -49,7 +49,7 @@ def wait_until_quiet(pid):
     while time.monotonic() - since < QUIET:
         time.sleep(0.5)
         now = seconds_of_cpu(pid)
-        if now - before > 0.2:
+        if now - before > 0.1:
             since = time.monotonic()
         before = now
 
@@ -75,7 +75,7 @@ def main():
     # A source that never ends keeps the job, and so its state.
     t_env.execute_sql(
         "CREATE TABLE ticks (k BIGINT, v BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1', "
-        "'fields.k.min' = '-1', 'fields.k.max' = '-1')"
+        "'fields.k.min' = '-2', 'fields.k.max' = '-1')"
     )
     for name in ("a", "b"):
         t_env.execute_sql(f"CREATE VIEW {name} AS SELECT * FROM given_{name} UNION ALL SELECT * FROM ticks")  # noqa: S608
