@@ -367,6 +367,8 @@ class Body:
             raise SqlError(
                 f"Incorrect syntax near the keyword 'INTERVAL'{at(place)}: a column of a table has no intervals"
             )
+        if isinstance(data_type, t.NullType):
+            raise SqlError(f"Incorrect syntax near the keyword 'NULL'{at(place)}: a column of a table has another type")
         metadata, virtual = None, False
         if tokens.take("METADATA"):
             metadata = tokens.text() if tokens.take("FROM") else name

@@ -147,8 +147,9 @@ class _Reader(Generic[AToken]):
     def type(self) -> DataType:
         """Read a type with its nullability."""
         found = self.bare()
-        while self.word() in {"ARRAY", "MULTISET"}:
-            found = t.ArrayType(found) if self.take("ARRAY") else t.MultisetType(found)
+        while (word := self.word()) in {"ARRAY", "MULTISET"}:  # INT ARRAY
+            self.position += 1
+            found = t.ArrayType(found) if word == "ARRAY" else t.MultisetType(found)
         if self.take("NOT", "NULL"):
             return found.not_null()
         if [str(token.text).upper() for token in self.tokens[self.position : self.position + 2]] != ["NULL", "ON"]:
@@ -221,7 +222,9 @@ class _Reader(Generic[AToken]):
         digits = [-1]
         if self.take("("):
             while not self.take(")"):
-                digits.append(int(self.word()) if self.word().isdigit() else -1)
+                if not self.word().isdigit():
+                    raise self.error(f"expected a number but found '{self.word()}'")
+                digits.append(int(self.word()))
                 self.position += 1
                 self.take(",")
         return t.Resolution(t.Resolution.IntervalUnit[name], digits[-1])
