@@ -42,6 +42,7 @@ class WindowJoin(Joining):
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows of both sides."""
         super().open(runtime_context)
+        self.pairs = self.test()
         self.late = runtime_context.get_metrics_group().counter(LATE_RECORDS)
         row = Types.PICKLED_BYTE_ARRAY()
         self.rows = tuple(
@@ -80,6 +81,11 @@ class WindowJoin(Joining):
 
     def results(self, left: list[Row], right: list[Row], *, joins: bool) -> Iterator[Row]:
         """Return the pairs, and the rows without a partner."""
+        holds = self.pairs
+        if not any(self.outer):
+            pairs = (row + other for row in left for other in right) if joins else iter(())
+            yield from pairs if holds is None else (pair for pair in pairs if holds(pair) is True)
+            return
         matched: set[int] = set()
         for row in left:
             found = [i for i, other in enumerate(right) if self.holds(row, other, 0)] if joins else []
