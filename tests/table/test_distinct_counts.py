@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from flintstream.contracts.functions import RuntimeContext
 
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
-QUERY = "SELECT k, COUNT(DISTINCT v) AS n, SUM(DISTINCT v) FILTER (WHERE v > 2) AS s, COUNT(*) AS c FROM a GROUP BY k"
+QUERY = """SELECT k, COUNT(DISTINCT v) AS n, SUM(DISTINCT v) FILTER (WHERE v > 2) AS s, COUNT(*) AS c, MAX(v) AS high,
+    MIN(v) FILTER (WHERE v > 2) AS low, CAST(COLLECT(v) AS STRING) AS vs FROM a GROUP BY k"""
 steps = st.lists(
     st.tuples(st.sampled_from("ab"), st.none() | st.integers(0, 6), st.booleans()) | st.none(), max_size=30
 )
@@ -53,7 +54,8 @@ def fold(found):
     rows: dict[str, tuple[object, ...]] = {}
     for row in found:
         if row.get_row_kind() in (RowKind.INSERT, RowKind.UPDATE_AFTER):
-            rows[row[0]] = tuple(row)[1:]
+            collected = [item.split("=") for item in row[6][1:-1].split(", ") if item]
+            rows[row[0]] = (*tuple(row)[1:6], {int(value): int(count) for value, count in collected})
         elif row.get_row_kind() is RowKind.DELETE:
             del rows[row[0]]
     return rows
@@ -61,13 +63,15 @@ def fold(found):
 
 def expect(held):
     """Return the same of the rows that are there."""
-    rows = {}
+    rows: dict[str, tuple[object, ...]] = {}
     for k in "ab":
         values = [v for (key, v), count in held.items() if key == k for _ in range(count)]
         if values:
             known = {v for v in values if v is not None}
             high = {v for v in known if v > 2}
+            total = Counter(v for v in values if v is not None)
             rows[k] = (len(known), sum(high) if high else None, len(values))
+            rows[k] += (max(known, default=None), min(high, default=None), total)
     return rows
 
 

@@ -65,6 +65,8 @@ class Part:
     merge: Sequence[str]
     counts_none: bool = field(default=False)
     names: dict[str, Any] = field(default_factory=dict)
+    counts: bool = field(default=False)
+    """Whether the first element is a dictionary that counts values."""
 
 
 def result_type(name: str, kind: DataType, place: Place | None, *, grouped: bool) -> DataType:
@@ -152,11 +154,18 @@ def _average(call: AggregateCall) -> Part:
     )
 
 
-def _extreme(call: AggregateCall, *, retracts: bool) -> Part:
-    if retracts:
-        function = "min" if call.name == "MIN" else "max"
-        return _count_part(f"({function}({{0}}) if {{0}} else None)")
+def _extreme(call: AggregateCall, number: int, *, retracts: bool) -> Part:
     sign = "<" if call.name == "MIN" else ">"
+    if retracts:  # the extreme is known until it is retracted
+        place = number + call.distinct
+        return Part(
+            ["{}", "None"],
+            ["count({0}, v)", f"if {{1}} is not None and v {sign} {{1}} and v in {{0}}: {{1}} = v"],
+            ["uncount({0}, v)", "if {1} is not None and v == {1} and v not in {0}: {1} = None"],
+            f"extreme(a, {place}, {call.name.lower()})",
+            ["for v, n in {b0}.items(): count({0}, v, n)", "{1} = None"],
+            counts=True,
+        )
     return Part(
         ["None"],
         [f"if {{0}} is None or v {sign} {{0}}: {{0}} = v"],
@@ -170,10 +179,11 @@ def _count_part(result: str) -> Part:
     """Return the code of a function that keeps the number of each value."""
     return Part(
         ["{}"],
-        ["{0}[v] = {0}.get(v, 0) + 1"],
+        ["count({0}, v)"],
         ["uncount({0}, v)"],
         result,
-        ["for v, n in {b0}.items(): {0}[v] = {0}.get(v, 0) + n"],
+        ["for v, n in {b0}.items(): count({0}, v, n)"],
+        counts=True,
     )
 
 
@@ -278,7 +288,7 @@ def part_of(call: AggregateCall, number: int, *, retracts: bool) -> Part:
     if name == "AVG":
         return _average(call)
     if name in {"MIN", "MAX"}:
-        return _extreme(call, retracts=retracts)
+        return _extreme(call, number, retracts=retracts)
     if name in {"FIRST_VALUE", "LAST_VALUE"}:
         return _edge(call, retracts=retracts)
     if name == "SINGLE_VALUE":
@@ -299,5 +309,5 @@ def part_of(call: AggregateCall, number: int, *, retracts: bool) -> Part:
         part.counts_none = call.option == "NULL"
         return part
     if name == "COLLECT":
-        return _count_part("dict({0})")
+        return _count_part("dict({0}.items())")
     return _percentile(call) if name == "PERCENTILE" else _spread(call)

@@ -1,4 +1,4 @@
-"""The state of a group: a list of values, and in map states, entry by entry, what its DISTINCT functions have counted.
+"""The state of a group: a list of values, and in map states, entry by entry, the values that functions have counted.
 
 A change of one value then writes one entry, however many values a group has.
 """
@@ -39,6 +39,10 @@ class HeldCounts(dict[object, int]):
         self.changed.append(value)
         dict.__setitem__(self, value, count)
 
+    def __delitem__(self, value: object) -> None:
+        self.changed.append(value)
+        dict.__delitem__(self, value)
+
     def pop(self, value: object, default: int | None = None) -> int | None:  # type: ignore[override]
         """Forget a value, and return its count."""
         self.changed.append(value)
@@ -71,6 +75,9 @@ class StoredCounts:
 
     def __setitem__(self, value: object, count: int) -> None:
         self._of_key().put(value, count)
+
+    def __delitem__(self, value: object) -> None:
+        self._of_key().remove(value)
 
     def get(self, value: object, default: int) -> int:
         """Return the count of a value."""

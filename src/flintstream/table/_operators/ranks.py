@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from flintstream.contracts.functions import KeyedProcessFunction
 from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.joins.sides import LAST
+from flintstream.table._operators.ordered_rows import MOST_IN_LIST, ManyRows
 from flintstream.table._operators.rows import map_state, value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from flintstream.table._operators.ordering import RowOrder
     from flintstream.table._operators.rows import Change, Row
     from flintstream.table._operators.zones import Zone
+
+
+IN_MAP = "entries of a map"
+"""The state of a key that has many rows."""
 
 
 class Ranked(KeyedProcessFunction):
@@ -60,9 +65,12 @@ class Ranked(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows, in their order."""
-        self.state: ValueState[list[Row]] = runtime_context.get_state(value_state("rows", self.ttl_ms))
+        self.state: ValueState[list[Row] | str] = runtime_context.get_state(value_state("rows", self.ttl_ms))
         self.key = self.order.code()
         self.search = bisect_left if self.newest else bisect_right
+        self.many: ManyRows | None = None
+        if self.changelog and not self.batch and not self.ttl_ms:
+            self.many = ManyRows(runtime_context, self.key, newest=self.newest)
 
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take it back."""
@@ -70,6 +78,8 @@ class Ranked(KeyedProcessFunction):
             return iter(())  # LIMIT 0
         row, kind = (value[:-1], value[-1]) if self.changelog else (value, INSERT)
         old = self.state.value() or []
+        if isinstance(old, str):
+            return iter(self.change_many(row, ctx.get_current_key(), removes=not is_insert_like(kind)))
         if not is_insert_like(kind):
             if row not in old:
                 return iter(())  # its state has expired
@@ -85,14 +95,39 @@ class Ranked(KeyedProcessFunction):
             new = [*old[:place], row, *old[place:]]
             if not self.changelog:
                 del new[self.end :]
-        if new:
+        if self.many is not None and len(new) > MOST_IN_LIST:
+            self.many.move_out(ctx.get_current_key(), new)
+            self.state.update(IN_MAP)
+        elif new:
             self.state.update(new)
         else:
             self.state.clear()
         if self.batch:
             ctx.timer_service().register_event_time_timer(LAST)
             return iter(())
-        return iter((self.change_numbers if self.number else self.change_members)(old, new, place))
+        return iter(self.changes_of(old, new, place, removes=len(new) < len(old)))
+
+    def change_many(self, row: Row, key: object, *, removes: bool) -> list[Row]:
+        """Add a row to many, or take it back."""
+        many = cast("ManyRows", self.many)
+        rows = many.of(key)
+        found = rows.remove(row) if removes else rows.add(row)
+        if found is None:
+            return []
+        place, number = found
+        new = rows.first(self.end + 1) if place < self.end else []
+        if not removes:
+            many.state.put(number, row)
+        elif len(rows.rows) > MOST_IN_LIST // 2:
+            many.state.remove(number)
+        else:
+            self.state.update(many.move_in(key))
+        old = [*new[:place], row, *new[place:]] if removes else [*new[:place], *new[place + 1 :]]
+        return self.changes_of(old, new, place, removes=removes) if place < self.end else []
+
+    def changes_of(self, old: list[Row], new: list[Row], place: int, *, removes: bool) -> list[Row]:
+        """Return the changes of results when one row comes or goes at a place."""
+        return self.change_numbers(old, new, place) if self.number else self.change_members(old, new, place, removes)
 
     def result(self, row: Row, rank: int, kind: int) -> Row:
         """Return a row as result; without a number, None is in its place."""
@@ -111,12 +146,12 @@ class Ranked(KeyedProcessFunction):
         rest, kind = (new, INSERT) if len(new) > len(old) else (old, DELETE)
         return [*found, *(self.result(rest[i], i, kind) for i in range(max(first, both), min(self.end, len(rest))))]
 
-    def change_members(self, old: list[Row], new: list[Row], place: int) -> list[Row]:
+    def change_members(self, old: list[Row], new: list[Row], place: int, removes: bool) -> list[Row]:
         """Return the changes of rows that come in or fall out."""
         place = max(place, self.start)
         if place >= self.end:
             return []
-        if len(new) < len(old):
+        if removes:
             gone, came = old[place : place + 1], new[self.end - 1 : self.end]
         elif len(old) >= self.end:
             gone, came = old[self.end - 1 : self.end], new[place : place + 1]
@@ -128,8 +163,9 @@ class Ranked(KeyedProcessFunction):
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[Row]) -> Iterator[Row]:
         """Emit the rows of a complete key."""
-        for rank, row in enumerate((self.state.value() or [])[self.start : self.end], self.start):
-            yield self.result(row, rank, INSERT)
+        rows = self.state.value() or []
+        for rank, row in enumerate(rows[self.start : self.end], self.start):
+            yield self.result(cast("Row", row), rank, INSERT)
         self.state.clear()
 
 

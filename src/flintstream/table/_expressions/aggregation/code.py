@@ -31,7 +31,7 @@ class Aggregation:
     """The results of ``a``, each followed by a comma."""
     names: dict[str, Any] = field(default_factory=dict)
     distinct: tuple[int, ...] = ()
-    """The places in ``a`` of dictionaries that count values."""
+    """The places in ``a`` of dictionaries that count values, of DISTINCT functions and others."""
     functions: tuple[Any, ...] = ()
     """The functions of the program, to be opened and closed."""
 
@@ -72,6 +72,8 @@ def aggregation(calls: Sequence[AggregateCall], *, retracts: bool, expires: bool
         if call.distinct:
             distinct.append(len(start))
             start.append("{}")
+        if part.counts:
+            distinct.append(len(start))
         names = {str(i): f"a[{len(start) + i}]" for i in range(len(part.start))}
         others = {f"b{i}": f"b[{len(start) + i}]" for i in range(len(part.start))}
         start += part.start

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flintstream.runtime.keys import freeze_key, thaw_key
 from flintstream.table._expressions.aggregation.percentiles import count_times, percentile, uncount_times
 from flintstream.table._expressions.helpers import divide, fit, narrow, whole
 from flintstream.table._expressions.json.helpers import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 ZERO = Decimal(0)
 __all__ = [
@@ -18,9 +21,11 @@ __all__ = [
     "as_float",
     "as_whole",
     "both_spread",
+    "count",
     "count_first",
     "count_times",
     "divide",
+    "extreme",
     "fit",
     "freeze_key",
     "json_array",
@@ -38,6 +43,25 @@ __all__ = [
     "uncount_times",
     "unlist",
 ]
+
+
+def count(counts: dict[object, int], value: object, number: int = 1) -> None:
+    """Count a value. One that was retracted before it comes is gone then."""
+    now = counts.get(value, 0) + number
+    if now:
+        counts[value] = now
+    else:
+        del counts[value]
+
+
+def extreme(state: list[object], place: int, choose: Callable[[Iterable[object]], object]) -> object:
+    """Return the least or greatest value that is counted at a place; what follows in the list remembers it."""
+    found = state[place + 1]
+    if found is None:
+        counts = cast("dict[object, int]", state[place])
+        values = [value for value, number in counts.items() if number > 0]
+        found = state[place + 1] = choose(values) if values else None
+    return found
 
 
 def uncount(counts: dict[object, int], value: object) -> None:
