@@ -188,7 +188,7 @@ def test_a_key_without_effect_is_listed_once():
 
 
 @pytest.mark.parametrize(
-    "key", ["pipeline.jars", "python.logging.level.overrides.pyflink", "table.exec.async-scalar.timeout"]
+    "key", ["pipeline.jars", "python.logging.level.overrides.pyflink", "table.exec.async-table.timeout"]
 )
 def test_a_key_on_which_an_author_counts_causes_a_warning(key):
     env = StreamExecutionEnvironment.get_execution_environment({"flintstream.engine": "inline", key: "1"})

@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.table import AggregateFunction, AsyncScalarFunction, DataTypes, ScalarFunction
-from flintstream.table._functions import kinds
 from flintstream.table.udf import udaf, udf
 
 SOURCE = "(VALUES (1, 'a'), (2, CAST(NULL AS STRING)), (CAST(NULL AS INT), 'c')) AS T(n, s)"
@@ -88,11 +87,11 @@ def test_an_asynchronous_function_that_fails_is_called_again(t_env):
         results(t_env, "worse", udf(Flaky(4), result_type=DataTypes.INT()), "n")
 
 
-def test_an_asynchronous_function_may_not_take_too_long(t_env, monkeypatch):
+def test_an_asynchronous_function_may_not_take_too_long(t_env):
     async def forever(n):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(kinds, "_TIMEOUT", 0.01)
+    t_env.get_config().set("table.exec.async-scalar.timeout", "10 ms")
     with pytest.raises(TimeoutError, match=r"Async function call has timed out for input: \[1\]"):
         results(t_env, "forever", udf(forever, result_type=DataTypes.INT()), "n")
 

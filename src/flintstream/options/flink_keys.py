@@ -197,11 +197,8 @@ GROUPS = (
         },
     ),
     _below(
-        "Async functions are awaited row by row, with Flink's defaults: three retries, 100 ms apart, in three minutes",
+        "Table functions are not `async` in Python",
         {
-            "table.exec.async-scalar.": """
-                buffer-capacity max-attempts max-concurrent-operations retry-delay retry-strategy timeout
-            """,
             "table.exec.async-table.": "max-concurrent-operations max-retries retry-delay retry-strategy timeout",
         },
         warns=True,

@@ -188,5 +188,42 @@ ARROW_BATCHES = Option(
     "whether batches of Arrow pass as they are from readers through pandas and Arrow functions to results and writers, "
     "where a query allows it; otherwise, rows do",
 )
+ASYNC_SCALAR_CAPACITY = Option(
+    "table.exec.async-scalar.max-concurrent-operations",
+    count(1),
+    10,
+    "for how many rows of a block `async` scalar functions are awaited at a time, in `SELECT` and `WHERE`; elsewhere, "
+    "such as in the condition of a join, it is one",
+    ("table.exec.async-scalar.buffer-capacity",),
+)
+ASYNC_SCALAR_TIMEOUT = Option(
+    "table.exec.async-scalar.timeout",
+    duration(1),
+    180_000,
+    "how long a call of an `async` scalar function may take, with all of its retries",
+)
+ASYNC_SCALAR_STRATEGY = Option(
+    "table.exec.async-scalar.retry-strategy",
+    names("FIXED_DELAY", "NO_RETRY"),
+    "FIXED_DELAY",
+    "whether a call that fails is made again",
+)
+ASYNC_SCALAR_DELAY = Option(
+    "table.exec.async-scalar.retry-delay", duration(1), 100, "time between a call that fails and the next one"
+)
+ASYNC_SCALAR_ATTEMPTS = Option(
+    "table.exec.async-scalar.max-attempts",
+    count(1),
+    3,
+    "how often a call that fails is made again; as in PyFlink, the first call does not count",
+)
+ASYNC_SCALAR = (
+    ASYNC_SCALAR_CAPACITY,
+    ASYNC_SCALAR_TIMEOUT,
+    ASYNC_SCALAR_STRATEGY,
+    ASYNC_SCALAR_DELAY,
+    ASYNC_SCALAR_ATTEMPTS,
+)
+"""How `async` scalar functions are awaited. Tasks get them with the parameters of the job."""
 
 OPTIONS = options_in(globals())

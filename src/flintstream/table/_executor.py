@@ -14,10 +14,10 @@ from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.tables import COLUMN_WIDTH, SYNC
 from flintstream.table._expressions.expr import Column
 from flintstream.table._logical.sharing import expect
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._plan import edges
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import (
-    GeneratedOperator,
     add_operator,
     stays_in_batches,
     stream_of_batches,

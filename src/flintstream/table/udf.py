@@ -97,7 +97,8 @@ def udf(
     """Make a scalar function of a Python function or a :class:`ScalarFunction`; also a decorator.
 
     A pandas function (``func_type="pandas"``) gets a ``Series`` for each argument, with the values of a batch of
-    rows; one of Arrow (``func_type="arrow"``) gets arrays. ``async`` ones are awaited row by row.
+    rows; one of Arrow (``func_type="arrow"``) gets arrays. ``async`` ones are awaited, for
+    several rows at a time.
 
     Raises:
         TypeError: The result type is missing, or ``f`` is not a function.

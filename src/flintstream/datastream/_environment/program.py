@@ -13,6 +13,7 @@ from flintstream.coordinator.restart import restart_strategy
 from flintstream.graph.planner import optimize, plan_job
 from flintstream.graph.stream_graph import build_stream_graph
 from flintstream.options.execution import BUFFER_TIMEOUT, IDLE_EPOCH, MAX_EPOCH
+from flintstream.options.tables import ASYNC_SCALAR
 from flintstream.runtime.plan import JobSettings
 from flintstream.runtime.process_setup import ProcessSetup
 
@@ -83,6 +84,7 @@ class Program:
         timeouts = [node.buffer_timeout_ms for node in nodes if node.buffer_timeout_ms is not None]
         if self.configuration.find(BUFFER_TIMEOUT):
             timeouts.append(get(BUFFER_TIMEOUT))
+        parameters = {key: str(value) for key, value in self.execution.get_global_job_parameters().items()}
         shortest = min((max(timeout, 1) for timeout in timeouts if timeout != -1), default=longest)
         return JobSettings(
             state=state,
@@ -92,8 +94,13 @@ class Program:
             commit_with_checkpoint=checkpoints.interval_ms is not None and checkpoints.exactly_once,
             auto_watermark_interval_ms=self.execution.get_auto_watermark_interval(),
             bounded=all(node.bounded for node in nodes),
-            job_parameters={key: str(value) for key, value in self.execution.get_global_job_parameters().items()},
+            job_parameters={**self._of_async_functions(), **parameters},
             process_setup=ProcessSetup.here(),
             max_epoch_ms=min(longest, checkpoints.interval_ms or longest, shortest),
             idle_epoch_ms=min(get(IDLE_EPOCH), shortest),
         )
+
+    def _of_async_functions(self) -> dict[str, str]:
+        """Return the options of async functions of tables that are set; these read them in their tasks."""
+        configuration = self.configuration
+        return {one.key: str(configuration.get(one)) for one in ASYNC_SCALAR if configuration.find(one) is not None}

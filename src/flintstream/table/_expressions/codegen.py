@@ -51,7 +51,9 @@ class Source:
 class Generator:
     """Writes the statements of a loop over records."""
 
-    def __init__(self, depth: int = 2) -> None:
+    def __init__(self, depth: int = 2, *, awaits: bool = False) -> None:
+        self.awaits = awaits
+        """Whether the code is a coroutine, which awaits asynchronous functions."""
         self.lines: list[str] = []
         self.names: dict[str, object] = {}
         self.functions: list[UserDefinedFunction] = []
@@ -109,15 +111,16 @@ class Generator:
 
     def function(self, write: Callable[[Generator], None], reads: Sequence[Expr]) -> str:
         """Write a function of the record ``r`` that computes something from expressions, and return a call of it."""
-        inner = Generator(depth=1)
+        inner = Generator(depth=1, awaits=self.awaits)
         inner.names, inner.functions, inner.parts, inner._ids = self.names, self.functions, self.parts, self._ids
         inner._constants, inner._equal = self._constants, self._equal
         inner._fields = self._fields
         inner.load(reads)
         write(inner)
         name = f"part{len(self.parts)}"
-        self.parts.append("\n".join([f"def {name}(r):", *inner.lines]))
-        return f"{name}(r)"
+        head, call = ("async def", f"await {name}(r)") if self.awaits else ("def", f"{name}(r)")
+        self.parts.append("\n".join([f"{head} {name}(r):", *inner.lines]))
+        return call
 
     def load(self, expressions: Sequence[Expr]) -> None:
         """Put columns that are read more than once, or by functions, into variables."""
@@ -233,13 +236,16 @@ def refs(expression: Expr) -> Iterator[Ref]:
 
 
 @deep
-def source(projection: Sequence[Expr] | Expr | None, condition: Expr | None, *, stamped: bool) -> Source:
-    """Return the function that filters and projects records.
+def source(
+    projection: Sequence[Expr] | Expr | None, condition: Expr | None, *, stamped: bool, awaits: bool = False
+) -> Source:
+    """Return the function that filters and projects records. It is a coroutine if it ``awaits`` other ones.
 
     Results are tuples of a projection, or values if it is a single expression; None keeps records as they are.
     """
-    generator = Generator()
+    generator = Generator(awaits=awaits)
     head = "def run(records, append, stamp):" if stamped else "def run(records, append):"
+    head = f"async {head}" if awaits else head
     loop = "    for r, t in records:" if stamped else "    for r in records:"
     items = [projection] if isinstance(projection, Expr) else projection or ()
     generator.load([*items, *(() if condition is None else (condition,))])

@@ -10,6 +10,7 @@ from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, Invocation
 from flintstream.table._expressions.python_values import converter_of, zone_converter
+from flintstream.table._functions.awaiting import AsyncRows
 from flintstream.table._types.objects import python_lacks
 from flintstream.table._types.rules import implicit, sql_name
 
@@ -100,8 +101,9 @@ def calling(function: Any) -> Emit:
         names = [generator.value(argument) for argument in call.arguments]
         if not any(function.implementation is item for item in generator.functions):
             generator.functions.append(function.implementation)
-        called = generator.known("u", function.implementation.eval)
-        result = generator.put(f"{called}({', '.join(names)})")
+        awaited = generator.awaits and isinstance(function.implementation, AsyncRows)
+        called = generator.known("u", function.implementation.call if awaited else function.implementation.eval)
+        result = generator.put(f"{'await ' if awaited else ''}{called}({', '.join(names)})")
         converter = converter_of(call.type)
         if converter is not None:
             convert = generator.known("t", converter)

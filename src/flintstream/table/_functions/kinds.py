@@ -1,12 +1,12 @@
-"""Python pandas functions, and asynchronous ones, called row by row."""
+"""Python functions of any kind, called row by row; those on pandas also with batches."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._functions import series
+from flintstream.table._functions.awaiting import AsyncRows, Inner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,24 +30,7 @@ def by_rows(function: Any, result: t.DataType, kind: str) -> object:
     return AsyncRows(function) if inspect.iscoroutinefunction(function.eval) else function
 
 
-class _Inner:
-    """Opens and closes another function."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-
-    def open(self, function_context: Any) -> None:
-        """Open the function."""
-        if hasattr(self.inner, "open"):
-            self.inner.open(function_context)
-
-    def close(self) -> None:
-        """Close the function."""
-        if hasattr(self.inner, "close"):
-            self.inner.close()
-
-
-class PandasRows(_Inner):
+class PandasRows(Inner):
     """Calls a function with a ``Series`` for each argument, and checks what it returns.
 
     Plans hand it whole batches. Where a plan needs the result for a row at once, as in the condition of a join, the
@@ -171,57 +154,3 @@ class ArrowRows(PandasRows):
     def array(self, found: Data) -> Array:
         """Return the array that the function has returned, in the declared type."""
         return series.array_from_arrow(found, self.result)
-
-
-_ATTEMPTS, _DELAY, _TIMEOUT = 4, 0.1, 180.0
-"""How often a failing function is called, how many seconds apart, and how many all calls may take: as PyFlink does."""
-
-
-class AsyncRows(_Inner):
-    """Awaits a function for each row, and calls it again if it fails."""
-
-    def __init__(self, inner: Any) -> None:
-        """Take the function."""
-        super().__init__(inner)
-        self.loop: asyncio.AbstractEventLoop | None = None
-
-    def eval(self, *values: object) -> object:
-        """Return the result for a row.
-
-        Raises:
-            TimeoutError: The function takes too long.
-        """
-        if self.loop is None:
-            self.loop = asyncio.new_event_loop()
-        try:
-            return self.loop.run_until_complete(self._await(values))
-        except Exception:
-            self._close_loop()  # nothing closes a function that has failed
-            raise
-
-    async def _await(self, values: tuple[object, ...]) -> object:
-        try:
-            return await asyncio.wait_for(self._retry(values), _TIMEOUT)
-        except asyncio.TimeoutError as error:
-            raise TimeoutError(f"Async function call has timed out for input: {list(values)}") from error
-
-    async def _retry(self, values: tuple[object, ...]) -> object:
-        left = _ATTEMPTS
-        while True:
-            try:
-                return await self.inner.eval(*values)
-            except Exception:
-                left -= 1
-                if not left:
-                    raise
-            await asyncio.sleep(_DELAY)
-
-    def close(self) -> None:
-        """Close the function and the loop."""
-        super().close()
-        self._close_loop()
-
-    def _close_loop(self) -> None:
-        if self.loop is not None:
-            self.loop.close()
-            self.loop = None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._logical.nodes import Node
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
+from flintstream.table._operators.generated import GeneratedOperator
+from flintstream.table._plan.translate import add_operator, translate, translation
 
 if TYPE_CHECKING:
     from flintstream.datastream import DataStream, StreamExecutionEnvironment

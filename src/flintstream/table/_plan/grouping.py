@@ -30,6 +30,7 @@ from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.emits import ChangesOfWindow, Emits, EmitTrigger
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.grouping import (
     NOTHING,
     Changes,
@@ -42,7 +43,7 @@ from flintstream.table._operators.rows import key_at, key_of_values
 from flintstream.table._operators.windows import Cumulating, RowsOfSession, ToEnds, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
+from flintstream.table._plan.translate import add_operator, translate, translation
 from flintstream.table._types.rules import has_lists
 
 if TYPE_CHECKING:

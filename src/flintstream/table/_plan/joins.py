@@ -15,6 +15,7 @@ from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref, calls_python
 from flintstream.table._expressions.operators import comparison
 from flintstream.table._logical.nodes import Calc, Node, show
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.joins.interval import IntervalJoin
 from flintstream.table._operators.joins.regular import JoinOfBlocks, RegularJoin, SemiJoin
 from flintstream.table._operators.joins.temporal import CurrentVersionJoin, TemporalJoin
@@ -24,7 +25,7 @@ from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.build import widen
 from flintstream.table._plan.conditions import both, conjuncts, move_refs, sides, taken_apart, time_bounds
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
+from flintstream.table._plan.translate import add_operator, translate, translation
 from flintstream.table._plan.window_columns import window_columns
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._logical.nodes import Calc, Node
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.ordering import RowOrder, Sorted, key_of_parts
 from flintstream.table._operators.over import Frame, OverBatch, OverStream
 from flintstream.table._operators.ranks import Ranked
 from flintstream.table._operators.rows import RowFunction
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
+from flintstream.table._plan.translate import add_operator, translate, translation
 from flintstream.table._types.objects import BitmapType
 from flintstream.table._types.rules import sql_name
 

@@ -10,11 +10,12 @@ from flintstream.table._errors import SqlError, nearest
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Column, Ref
 from flintstream.table._logical.nodes import Calc, Scan
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.upserts import ChangelogNormalize
 from flintstream.table._plan import edges
 from flintstream.table._plan.stream_types import column_types
-from flintstream.table._plan.translate import GeneratedOperator, add_operator
+from flintstream.table._plan.translate import add_operator
 from flintstream.table._syntax import scalar as s
 from flintstream.table._types.rules import sql_name
 

@@ -13,16 +13,13 @@ from flintstream.datastream._streams.steps import add_step, steps_to_run, transf
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation, UnionTransformation
 from flintstream.options.tables import ARROW_BATCHES, BUNDLE_TIME
-from flintstream.runtime.operators.functions import FunctionOperator
-from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
 from flintstream.table._expressions.expr import Column, Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
-from flintstream.table._expressions.times.helpers import CurrentWatermark
 from flintstream.table._logical.nodes import Calc, Correlate, Node, Scan, Union, Values
 from flintstream.table._logical.sharing import active
-from flintstream.table._operators.opening import Functions
+from flintstream.table._operators.generated import GeneratedOperator, calculating
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 from flintstream.table._plan.columnar.lanes import Evaluation, lane_of
@@ -44,53 +41,6 @@ READ_AT_ONCE = 8192
 """How many rows a batch has that no function takes."""
 _LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block"})
 """Members that state does not depend on; the columns that matter are those of the inputs."""
-
-
-class GeneratedOperator(FunctionOperator):
-    """Runs generated code over blocks of tuples."""
-
-    def __init__(self, plain: Source, stamped: Source) -> None:
-        """Take the code for records without timestamps and with them."""
-        super().__init__(Functions(plain.functions))
-        self._sources = (plain, stamped)
-        self._compiled: dict[bool, Any] = {}
-        names = (name for one in self._sources for name in one.names.values())
-        self._watermarks = [name for name in names if isinstance(name, CurrentWatermark)]
-
-    def process_watermark(self, timestamp: int) -> None:
-        """Show the watermark to CURRENT_WATERMARK, and forward it."""
-        for one in self._watermarks:
-            one.ms = timestamp
-        super().process_watermark(timestamp)
-
-    def restore_watermark(self, timestamp: int) -> None:
-        """Show the restored watermark to CURRENT_WATERMARK."""
-        for one in self._watermarks:
-            one.ms = timestamp if timestamp > MIN_TIMESTAMP else None
-        super().restore_watermark(timestamp)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Leave out the compiled code."""
-        return {**self.__dict__, "_compiled": {}}
-
-    def process(self, values: list[object], timestamps: list[int] | None) -> None:
-        """Process a block."""
-        stamped = timestamps is not None
-        run = self._compiled.get(stamped)
-        if run is None:
-            run = self._compiled[stamped] = compile_source(self._sources[stamped])
-        results: list[Any] = []
-        stamps: list[int] = []
-        self.cursor = self.interrupter.cursor = cursor = iter(values)
-        try:
-            if timestamps is None:
-                run(cursor, results.append)
-            else:
-                run(zip(cursor, timestamps, strict=False), results.append, stamps.append)
-        except BaseException as error:
-            raise self.failure(error, values) from error
-        if results:
-            self.output.emit(results, stamps if stamped else None)
 
 
 def translate(node: Node, env: StreamExecutionEnvironment) -> DataStream:
@@ -176,12 +126,12 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         below = translate(node.input if _runs_once(env) else node.untimed_input, env)
         changes = node.projection is not None and node.changelog
         projection = (*(node.projection or ()), _kind(node.input)) if changes else node.projection
-        codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
-        return _in_subtasks(add_operator(below, "Calc", GeneratedOperator(*codes)), codes[0].functions, node)
+        operator = calculating(projection, node.condition)
+        return _in_subtasks(add_operator(below, "Calc", operator), operator.function.functions, node)
     if isinstance(node, Batched):
         functions, limits = functions_of(node), (*limits_of(node, env), env._configuration.get(BUNDLE_TIME))
-        operator = BatchOperator(node.calls, node.input.columns, len(node.columns) - len(node.calls), *limits)
-        return _in_subtasks(add_operator(translate(node.input, env), "PythonCalc", operator), functions, node)
+        batches = BatchOperator(node.calls, node.input.columns, len(node.columns) - len(node.calls), *limits)
+        return _in_subtasks(add_operator(translate(node.input, env), "PythonCalc", batches), functions, node)
     if isinstance(node, Correlate):
         below = translate(node.input, env)
         return add_operator(below, "Correlate", GeneratedOperator(*(_join(node, stamped=s) for s in (False, True))))

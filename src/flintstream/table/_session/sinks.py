@@ -12,6 +12,7 @@ from flintstream.table._connectors.registry import sink_of
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._logical.nodes import Calc, Scan
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.lengths import OF_LENGTH, FitRow, LengthCheck
 from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.upserts import (
@@ -27,7 +28,6 @@ from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.over import Rank
 from flintstream.table._plan.sets import SetOperation
 from flintstream.table._plan.translate import (
-    GeneratedOperator,
     add_operator,
     calls_functions_in_batches,
     stream_of_batches,

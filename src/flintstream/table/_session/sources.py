@@ -15,10 +15,11 @@ from flintstream.table._connectors.registry import source_of
 from flintstream.table._connectors.times import ComputedTime
 from flintstream.table._errors import SqlError, unsupported
 from flintstream.table._logical.nodes import Scan
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.upserts import ChangelogNormalize
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, add_operator
+from flintstream.table._plan.translate import add_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flintstream.table._logical.nodes import Node
+from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._plan import edges
-from flintstream.table._plan.translate import GeneratedOperator, add_operator, translate, translation
+from flintstream.table._plan.translate import add_operator, translate, translation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
