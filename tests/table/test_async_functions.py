@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -191,6 +192,8 @@ class Context:
 
 
 def run(rows, timestamps, capacity):
+    output: Any = Seen()
+    context: Any = Context()
     waiting = Waiting()
 
     async def call(n, waits, fails):
@@ -202,15 +205,15 @@ def run(rows, timestamps, capacity):
     operator = calculating([called], None)
     assert isinstance(operator, AwaitingOperator)
     function.implementation.calls = Calls(capacity, 60, 1, 0.1)
-    operator.output, operator.context, operator.interrupter = Seen(), Context(), BlockInterrupter()
+    operator.output, operator.context, operator.interrupter = output, context, BlockInterrupter()
     try:
         operator.process(rows, timestamps)
-        failure = None
+        failure: Any = None
     except Exception as error:  # noqa: BLE001 - compared
-        failure = str(error), error.record
+        failure = str(error), getattr(error, "record", None)
     assert waiting.flying == 0
     operator.close()
-    return list(operator.output), failure
+    return list(output), failure
 
 
 @given(
