@@ -18,6 +18,8 @@ from flintstream.options.tables import (
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
+    from flintstream.table._functions.user_defined import FunctionContext
+
 T = TypeVar("T")
 
 
@@ -27,7 +29,7 @@ class Inner:
     def __init__(self, inner: Any) -> None:
         self.inner = inner
 
-    def open(self, function_context: Any) -> None:
+    def open(self, function_context: FunctionContext) -> None:
         """Open the function."""
         if hasattr(self.inner, "open"):
             self.inner.open(function_context)
@@ -70,7 +72,7 @@ class Loop:
         """Start without one: the task that uses it makes it."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
+    def run(self, work: Coroutine[object, None, T]) -> T:
         """Return the result of a coroutine. If it fails, nothing remains: nothing closes an operator that has failed.
 
         Raises:
@@ -113,7 +115,7 @@ class AsyncRows(Inner):
         self.calls = Calls.of({})
         self._own = Loop()
 
-    def open(self, function_context: Any) -> None:
+    def open(self, function_context: FunctionContext) -> None:
         """Open the function, and take the options of the job."""
         given = {one.key: function_context.get_job_parameter(one.key, "") for one in ASYNC_SCALAR}
         self.calls = Calls.of({key: value for key, value in given.items() if value})

@@ -16,7 +16,7 @@ from flintstream.table._functions.awaiting import AsyncRows, Loop
 from flintstream.table._operators.opening import Functions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from flintstream.table._expressions.codegen import Source
     from flintstream.table._expressions.expr import Expr
@@ -153,7 +153,9 @@ class AwaitingOperator(GeneratedOperator):
 class Rows:
     """The rows of a block, of which several are awaited at a time."""
 
-    def __init__(self, run: Any, values: Iterator[object], timestamps: list[int] | None) -> None:
+    def __init__(
+        self, run: Callable[..., Awaitable[object]], values: Iterator[object], timestamps: list[int] | None
+    ) -> None:
         """Take the coroutine function, the rows, and their timestamps."""
         self._run, self._timestamps = run, timestamps
         self._count = max(length_hint(values), 1)
