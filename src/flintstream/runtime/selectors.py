@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flintstream.common._user_code.formulas import field_taken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Selector: TypeAlias = Callable[..., object]
+
+
+class GeneratedSelector:
+    """A selector that is compiled in the task: loops call the function, rather than this object, for each record."""
+
+    def code(self) -> Selector:
+        """Return the function.
+
+        Raises:
+            NotImplementedError: Always; subclasses return one.
+        """
+        raise NotImplementedError
+
+
+def function_of(selector: Selector) -> Selector:
+    """Return the function that a loop calls to find keys.
+
+    >>> function_of(len) is len
+    True
+    """
+    return selector.code() if isinstance(selector, GeneratedSelector) else selector
 
 
 def field_of(selector: Any) -> int:

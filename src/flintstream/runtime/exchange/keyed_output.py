@@ -20,7 +20,7 @@ from flintstream.runtime.keys import (
     thaw_key,
 )
 from flintstream.runtime.partitioners import KeyGroupPartitioner
-from flintstream.runtime.selectors import field_of
+from flintstream.runtime.selectors import field_of, function_of
 from flintstream.runtime.times import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class KeyedOutput(ExchangeOutput):
         """See :class:`ExchangeOutput`; in BATCH mode every subtask has several buckets."""
         super().__init__(edge, channel, outbox, name)
         assert isinstance(edge.partitioner, KeyGroupPartitioner)  # noqa: S101
-        self.selector = thaw_function(edge.partitioner.selector)
+        self.selector = function_of(thaw_function(edge.partitioner.selector))
         self.convert = edge.partitioner.key_converter
         self.buckets = BATCH_BUCKETS if batch else 1
         self.unchecked = 0

@@ -189,7 +189,9 @@ class Generator:
 
     def want(self, fields: Fields, text: str, field: tuple[int, int]) -> tuple[str, int]:
         """Return the name of the function that takes fields out of a text, and the place of a field among them."""
-        name = self._fields.setdefault((fields, text), f"fields{len(self._fields)}")
+        name = self._fields.get((fields, text))
+        if name is None:
+            name = self._fields[fields, text] = f"fields{len(self.names)}"
         known = self.names.get(name, fields)
         wanted = known.wanted if isinstance(known, Fields) else ()
         if field not in wanted:

@@ -9,6 +9,7 @@ from flintstream.common.time import Time
 from flintstream.common.typeinfo import Types
 from flintstream.contracts.state import MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
 from flintstream.runtime.keys import freeze_key
+from flintstream.runtime.selectors import GeneratedSelector
 from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import Generator, Source, compile_source
 from flintstream.table._expressions.expr import Expr, Ref
@@ -42,7 +43,7 @@ def _source(expressions: Sequence[Expr] | Expr) -> Source:
     return Source(text, generator.names, tuple(generator.functions))
 
 
-class _Generated(Generic[V]):
+class _Generated(GeneratedSelector, Generic[V]):
     """A function of a row, compiled in the task that calls it first."""
 
     def __init__(self, source: Source) -> None:

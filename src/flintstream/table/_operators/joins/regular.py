@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flintstream.compiled.joined import join_each
 from flintstream.runtime.keys import freeze_key
 from flintstream.runtime.operators.connected import KeyedCoProcessOperator
-from flintstream.runtime.selectors import field_of
+from flintstream.runtime.selectors import field_of, function_of
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.table._operators.joins.entries import entries_of
 from flintstream.table._operators.joins.sides import LAST, Sides, SideSettings, has_null
@@ -283,6 +283,7 @@ class JoinOfBlocks(KeyedCoProcessOperator):
         try:
             if compiled:
                 mine, others = function.direct[side], function.direct[1 - side]
+                selector = function_of(selector)
                 join_each(
                     *(cursor, timestamps, selector, field_of(selector), function.keys != 1, mine.values, others.values),
                     *(mine.changes(), function.pairs, side == 0, freeze_key, results, stamps),
