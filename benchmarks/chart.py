@@ -24,6 +24,7 @@ PICTURES: dict[Path, tuple[str, ...]] = {
     ),
     STATIC / "workloads.svg": (),
     STATIC / "nexmark.svg": (),
+    STATIC / "nexmark-sql.svg": (),
 }
 """Where pictures are, and the workloads that each shows; all of them if none is named."""
 
@@ -48,6 +49,7 @@ ENGINES = {
     "flintstream": ("flintstream", "#1b6ca8"),
     "bytewax": ("Bytewax", "#c8963d"),
     "flink-thread": ("PyFlink, thread mode", "#c8553d"),
+    "flink": ("Flink, in Java", "#c8553d"),
     "bare": ("bare Python, no exchange", "#8a8a8a"),
 }
 LEFT, WIDTH, BAR, GAP, TOP = 190, 520, 11, 12, 46
@@ -60,9 +62,10 @@ STYLE = (
 
 def results_of(picture: Path) -> dict[str, Any]:
     """Return the saved results that a picture shows."""
-    if picture.stem != "nexmark":
+    if not picture.stem.startswith("nexmark"):
         return {"benchmark": "workloads", **_read("workloads")}
-    ours = _read("nexmark-flintstream")
+    ours = _read(f"{picture.stem}-flintstream")
+    theirs = "flink" if picture.stem == "nexmark-sql" else "flink-thread"
     outcomes = [
         {
             "workload": query,
@@ -70,7 +73,7 @@ def results_of(picture: Path) -> dict[str, Any]:
             "rate": found["events_per_second"],
             "problem": found["checked"] != "equal",
         }
-        for engine, results in (("flintstream", ours), ("flink-thread", _read("nexmark-pyflink")))
+        for engine, results in (("flintstream", ours), (theirs, _read(f"{picture.stem}-pyflink")))
         for query, found in results["queries"].items()
         if "events_per_second" in found
     ]

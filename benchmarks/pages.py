@@ -197,6 +197,54 @@ def sql() -> str:
     )
 
 
+def sql_and_streams() -> str:
+    """Return the sentence about SQL beside the same queries as streams."""
+    sql, streams = load("nexmark-sql-flintstream")["queries"], load("nexmark-flintstream")["queries"]
+    found = {
+        query: sql[query]["events_per_second"] / streams[query]["events_per_second"]
+        for query in sql
+        if "events_per_second" in sql[query] and "events_per_second" in streams.get(query, {})
+    }
+    below = [f"{query} {short(ratio)}" for query, ratio in sorted(found.items(), key=lambda one: one[1]) if ratio < 0.8]
+    return paragraph(
+        f"""Beside our own DataStream versions of the same queries, those in SQL ran at {short(median(found.values()))}
+        times the rate in the median ({spread(found.values())}). Below 0.8: {", ".join(below) or "none"}."""
+    )
+
+
+def profiles() -> str:
+    """Return the table of where queries in SQL spend their time."""
+    found = load("nexmark-sql-profile")["groups"]
+    parts = list(dict.fromkeys(part for shares in found.values() for part in shares))
+    total = {part: sum(shares.get(part, 0) for shares in found.values()) for part in parts}
+    rows = [
+        [part, *(f"{shares.get(part, 0)} %" for shares in found.values())]
+        for part in sorted(parts, key=lambda part: -total[part])
+    ]
+    return table(["", *found], rows)
+
+
+_BATCH = {"flintstream": "flintstream", "flink": "Flink, Java", "spark": "Spark SQL", "duckdb": "DuckDB"}
+
+
+def batch() -> str:
+    """Return the table of bounded queries beside other engines."""
+    found = load("batch")
+    rows = [
+        [
+            query,
+            *(
+                f"{outcome['events_per_second']:,}, {short(outcome['cpu_us_per_event'])}" if "rows" in outcome else "-"
+                for outcome in (outcomes.get(engine, {}) for engine in _BATCH)
+            ),
+        ]
+        for query, outcomes in found["outcomes"].items()
+    ]
+    machine = found["machine"]
+    about = f"{found['events']:,} events; {machine['date']}, {machine['cpu']}, {machine['cores']} cores:"
+    return f"{about}\n\n{table(['events/s, us of CPU per event', *_BATCH.values()], rows)}"
+
+
 def _cpu(found: dict[str, Any]) -> str:
     return f"{found['cpu_us_per_event']:.1f}"
 
@@ -271,13 +319,16 @@ PARTS: dict[str, Callable[[], str]] = {
     "the speed table": speed_table,
     "the workloads": workloads,
     "SQL": sql,
+    "SQL and streams": sql_and_streams,
+    "the profiles": profiles,
+    "BATCH": batch,
     "Bytewax": bytewax,
     "public programs": public_programs,
     **{
         f"the {name}": _printed(name)
         for name in (
             "latency", "found input", "connectors", "checkpoints", "recovery", "rocksdb changelog", "memory", "start",
-            "rocksdb", "slow functions",
+            "rocksdb", "slow functions", "memory of SQL",
         )
     },
 }  # fmt: skip

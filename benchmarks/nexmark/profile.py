@@ -1,8 +1,8 @@
 """Where queries in SQL spend their time: ``python -m benchmarks.nexmark.profile [--events 500000] [--queries q5,q7]``.
 
-Each query runs on the inline engine, in a process of its own, whose threads are looked at every two milliseconds. What
-a thread does is what its innermost frame belongs to; functions in C count for the code that calls them. The page on
-Nexmark has the shares of each group of queries.
+Each query runs on the inline engine, in a process of its own. `py-spy` (``pip install py-spy``) looks at its threads
+500 times a second. What a thread does is what its innermost frame in Python belongs to; functions in C count for the
+code that calls them. The page on Nexmark has the shares of each group of queries.
 """
 
 from __future__ import annotations
@@ -10,22 +10,17 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.engines import REPOSITORY
 from benchmarks.nexmark import events
 from benchmarks.nexmark.sql import QUERIES, log, tables
 from benchmarks.report import machine
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 GROUPS = {
     "filters and projections": ("q0", "q1", "q2", "q14", "q21", "q22"),
@@ -48,58 +43,53 @@ PARTS = {
     "runtime/windows": "windows",
     "runtime/operators/watermarks": "watermarks",
     "table/_operators": "operators of tables",
-    "coordinator/": "planning and the coordinator",
-    "table/": "planning and the coordinator",
-    "datastream/": "planning and the coordinator",
-    "graph/": "planning and the coordinator",
+    "table/_expressions": "functions of SQL",
 }
 """What the code below a path does, by the first path that fits."""
 OTHER = "other"
 RESULTS = REPOSITORY / "benchmarks" / "results" / "nexmark-sql-profile.json"
-_EVERY = 0.002
-_WAITING = "runtime/block_interrupter.py"
-"""A thread that looks at the clock while others work."""
 GC_THRESHOLDS = (50_000, 20, 100)
 """Those of a worker."""
+_IN_SUBTASK = "/flintstream/runtime/task/"
+_FRAME = re.compile(r"(.*) \((.*):\d+\)")
 
 
-def part_of(frame: FrameType | None) -> str | None:
-    """Return what the code of a thread does; None if it waits."""
-    if frame is None or frame.f_code.co_name in {"wait", "_wait_for_tstate_lock", "select", "accept", "get", "poll"}:
-        return None
-    while frame is not None:
-        path = frame.f_code.co_filename
+def part_of(stack: str) -> str:
+    """Return what the code of a stack does: frames from the outermost to the innermost, separated by semicolons.
+
+    >>> part_of("run (/a/flintstream/coordinator/job.py:1);pack (/a/flintstream/runtime/exchange/columns.py:9)")
+    'exchanges'
+    >>> part_of("run (/a/flintstream/runtime/task/subtask.py:1);run (<generated for a table>:3)")
+    'generated code'
+    """
+    for frame in reversed(stack.split(";")):
+        found = _FRAME.fullmatch(frame)
+        path = found[2] if found else ""
         if path.startswith("<generated"):
             return "generated code"
         if "/flintstream/" in path:
             own = path.rpartition("/flintstream/")[2]
-            if own == _WAITING:
-                return None
             return next((part for prefix, part in PARTS.items() if own.startswith(prefix)), OTHER)
-        frame = frame.f_back
-    return None
+    return OTHER
 
 
-def watch(seen: Counter[str], ended: threading.Event) -> None:
-    """Count what the other threads do until the end."""
-    own = threading.get_ident()
-    used = time.process_time()
-    while not ended.wait(_EVERY):
-        now = time.process_time()
-        found = {part_of(frame) for ident, frame in sys._current_frames().items() if ident != own}
-        for part in found - {None}:
-            seen[str(part)] += now - used  # type: ignore[assignment]
-        used = now
+def seconds_of(path: Path) -> dict[str, int]:
+    """Return the samples of each part in a file of stacks and their numbers."""
+    seen = Counter[str]()
+    for line in path.read_text().splitlines():
+        stack, _, number = line.rpartition(" ")
+        if _IN_SUBTASK in stack:  # the start and the coordinator are left out
+            seen[part_of(stack)] += int(number)
+    return dict(seen)
 
 
-def run(query: str, directory: Path) -> dict[str, float]:
-    """Run a query in this process, and return the seconds of each part."""
+def run(query: str, directory: Path) -> None:
+    """Run a query in this process."""
     from flintstream.common import Configuration
     from flintstream.datastream import StreamExecutionEnvironment
     from flintstream.table import Schema, StreamTableEnvironment, TableDescriptor
 
     gc.set_threshold(*GC_THRESHOLDS)
-    sys.setswitchinterval(_EVERY / 4)
     configuration = Configuration().set_string("flintstream.engine", "inline")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(2)
@@ -108,30 +98,22 @@ def run(query: str, directory: Path) -> dict[str, float]:
     for statement in tables(directory):
         t_env.execute_sql(statement)
     table = t_env.sql_query(QUERIES[query])
+    if query == "q10":
+        with tempfile.TemporaryDirectory() as target:
+            t_env.execute_sql(log(target))
+            table.execute_insert("bids_by_minute").wait()
+        return
     known = table.get_schema()
     columns = Schema.new_builder().from_fields(known.get_field_names(), known.get_field_data_types()).build()
-    seen: Counter[str] = Counter()
-    ended = threading.Event()
-    watcher = threading.Thread(target=watch, args=(seen, ended))
-    with tempfile.TemporaryDirectory() as target:
-        if query == "q10":
-            t_env.execute_sql(log(target))
-        watcher.start()
-        if query == "q10":
-            table.execute_insert("bids_by_minute").wait()
-        else:
-            table.execute_insert(TableDescriptor.for_connector("blackhole").schema(columns).build()).wait()
-        ended.set()
-        watcher.join()
-    return dict(seen)
+    table.execute_insert(TableDescriptor.for_connector("blackhole").schema(columns).build()).wait()
 
 
-def shares(found: list[dict[str, float]]) -> dict[str, int]:
+def shares(found: list[dict[str, int]]) -> dict[str, int]:
     """Return the mean share of each part in percent, the largest first."""
     means = Counter[str]()
     for seconds in found:
-        for part, used in seconds.items():
-            means[part] += 100 * used / sum(seconds.values()) / len(found)  # type: ignore[assignment]
+        for part, samples in seconds.items():
+            means[part] += 100 * samples / sum(seconds.values()) / len(found)  # type: ignore[assignment]
     return {part: round(share) for part, share in means.most_common()}
 
 
@@ -143,16 +125,18 @@ def main() -> None:
     parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
-        print(json.dumps(run(options.run[0], Path(options.run[1]))))
+        run(options.run[0], Path(options.run[1]))
         return
     asked = options.queries.split(",")
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory() as directory:
         events.write(events.Settings(options.events), Path(directory), files=2)
         for query in asked:
-            command = [sys.executable, "-m", __spec__.name, "--run", query, directory]
-            done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, cwd=REPOSITORY)  # noqa: S603
-            found[query] = json.loads(done.stdout.splitlines()[-1])
+            stacks = Path(directory, f"{query}.txt")
+            watcher = ["py-spy", "record", "--gil", "--rate", "500", "--full-filenames", "--format", "raw"]
+            command = [*watcher, "--output", str(stacks), "--", sys.executable, "-m", __spec__.name, "--run", query]
+            subprocess.run([*command, directory], stdout=subprocess.DEVNULL, check=True, cwd=REPOSITORY)  # noqa: S603
+            found[query] = seconds_of(stacks)
             print(query, shares([found[query]]), flush=True)
     groups = {name: [found[query] for query in queries if query in found] for name, queries in GROUPS.items()}
     if len(asked) == sum(map(len, GROUPS.values())):
