@@ -74,34 +74,48 @@ class ManyRows:
 
     def __init__(self, context: RuntimeContext, key: Callable[[Row], Row], *, newest: bool) -> None:
         """Declare the state."""
-        self.state: MapState[int, Row] = context.get_map_state(map_state("ordered"))
+        self._state: MapState[int, Row] = context.get_map_state(map_state("ordered"))
         self._key, self._newest = key, newest
         self._known: OrderedDict[object, OrderedRows] = OrderedDict()
+        self._count = 0
+        """The rows in memory."""
 
-    def of(self, key: object) -> OrderedRows:
-        """Return the rows of the current key."""
+    def change(self, key: object, row: Row, *, removes: bool) -> tuple[OrderedRows, int] | None:
+        """Add a row to those of the current key, or remove it; return the rows and its place. None if it is missing."""
         name = to_hashable((key,))
-        found = self._known.get(name)
-        if found is None:
-            found = OrderedRows(self._key, self.state.items(), newest=self._newest)
-            self._remember(name, found)
+        rows = self._known.get(name)
+        if rows is None:
+            rows = OrderedRows(self._key, self._state.items(), newest=self._newest)
+            self._remember(name, rows)
         self._known.move_to_end(name)
-        return found
+        found = rows.remove(row) if removes else rows.add(row)
+        if found is None:
+            return None
+        place, number = found
+        if removes:
+            self._state.remove(number)
+        else:
+            self._state.put(number, row)
+        self._count += -1 if removes else 1
+        return rows, place
 
     def _remember(self, name: object, rows: OrderedRows) -> None:
         self._known[name] = rows
-        while len(self._known) > 1 and sum(len(item.rows) for item in self._known.values()) > MOST_REMEMBERED:
-            self._known.popitem(last=False)
+        self._count += len(rows.rows)
+        while self._count > MOST_REMEMBERED and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            self._count -= len(oldest.rows)
 
     def move_out(self, key: object, rows: list[Row]) -> None:
         """Take over the rows of the current key, which are in their order."""
         numbered = list(enumerate(reversed(rows) if self._newest else rows, 1))
         for number, row in numbered:
-            self.state.put(number, row)
+            self._state.put(number, row)
         self._remember(to_hashable((key,)), OrderedRows(self._key, numbered, newest=self._newest))
 
     def move_in(self, key: object) -> list[Row]:
         """Give up the rows of the current key, and return them in their order."""
         rows = self._known.pop(to_hashable((key,)))
-        self.state.clear()
+        self._count -= len(rows.rows)
+        self._state.clear()
         return rows.first(len(rows.rows))

@@ -110,17 +110,12 @@ class Ranked(KeyedProcessFunction):
     def change_many(self, row: Row, key: object, *, removes: bool) -> list[Row]:
         """Add a row to many, or take it back."""
         many = cast("ManyRows", self.many)
-        rows = many.of(key)
-        found = rows.remove(row) if removes else rows.add(row)
+        found = many.change(key, row, removes=removes)
         if found is None:
             return []
-        place, number = found
+        rows, place = found
         new = rows.first(self.end + 1) if place < self.end else []
-        if not removes:
-            many.state.put(number, row)
-        elif len(rows.rows) > MOST_IN_LIST // 2:
-            many.state.remove(number)
-        else:
+        if len(rows.rows) <= MOST_IN_LIST // 2:
             self.state.update(many.move_in(key))
         old = [*new[:place], row, *new[place:]] if removes else [*new[:place], *new[place + 1 :]]
         return self.changes_of(old, new, place, removes=removes) if place < self.end else []
