@@ -55,6 +55,14 @@ def test_a_text_is_split_once_and_only_as_far_as_its_parts_are_read():
     assert [value for value in code.names.values() if isinstance(value, Fields)] == [Fields("\t", ((1, 0), (3, 0)))]
 
 
+def test_fields_that_a_condition_does_not_read_are_taken_only_if_it_holds():
+    condition = Call(D.BOOLEAN(), "IS NOT NULL", (part(1),), lambda _, __, names: f"{names[0]} is not None")
+    code = source([part(1), part(3)], condition, stamped=False)
+    wanted = [value.wanted for value in code.names.values() if isinstance(value, Fields)]
+    assert wanted == [((1, 0),), ((3, 0),)]
+    assert run([part(1), part(3)], [("a\tb\tc\td",), ("a",)], condition) == [("b", "d")]
+
+
 @given(st.lists(st.sampled_from(["7", "-7", "+7", " 7", "7.9", "", "x", "128"]), max_size=4), st.integers(0, 4))
 def test_numbers_in_a_text_are_what_casts_of_its_parts_are(parts, index):
     line = "\t".join(parts)

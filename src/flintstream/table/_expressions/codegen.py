@@ -63,7 +63,9 @@ class Generator:
         self._constants: dict[str, object] = {repr(value): value for value in (None, True, False)}
         """The values that names and literals stand for in every record."""
         self._equal: dict[tuple[type, str], str] = {}
-        self._fields: dict[tuple[Fields, str], str] = {}
+        self._fields: dict[tuple[Fields, str], list[str]] = {}
+        self._complete: set[str] = set()
+        """The functions that take no further fields."""
         self._depth = depth
         self._count = 0
         self._columns: dict[int, str] = {}
@@ -114,7 +116,7 @@ class Generator:
         inner = Generator(depth=1, awaits=self.awaits)
         inner.names, inner.functions, inner.parts, inner._ids = self.names, self.functions, self.parts, self._ids
         inner._constants, inner._equal = self._constants, self._equal
-        inner._fields = self._fields
+        inner._fields, inner._complete = self._fields, self._complete
         inner.load(reads)
         write(inner)
         name = f"part{len(self.parts)}"
@@ -189,15 +191,22 @@ class Generator:
 
     def want(self, fields: Fields, text: str, field: tuple[int, int]) -> tuple[str, int]:
         """Return the name of the function that takes fields out of a text, and the place of a field among them."""
-        name = self._fields.get((fields, text))
-        if name is None:
-            name = self._fields[fields, text] = f"fields{len(self.names)}"
-        known = self.names.get(name, fields)
-        wanted = known.wanted if isinstance(known, Fields) else ()
-        if field not in wanted:
-            wanted = (*wanted, field)
-        self.names[name] = replace(fields, wanted=wanted)
-        return name, wanted.index(field)
+        names = self._fields.setdefault((fields, text), [])
+        for name in names:
+            known = self.names[name]
+            if isinstance(known, Fields) and field in known.wanted:
+                return name, known.wanted.index(field)
+        if not names or names[-1] in self._complete:
+            names.append(f"fields{len(self.names)}")
+            self.names[names[-1]] = fields
+        last = self.names[names[-1]]
+        wanted = last.wanted if isinstance(last, Fields) else ()
+        self.names[names[-1]] = replace(fields, wanted=(*wanted, field))
+        return names[-1], len(wanted)
+
+    def complete_fields(self) -> None:
+        """Let other functions take further fields, because a row that a condition drops does not need them."""
+        self._complete.update(name for names in self._fields.values() for name in names)
 
     def share(self, code: str) -> str:
         """Return a variable with the value of code that has the same value wherever it stands, written once."""
@@ -253,6 +262,7 @@ def source(
     generator.load([*items, *(() if condition is None else (condition,))])
     for part in conjuncts(condition):
         generator.line(f"if {generator.value(part)} is not True: continue")
+    generator.complete_fields()
     values = [generator.value(item) for item in items]
     if projection is None:
         result = "r"
