@@ -17,7 +17,7 @@ from flintstream.table import AsyncScalarFunction, DataTypes, EnvironmentSetting
 from flintstream.table._expressions.expr import Ref
 from flintstream.table._expressions.invocations import invocation
 from flintstream.table._functions.awaiting import Calls, Loop
-from flintstream.table._operators.generated import AwaitingOperator, Rows, calculating
+from flintstream.table._operators.generated import AwaitingOperator, Rows, awaiting_operator
 from flintstream.table.udf import ScalarFunction, udf
 
 PREFIX = "table.exec.async-scalar."
@@ -202,7 +202,7 @@ def run(rows, timestamps, capacity):
     function = udf(call, result_type=DataTypes.BIGINT())
     kinds = [DataTypes.BIGINT(), DataTypes.INT(), DataTypes.BOOLEAN()]
     called = invocation(function, [Ref(kind, i) for i, kind in enumerate(kinds)], "UTC", None)
-    operator = calculating([called], None)
+    operator = awaiting_operator([called], None)
     assert isinstance(operator, AwaitingOperator)
     function.implementation.calls = Calls(capacity, 60, 1, 0.1)
     operator.output, operator.context, operator.interrupter = output, context, BlockInterrupter()

@@ -22,17 +22,13 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
 
 
-def calculating(projection: Sequence[Expr] | None, condition: Expr | None) -> GeneratedOperator:
-    """Return the operator of a filter and a projection.
+def awaiting_operator(projection: Sequence[Expr] | None, condition: Expr | None) -> AwaitingOperator:
+    """Return the operator of a filter and a projection that await several rows together.
 
-    If functions are asynchronous, several rows are awaited together; not if an expression has other results when rows
-    change places.
+    They await one at a time if an expression has other results when rows change places.
     """
-    calls = list(_calls([*(projection or ()), *(() if condition is None else (condition,))]))
-    awaits = any(map(_is_awaited, calls))
-    plain, stamped = (source(projection, condition, stamped=stamped, awaits=awaits) for stamped in (False, True))
-    if not awaits:
-        return GeneratedOperator(plain, stamped)
+    plain, stamped = (source(projection, condition, stamped=stamped, awaits=True) for stamped in (False, True))
+    calls = _calls([*(projection or ()), *(() if condition is None else (condition,))])
     return AwaitingOperator(plain, stamped, in_turn=any(map(_depends_on_order, calls)))
 
 

@@ -17,9 +17,10 @@ from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
 from flintstream.table._expressions.expr import Column, Const, Ref, calls_python
 from flintstream.table._expressions.python_values import converter_of
+from flintstream.table._functions.awaiting import AsyncRows
 from flintstream.table._logical.nodes import Calc, Correlate, Node, Scan, Union, Values
 from flintstream.table._logical.sharing import active
-from flintstream.table._operators.generated import GeneratedOperator, calculating
+from flintstream.table._operators.generated import GeneratedOperator, awaiting_operator
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 from flintstream.table._plan.columnar.lanes import Evaluation, lane_of
@@ -126,7 +127,9 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         below = translate(node.input if _runs_once(env) else node.untimed_input, env)
         changes = node.projection is not None and node.changelog
         projection = (*(node.projection or ()), _kind(node.input)) if changes else node.projection
-        operator = calculating(projection, node.condition)
+        codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
+        awaits = any(isinstance(function, AsyncRows) for function in codes[0].functions)
+        operator = awaiting_operator(projection, node.condition) if awaits else GeneratedOperator(*codes)
         return _in_subtasks(add_operator(below, "Calc", operator), operator.function.functions, node)
     if isinstance(node, Batched):
         functions, limits = functions_of(node), (*limits_of(node, env), env._configuration.get(BUNDLE_TIME))
