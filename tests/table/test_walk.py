@@ -17,5 +17,5 @@ def test_a_select_is_read_then_planned_then_translated():
     assert not {step.module.partition(".")[0] for step in (*plan, *translate)} & {"_sql"}
     assert len(read) <= 4
     assert len(plan) <= 14
-    assert len(translate) <= 7  # one of them makes the operator, which is in the room of operators
+    assert len(translate) <= 6
     assert sum(step.back for step in steps) <= 4

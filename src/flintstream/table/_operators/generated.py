@@ -13,13 +13,15 @@ from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Call, Invocation
 from flintstream.table._expressions.times.helpers import CurrentWatermark
 from flintstream.table._functions.awaiting import AsyncRows, Loop
-from flintstream.table._operators.opening import Functions
+from flintstream.table._operators.opening import close_all, open_all
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
+    from flintstream.contracts.functions import RuntimeContext
     from flintstream.table._expressions.codegen import Source
     from flintstream.table._expressions.expr import Expr
+    from flintstream.table._operators.opening import Opened
 
 
 def awaiting_operator(projection: Sequence[Expr] | None, condition: Expr | None) -> AwaitingOperator:
@@ -53,6 +55,21 @@ def _depends_on_order(call: Call) -> bool:
     if isinstance(call, Invocation) and call.function is not None:
         return not call.function._deterministic and not _is_awaited(call)
     return call.name in {"RAND", "RAND_INTEGER"}
+
+
+class Functions:
+    """Opens and closes the Python functions of generated code."""
+
+    def __init__(self, functions: Iterable[Opened]) -> None:
+        self.functions = tuple(functions)
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Open all functions."""
+        open_all(self.functions, runtime_context)
+
+    def close(self) -> None:
+        """Close all functions."""
+        close_all(self.functions)
 
 
 class GeneratedOperator(FunctionOperator):

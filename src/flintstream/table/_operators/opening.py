@@ -27,18 +27,3 @@ def close_all(functions: Iterable[Opened]) -> None:
     """Close functions."""
     for function in functions:
         function.close()
-
-
-class Functions:
-    """Opens and closes the Python functions of generated code."""
-
-    def __init__(self, functions: Iterable[Opened]) -> None:
-        self.functions = tuple(functions)
-
-    def open(self, runtime_context: RuntimeContext) -> None:
-        """Open all functions."""
-        open_all(self.functions, runtime_context)
-
-    def close(self) -> None:
-        """Close all functions."""
-        close_all(self.functions)

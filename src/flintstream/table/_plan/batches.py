@@ -16,7 +16,7 @@ from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions import series
 from flintstream.table._functions.kinds import PandasRows
 from flintstream.table._logical.nodes import Calc, Node
-from flintstream.table._operators.opening import Functions
+from flintstream.table._operators.generated import Functions
 from flintstream.table._plan.build import widen
 
 if TYPE_CHECKING:

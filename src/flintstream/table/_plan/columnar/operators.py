@@ -12,7 +12,7 @@ from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions import series
 from flintstream.table._logical.merging import inline
-from flintstream.table._operators.opening import Functions
+from flintstream.table._operators.generated import Functions
 from flintstream.table._plan.batches import BatchCall
 from flintstream.table._plan.columnar.lanes import Step
 from flintstream.table._types.rules import INTEGERS
