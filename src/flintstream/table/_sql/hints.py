@@ -32,7 +32,7 @@ def hints_after(sql: str, token: Token, tokens: Any, place: Place) -> list[Hint]
         place: Where the token is.
 
     Raises:
-        SqlError: There is no such hint, it is written in a wrong way, or there is a second comment of hints.
+        SqlError: The hint is unknown or written in a wrong way, or a second comment has hints.
     """
     own = [token.text.removeprefix("/*+").removesuffix("*/")] if token.token_type.name == "HINT" else []
     texts = [*own, *_hint_texts(sql, token.end + 1)]

@@ -36,7 +36,7 @@ def alter_function(catalog: CatalogManager, tokens: Tokens) -> None:
     """Read what follows ``ALTER``, and replace the function.
 
     Raises:
-        SqlError: There is no such function in the catalog, or the new one cannot be imported.
+        SqlError: The catalog lacks the function, or the new one cannot be imported.
     """
     place, kind = tokens.place(), "system" if tokens.take("TEMPORARY", "SYSTEM") else "catalog"
     if kind == "system" or tokens.take("TEMPORARY"):
