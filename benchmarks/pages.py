@@ -224,6 +224,27 @@ def profiles() -> str:
     return table(["", *found], rows)
 
 
+_BATCH = {"flintstream": "flintstream", "flink": "Flink, Java", "spark": "Spark SQL", "duckdb": "DuckDB"}
+
+
+def batch() -> str:
+    """Return the table of bounded queries beside other engines."""
+    found = load("batch")
+    rows = [
+        [
+            query,
+            *(
+                f"{outcome['events_per_second']:,}, {short(outcome['cpu_us_per_event'])}" if "rows" in outcome else "-"
+                for outcome in (outcomes.get(engine, {}) for engine in _BATCH)
+            ),
+        ]
+        for query, outcomes in found["outcomes"].items()
+    ]
+    machine = found["machine"]
+    about = f"{found['events']:,} events; {machine['date']}, {machine['cpu']}, {machine['cores']} cores:"
+    return f"{about}\n\n{table(['events/s, us of CPU per event', *_BATCH.values()], rows)}"
+
+
 def _cpu(found: dict[str, Any]) -> str:
     return f"{found['cpu_us_per_event']:.1f}"
 
@@ -300,6 +321,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "SQL": sql,
     "SQL and streams": sql_and_streams,
     "the profiles": profiles,
+    "BATCH": batch,
     "Bytewax": bytewax,
     "public programs": public_programs,
     **{
