@@ -141,7 +141,8 @@ class GroupState:
         self._outside.add(self._key())
         group = [*group]
         for place in self._cells:
-            group[place] = self._counts(place)
+            if group[place] is None:  # else the group was written before it was large
+                group[place] = self._counts(place)
         return group
 
     def _counts(self, place: int) -> HeldCounts | StoredCounts:
