@@ -172,9 +172,8 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
     """Append each record, and its timestamp, to the buffer of its key.
 
     Whole numbers from 0 to ``below`` belong to the key group that the formula of :mod:`flintstream.runtime.keys` gives,
-    and so do strings and tuples of both, if ``strings`` and ``tuples`` say so. ``by_group`` has the buffer of each
-    group, ``known`` those of other keys,
-    and ``find(key)`` adds one. A buffer is a pair of lists, the second of which is None without timestamps.
+    and so do strings and tuples of both and of times, if ``strings`` and ``tuples`` say so. ``by_group`` has the buffer
+    of each group, ``known`` those of other keys, and ``find(key)`` adds one. A buffer is a pair of lists, the second of which is None without timestamps.
     """
     cdef uint32_t groups = <uint32_t>len(by_group), number
     cdef int overflow = 0

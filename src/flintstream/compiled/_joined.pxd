@@ -6,7 +6,7 @@ from flintstream.compiled._base cimport lookup, select
 
 
 @cython.locals(
-    position=Py_ssize_t, count=Py_ssize_t, repeat=Py_ssize_t, partners=Py_ssize_t, entry=tuple, known=tuple,
+    position=Py_ssize_t, count=Py_ssize_t, partners=Py_ssize_t, entry=tuple, known=tuple,
     pair=tuple, other=tuple, row=object, place=object,
 )
 cpdef join_each(
