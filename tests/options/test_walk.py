@@ -50,6 +50,7 @@ ELSEWHERE = {
     "table/test_compiled_plans.py": """
         table.plan.compile.catalog-objects table.plan.restore.catalog-objects table.plan.force-recompile
     """,
+    "table/test_determinism.py": "table.optimizer.non-deterministic-update.strategy",
     "table/test_grouping.py": "table.local-time-zone table.exec.mini-batch.enabled",
     "table/test_on_conflict.py": "table.exec.sink.require-on-conflict",
     "table/test_pandas_batches.py": """

@@ -157,7 +157,7 @@ GROUPS = (
                 adaptive-broadcast-join.strategy agg-phase-strategy bushy-join-reorder-threshold delta-join.strategy
                 distinct-agg.split.bucket-num distinct-agg.split.enabled dynamic-filtering.enabled
                 incremental-agg-enabled join-reorder-enabled join.broadcast-threshold multi-join.enabled
-                multiple-input-enabled non-deterministic-update.strategy ptf.max-tables
+                multiple-input-enabled ptf.max-tables
                 reuse-optimize-block-with-digest-enabled reuse-sink-enabled
                 runtime-filter.enabled runtime-filter.max-build-data-size
                 runtime-filter.min-filter-ratio runtime-filter.min-probe-data-size

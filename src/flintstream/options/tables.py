@@ -98,6 +98,12 @@ REQUIRE_CONFLICT = Option(
     True,
     "whether an INSERT needs `ON CONFLICT` if several rows of its query may have the primary key of the sink",
 )
+UPDATE_STRATEGY = Option(
+    "table.optimizer.non-deterministic-update.strategy",
+    names("IGNORE", "TRY_RESOLVE"),
+    "IGNORE",
+    "`TRY_RESOLVE`: a query is refused if its changes are found by results of functions such as `UUID` and `NOW`",
+)
 KEYED_SHUFFLE = Option(
     "table.exec.sink.keyed-shuffle",
     names("AUTO", "NONE", "FORCE"),

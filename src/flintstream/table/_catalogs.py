@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.table._sql.catalogs import CORE, check_modules, load_module, store_of, unload_module
-from flintstream.table._sql.dialect import Tokens
+from flintstream.table._sql.catalogs import store_of
 from flintstream.table.catalog import Catalog
 from flintstream.table.module import ModuleEntry
 
@@ -64,36 +63,36 @@ class Catalogs:
         return self._session.catalog.databases()
 
     def list_modules(self) -> list[str]:
-        """Return the module with the built-in functions."""
-        return [CORE]
+        """Return the modules that are used."""
+        return self._session.catalog.modules.names
 
     def list_full_modules(self) -> list[ModuleEntry]:
-        """Return the module with the built-in functions, and that it is used."""
-        return [ModuleEntry(CORE, used=True)]
+        """Return the loaded modules, each with whether it is used."""
+        return [ModuleEntry(name, used=used) for name, used in self._session.catalog.modules.loaded.items()]
 
     def load_module(self, module_name: str, module: object) -> None:
-        """Refuse a module: there is only that of the built-in functions.
+        """Load a module; the only one is ``core``, the built-in functions.
 
         Raises:
-            SqlError: Always.
+            SqlError: It is loaded, or is another one.
         """
-        load_module(Tokens(f"MODULE `{module_name}`"))
+        self._session.catalog.modules.load(module_name)
 
     def unload_module(self, module_name: str) -> None:
-        """Refuse to remove a module: the built-in functions are always there.
+        """Remove a module: ``SHOW FUNCTIONS`` no longer lists its functions. Queries still call them, as in Flink.
 
         Raises:
-            SqlError: Always.
+            SqlError: It is not loaded.
         """
-        unload_module(Tokens(f"MODULE `{module_name}`"))
+        self._session.catalog.modules.unload(module_name)
 
     def use_modules(self, *module_names: str) -> None:
-        """Name the modules in the order in which functions are looked up; there is one.
+        """Use these of the loaded modules.
 
         Raises:
-            SqlError: Another module is named, or one twice.
+            SqlError: One is not loaded, or named twice.
         """
-        check_modules(module_names)
+        self._session.catalog.modules.use(module_names)
 
     def use_catalog(self, catalog_name: str) -> None:
         """Make a catalog the current one, and its default database the current one.

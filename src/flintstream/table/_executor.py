@@ -16,6 +16,7 @@ from flintstream.table._expressions.expr import Column
 from flintstream.table._logical.sharing import expect
 from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._plan import edges
+from flintstream.table._plan.changelogs.determinism import check_determinism
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.translate import (
     add_operator,
@@ -142,6 +143,7 @@ class Executor:
         with self.session.own_parallelism():
             plan = narrow(node)
             expect([plan], self.env)
+            check_determinism(self.session.settings, plan)
             rows = add_operator(translate(plan, self.env), "Rows", GeneratedOperator(*code))
         transformation_of(rows).output_type = None
         return rows

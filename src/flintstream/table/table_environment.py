@@ -133,15 +133,13 @@ class TableEnvironment(Declarations, Catalogs, Plans):
     Modules: there is that of the built-in functions.
 
     >>> t_env.use_modules("core")
+    >>> t_env.unload_module("core")
+    >>> t_env.load_module("core", None)
     >>> [(module.name(), module.used()) for module in t_env.list_full_modules()]
     [('core', True)]
-    >>> t_env.load_module("core", None)
-    Traceback (most recent call last):
-    flintstream.table._errors.SqlError: LOAD MODULE at line 1, column 8: A module with name 'core' already exists
     >>> t_env.unload_module("hive")
     Traceback (most recent call last):
-    flintstream.table._catalog.catalog.CatalogError: UNLOAD MODULE at line 1, column 8: No module with name 'hive'
-    exists
+    flintstream.table._errors.SqlError: UNLOAD MODULE: No module with name 'hive' exists
     """
 
     def __init__(self, env: StreamExecutionEnvironment, settings: EnvironmentSettings | None = None) -> None:

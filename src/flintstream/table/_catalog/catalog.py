@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._java_exceptions import CatalogException
 from flintstream.table._catalog.declared import DeclaredTable, View, kind_of
+from flintstream.table._catalog.modules import Modules
 from flintstream.table._catalog.objects import CatalogDatabase
 from flintstream.table._catalog.store import Store
 from flintstream.table._errors import ObjectExistsError, SqlError, TableNotFoundError, at, nearest
@@ -54,6 +55,7 @@ class CatalogManager:
     """Where CREATE FUNCTION has found functions, by name in lower case."""
     function_kinds: dict[str, str] = field(default_factory=dict)
     """The words before FUNCTION in the statements that have declared functions, by name in lower case."""
+    modules: Modules = field(default_factory=Modules)
     jars: dict[str, None] = field(default_factory=dict)
     """Those of ``ADD JAR``, in their order; nothing runs them."""
     unnamed: int = 0
@@ -260,7 +262,8 @@ class CatalogManager:
             SqlError: There is one of this name already, unless it may be replaced or, if ``lenient``, kept.
         """
         path = self.path(name)
-        self.find_database(path[:2])
+        if not temporary:
+            self.find_database(path[:2])
         entries, key = (self.temporary, path) if temporary else (self._permanent(path[0]), path[1:])
         taken = key in entries
         if taken and not replace:

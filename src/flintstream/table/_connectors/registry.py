@@ -97,16 +97,21 @@ def find(table: str, name: str | None) -> TableConnector:
     return kind()
 
 
+class WriteOnlyError(SqlError):
+    """A table is read whose connector only writes."""
+
+
 def source_of(table: ConnectorTable) -> TableSource:
     """Return how a table is read.
 
     Raises:
-        SqlError: Its connector or an option is unknown, or it cannot be read.
+        WriteOnlyError: It cannot be read.
+        SqlError: Its connector or an option is unknown.
     """
     name = table.options.text("connector")
     connector = find(table.name, name)
     if not isinstance(connector, SourceConnector):
-        raise SqlError(f"table '{table.name}': the connector '{name}' only writes: the table cannot be read")
+        raise WriteOnlyError(f"table '{table.name}': the connector '{name}' only writes: the table cannot be read")
     if not connector.reads_metadata:
         for key in table.metadata.values():
             raise SqlError(f"table '{table.name}': the connector '{name}' has no metadata '{key}'")

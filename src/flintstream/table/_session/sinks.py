@@ -23,6 +23,7 @@ from flintstream.table._operators.upserts import (
     SinkMaterializer,
 )
 from flintstream.table._plan import edges
+from flintstream.table._plan.changelogs.determinism import check_determinism
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.narrowing import narrow
 from flintstream.table._plan.over import Rank
@@ -96,6 +97,7 @@ def write(
             "PRIMARY KEY (...) NOT ENFORCED"
         )
     plan = narrow(ready)
+    check_determinism(settings, plan, [seen.names.index(item) for item in seen.primary_key])
     if made.batches is not None and not insert.overwrite and _stays_in_batches(env, settings, query, plan, seen):
         end = stream_of_batches(plan, env).sink_to(made.batches()).name(f"Sink: {name}")
         _set_parallelism(end, made)

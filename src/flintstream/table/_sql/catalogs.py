@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.common._types import data_types as t
-from flintstream.table._catalog.catalog import CatalogError
 from flintstream.table._catalog.columns import quote_name, quote_text
 from flintstream.table._catalog.declared import DeclaredTable, MaterializedTable, View
 from flintstream.table._catalog.function_names import LISTED
 from flintstream.table._catalog.identifiers import ObjectPath
+from flintstream.table._catalog.modules import CORE
 from flintstream.table._catalog.store import Store
 from flintstream.table._catalog.types import TYPES, check_catalog, open_catalog
 from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.expr import Column
 from flintstream.table._expressions.patterns.helpers import like
-from flintstream.table._sql.answers import Answer, texts
+from flintstream.table._sql.answers import DONE, Answer, texts
 from flintstream.table._sql.ddl import expect_end, keys_of, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from flintstream.table._catalog.catalog import CatalogManager
     from flintstream.table._errors import Place
     from flintstream.table._sql.dialect import Tokens
 
-CORE = "core"
 """The module of built-in functions, the only one."""
 
 
@@ -135,9 +134,8 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
         return _show_create(catalog, tokens)
     if tokens.take("FULL", "MODULES"):
         expect_end(tokens)
-        return Answer(
-            (Column("module name", t.DataTypes.STRING()), Column("used", t.DataTypes.BOOLEAN())), ((CORE, True),)
-        )
+        columns = (Column("module name", t.DataTypes.STRING()), Column("used", t.DataTypes.BOOLEAN()))
+        return Answer(columns, tuple(catalog.modules.loaded.items()))
     what = tokens.next().upper()
     if what in {"CURRENT", "USER", "MATERIALIZED"}:
         what = f"{what} {tokens.next().upper()}"
@@ -156,14 +154,14 @@ def show(catalog: CatalogManager, tokens: Tokens) -> Answer:
         "VIEWS": ("view name", lambda: catalog.names(View, database())),
         "MODELS": ("model name", lambda: catalog.models(database())),
         "MATERIALIZED TABLES": ("materialized table", lambda: catalog.names(MaterializedTable, database())),
-        "FUNCTIONS": ("function name", lambda: sorted({*LISTED, *user})),
+        "FUNCTIONS": ("function name", lambda: sorted({*(LISTED if CORE in catalog.modules.names else ()), *user})),
         "USER FUNCTIONS": ("function name", lambda: user),
         "CATALOGS": ("catalog name", lambda: sorted(catalog.catalogs)),
         "DATABASES": (
             "database name",
             lambda: sorted((catalog.store if within is None else catalog.find_catalog(within[-1], place)).databases),
         ),
-        "MODULES": ("module name", lambda: [CORE]),
+        "MODULES": ("module name", lambda: catalog.modules.names),
         "JARS": ("jars", lambda: list(catalog.jars)),
         "CURRENT CATALOG": ("current catalog name", lambda: [catalog.catalog]),
         "CURRENT DATABASE": ("current database name", lambda: [catalog.database]),
@@ -223,55 +221,40 @@ def _show_create(catalog: CatalogManager, tokens: Tokens) -> Answer:
     return texts("result", [f"CREATE CATALOG {quote_name(store.name)}\n{comment}WITH (\n{lines}\n)\n"])
 
 
-def load_module(tokens: Tokens) -> None:
-    """Refuse ``LOAD MODULE``: there are no other modules.
+def load_module(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    """Load the module that is named after ``LOAD``.
 
     Raises:
-        SqlError: Always.
+        SqlError: It is loaded, or is not the core module.
     """
     tokens.expect("MODULE")
-    place, name = tokens.place(), tokens.name()
-    if name.lower() == CORE:
-        raise SqlError(f"LOAD MODULE{at(place)}: A module with name '{CORE}' already exists")
-    raise unsupported(f"the module '{name}'", place, "its functions can be Python functions: CREATE FUNCTION")
+    place = tokens.place()
+    catalog.modules.load(tokens.name(), place)
+    return DONE
 
 
-def unload_module(tokens: Tokens) -> None:
-    """Refuse ``UNLOAD MODULE``: the built-in functions are always there.
+def unload_module(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    """Remove the module that is named after ``UNLOAD``.
 
     Raises:
-        SqlError: Always.
+        SqlError: It is not loaded.
     """
     tokens.expect("MODULE")
-    place, name = tokens.place(), tokens.name()
-    if name.lower() == CORE:
-        raise unsupported(
-            "UNLOAD MODULE core", place, "leave the built-in functions, which other functions can replace"
-        )
-    raise CatalogError(f"UNLOAD MODULE{at(place)}: No module with name '{name}' exists")
+    place = tokens.place()
+    catalog.modules.unload(tokens.name(), place)
+    expect_end(tokens)
+    return DONE
 
 
-def use_modules(tokens: Tokens) -> None:
-    """Check the names that follow ``USE MODULES``.
+def use_modules(catalog: CatalogManager, tokens: Tokens) -> Answer:
+    """Use the modules that are named after ``USE MODULES``.
 
     Raises:
-        SqlError: Another module is named, or one twice.
+        SqlError: One is not loaded, or named twice.
     """
     names = [tokens.name()]
     while tokens.take(","):
         names.append(tokens.name())
     expect_end(tokens)
-    check_modules(names)
-
-
-def check_modules(names: Sequence[str]) -> None:
-    """Refuse modules that are not there: there is only one.
-
-    Raises:
-        SqlError: Another module is named, or one twice.
-    """
-    for index, name in enumerate(names):
-        if name.lower() != CORE:
-            raise SqlError(f"USE MODULES: No module with name '{name}' exists")
-        if index:
-            raise SqlError(f"USE MODULES: Module '{name}' appears more than once")
+    catalog.modules.use(names)
+    return DONE

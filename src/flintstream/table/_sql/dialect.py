@@ -75,6 +75,17 @@ def _dialect() -> Any:
         )
         FUNCTION_PARSERS.update(json_clauses.parsers(sqlglot))
 
+        def _parse_case(self) -> object:
+            """Read CASE, where WHEN lists one or more values for the same result."""
+            kinds, branches, subject = sqlglot.tokens.TokenType, [], self._parse_disjunction()
+            while self._match(kinds.WHEN):
+                values = self._parse_csv(self._parse_disjunction)
+                result = self._parse_disjunction() if self._match(kinds.THEN) else None
+                branches += [sqlglot.exp.If(this=value, true=result) for value in values]
+            default = self._parse_disjunction() if self._match(kinds.ELSE) else None
+            self._match(kinds.END) or self.raise_error("CASE needs END", self._prev)
+            return self.expression(sqlglot.exp.Case(this=subject, ifs=branches, default=default))
+
     return type("Flintstream", (dialects.Dialect,), {"Tokenizer": Tokenizer, "Parser": FlinkParser})()
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.options.tables import STRICT
 from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._catalog.declared import DeclaredTable
+from flintstream.table._connectors.registry import WriteOnlyError
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.resolver import Item
+from flintstream.table._logical.nodes import Scan
 from flintstream.table._logical.planned import PlannedQuery, Written
 from flintstream.table._plan.build import calc, rename
 from flintstream.table._session.inserts import CONFLICTS, Insert, InsertSet, PlanFile
@@ -25,6 +28,7 @@ from flintstream.table._types.rules import sql_name, text_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from flintstream.datastream import DataStream
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Node
     from flintstream.table._session.inserts import ConflictStrategy
@@ -73,7 +77,7 @@ def plan_query(session: Session, tokens: Tokens, columns: Sequence[str] = ()) ->
 
 
 def whole_table(session: Session, name: tuple[str, ...]) -> PlannedQuery:
-    """Return the plan that reads a declared table or view.
+    """Return the plan that reads a declared table or view; a table that is only written has columns, but no rows.
 
     Raises:
         SqlError: There is none of this name.
@@ -82,9 +86,19 @@ def whole_table(session: Session, name: tuple[str, ...]) -> PlannedQuery:
     full = ".".join(f"`{part}`" for part in path)
     catalog, database, _ = path
     written = Written(f"TABLE {full}", catalog, database)
-    return PlannedQuery(
-        session.table(name), session.settings, lambda: session.settings, lambda: session.table(path), written
-    )
+    plan = partial(_scan_or_columns, session, path)
+    return PlannedQuery(plan(), session.settings, lambda: session.settings, plan, written)
+
+
+def _scan_or_columns(session: Session, path: tuple[str, ...]) -> Node:
+    try:
+        return session.table(path)
+    except WriteOnlyError as error:
+        return Scan(session.describe(path), path[-1], partial(_refuse, error))
+
+
+def _refuse(error: WriteOnlyError, *_: object) -> DataStream:
+    raise error
 
 
 def _conflict(tokens: Tokens) -> ConflictStrategy | None:

@@ -346,17 +346,20 @@ def _choices(node: exp.Expr, read: Callable[[exp.Expr], s.Syntax]) -> list[list[
     if isinstance(node, exp.GroupingSets):
         return [keys for expression in node.expressions for keys in _choices(expression, read)]
     if not _is_several(node):
-        return [_unit(node, read)]
-    units = [_unit(expression, read) for expression in node.expressions]
+        return [[read(key) for key in _keys_of(node)]]
+    units = [_keys_of(expression) for expression in node.expressions]
     sizes = range(len(units), -1, -1)
     if isinstance(node, exp.Rollup):
-        return [_join(units[:size]) for size in sizes]
-    return [_join(chosen) for size in sizes for chosen in combinations(units, size)]
+        sets = [_join(units[:size]) for size in sizes]
+    else:
+        sets = [_join(chosen) for size in sizes for chosen in combinations(units, size)]
+    return [[read(key) for key in keys] for keys in {frozenset(keys): keys.values() for keys in sets}.values()]
 
 
-def _unit(node: exp.Expr, read: Callable[[exp.Expr], s.Syntax]) -> list[s.Syntax]:
-    return [read(expression) for expression in (node.expressions if isinstance(node, exp.Tuple) else [node])]
+def _keys_of(node: exp.Expr) -> list[exp.Expr]:
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
 
 
-def _join(units: Sequence[list[s.Syntax]]) -> list[s.Syntax]:
-    return [key for unit in units for key in unit]
+def _join(units: Sequence[list[exp.Expr]]) -> dict[str, exp.Expr]:
+    """Return the keys of units by their texts: CUBE and ROLLUP have no set twice, and a set no key."""
+    return {key.sql(): key for unit in units for key in unit}

@@ -328,12 +328,10 @@ class Statements:
         return read_stop(tokens)
 
     def _load(self, tokens: Tokens) -> Answer:
-        load_module(tokens)
-        return DONE
+        return load_module(self.session.catalog, tokens)
 
     def _unload(self, tokens: Tokens) -> Answer:
-        unload_module(tokens)
-        return DONE
+        return unload_module(self.session.catalog, tokens)
 
     def _set(self, tokens: Tokens) -> Answer:
         configuration = self.session.env._configuration
@@ -375,8 +373,7 @@ class Statements:
 
     def _use(self, tokens: Tokens) -> Answer:
         if tokens.take("MODULES"):
-            use_modules(tokens)
-            return DONE
+            return use_modules(self.session.catalog, tokens)
         in_catalog, place = tokens.take("CATALOG"), tokens.place()
         name, here = tokens.path(), self.session.catalog
         expect_end(tokens)

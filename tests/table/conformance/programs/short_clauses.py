@@ -158,3 +158,20 @@ SELECT id, id IN (SELECT MAX(id) FROM b) AS i FROM a;
 SELECT id, EXISTS (SELECT MAX(id) FROM b WHERE id > 100) AS e FROM a;
 SELECT *, id IN (SELECT id FROM b) AS i FROM a;
 """, level=3, modes=BOTH, order="folded")  # fmt: skip
+
+script("sets_within_grouping_sets", """
+CREATE TEMPORARY VIEW sold AS SELECT * FROM (VALUES ('ann', 'tea', 'x'), ('ann', 'ice', 'y'), ('bob', 'tea', 'y')) AS v (a, b, c);
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (CUBE (a), ROLLUP (b));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS ((a), ROLLUP (b));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (ROLLUP (b), (a));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (a, CUBE (b));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (ROLLUP (a, b));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (GROUPING SETS (a, b), ());
+SELECT a, b, c, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (GROUPING SETS (a, b), ROLLUP (c));
+SELECT a, b, c, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS (CUBE (a), ROLLUP (b), (c));
+SELECT a, b, c, COUNT(*) AS n FROM sold GROUP BY a, GROUPING SETS (CUBE (b), ROLLUP (c));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY ROLLUP (a), CUBE (b);
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY ROLLUP ((a, b));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY CUBE (a, (a, b));
+SELECT a, b, COUNT(*) AS n FROM sold GROUP BY GROUPING SETS ((a, b), (a), (a));
+""", level=3, modes=BOTH, order="folded")  # fmt: skip

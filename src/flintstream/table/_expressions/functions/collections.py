@@ -157,7 +157,7 @@ for _name, _takes, _build in (
     ("ARRAY_REVERSE", "(ARRAY)", _on_array("{0}[::-1]", _same)),
     ("ARRAY_MAX", "(ARRAY)", _in_order(_on_array("max(known({0}), default=None)", _element, may_be_null=True))),
     ("ARRAY_MIN", "(ARRAY)", _in_order(_on_array("min(known({0}), default=None)", _element, may_be_null=True))),
-    ("ELEMENT", "(ARRAY)", _on_array("only({0})", _element)),
+    ("ELEMENT", "(ARRAY)", _on_array("only({0})", _element, may_be_null=True)),
     ("ARRAY_UNION", "(ARRAY, ARRAY)", _together("distinct([*{0}, *{1}])")),
     ("ARRAY_EXCEPT", "(ARRAY, ARRAY)", _together(_BOTH % "not in")),
     ("ARRAY_INTERSECT", "(ARRAY, ARRAY)", _together(_BOTH % "in")),

@@ -69,7 +69,7 @@ def _value(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     _, _, kind, on_empty, when_empty, on_error, when_error = arguments
     returned = STRING if isinstance(kind.type, t.NullType) else kind.type
     convert = _RETURNED.get(type(returned))
-    others = [cast(item, returned, zone) for item in (when_empty, when_error)]
+    others = [_default(item, returned, zone) for item in (when_empty, when_error)]
     given = [other for other in others if other is not None]
     if convert is None or len(given) < len(others):
         return None
@@ -77,6 +77,14 @@ def _value(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     if made is None:
         return None
     return Call(returned.nullable(), name, (*made[0], *given), _calling(made[1]), strict=False)
+
+
+def _default(item: Expr, returned: t.DataType, zone: str) -> Expr | None:
+    """Return a default as the returned type; a boolean becomes the text of JSON, unlike in a cast."""
+    made = cast(item, returned, zone)
+    if made is None or not isinstance(item.type, t.BooleanType) or not isinstance(returned, t.VarCharType):
+        return made
+    return Call(made.type, "LOWER", (made,), template("{0}.lower()"))
 
 
 def _query(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:  # noqa: ARG001 - one signature

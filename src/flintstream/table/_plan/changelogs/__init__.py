@@ -1,1 +1,1 @@
-"""Changes as rows, and rows as changes."""
+"""Changes as rows, rows as changes, and what changes ask of functions."""
