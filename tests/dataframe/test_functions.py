@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import pandas as pd
 import pyarrow as pa
@@ -15,12 +17,28 @@ import pyarrow.compute as pc
 import pytest
 
 import flintstream.dataframe as pf
+from flintstream.common import Row
 from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
 from flintstream.table.udf import AggregateFunction, AsyncScalarFunction, ScalarFunction, TableFunction
 
 
 class Labeled(TypedDict):
     """A row."""
+
+    n: int
+    label: str
+
+
+@dataclass
+class Pair:
+    """A row as an object."""
+
+    n: int
+    label: str
+
+
+class NamedPair(NamedTuple):
+    """A row as a tuple with names."""
 
     n: int
     label: str
@@ -86,7 +104,7 @@ async def waits(n: int) -> int:
 def test_functions_objects_and_classes_are_called_for_values(numbers, function, expected):
     dtype = int if isinstance(function, functools.partial) else None
     declared = pf.udf(function, return_dtype=dtype)
-    assert declared.return_dtype == pf.DataType.int64()
+    assert declared.return_dtype == pf.DataType.int64().not_null()
     assert sorted(row[0] for row in numbers.select(n=declared(pf.col("id"))).collect()) == sorted(expected)
 
 
@@ -97,11 +115,84 @@ def test_rows_of_functions_are_dicts_objects_and_tuples(numbers):
         label: str
 
     @pf.udf
-    def describe(n: int) -> Labeled:
+    def describe(n: int) -> Labeled | None:
         return {0: {"n": n, "label": "dict"}, 1: (n, "tuple"), 2: Result(n, "object")}.get(n)  # type: ignore[return-value]
 
     found = [row[0] for row in numbers.select(r=describe(pf.col("id"))).sort(pf.col("r").get("n")).collect()]
     assert {None if row is None else tuple(row) for row in found} == {(0, "dict"), (1, "tuple"), (2, "object"), None}
+
+
+def test_a_function_whose_annotation_has_no_none_must_not_return_it(numbers):
+    @pf.udf
+    def odd(n: int) -> int:
+        return n if n % 2 else None  # type: ignore[return-value]
+
+    with pytest.raises(Exception, match=r"'odd' returned None.*\| None"):
+        numbers.select(n=odd(pf.col("id"))).collect()
+
+
+def test_annotations_may_name_classes_within_the_class_of_the_function(numbers):
+    class Describe:
+        class Output(TypedDict):
+            n: int
+
+        def __call__(self, n: int) -> "Output":  # noqa: UP037
+            return {"n": n}
+
+    declared = pf.udf(Describe)
+    assert declared.return_dtype == pf.DataType.struct({"n": pf.DataType.int64().not_null()}).not_null()
+    assert sorted(row[0][0] for row in numbers.select(n=declared(pf.col("id"))).collect()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("made", [Pair, NamedPair, tuple[int, str]])
+def test_rows_are_inferred_from_data_classes_named_tuples_and_tuples(made):
+    fields = [("f0" if made == tuple[int, str] else "n", pf.DataType.int64().not_null())]
+    fields.append(("f1" if made == tuple[int, str] else "label", pf.DataType.string().not_null()))
+    assert pf.DataType._from_type_hint(made) == pf.DataType.struct(fields).not_null()
+
+
+def test_annotations_of_pandas_and_arrow_in_one_function_are_an_error():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+
+    def mixed(values):
+        return values
+
+    mixed.__annotations__ = {"values": pd.Series, "return": pa.Int64Array}
+    with pytest.raises(ValueError, match="choose one by func_type"):
+        pf.udf(mixed, return_dtype=int)
+    mixed.__annotations__ = {"values": "NoSuchName", "return": pa.Int64Array}
+    assert pf.udf(mixed, return_dtype=int)._func_type == "arrow"
+
+
+@pytest.mark.parametrize("hint", [int, tuple[int], Row])
+def test_flat_map_needs_a_function_of_a_dict(numbers, hint):
+    def expand(row):
+        return [row]
+
+    expand.__annotations__ = {"row": hint, "return": list[int]}
+    with pytest.raises(ValueError, match="dict row argument"):
+        numbers.flat_map(expand)
+    with pytest.raises(ValueError, match="dict row argument"):
+        numbers.flat_map(lambda left, right: [left, right], return_dtype=int)
+
+
+def test_importing_the_module_of_a_function_does_not_hide_the_function():
+    code = (
+        "from flintstream.compat.pyflink import install; install(); import pyflink.dataframe as pf, importlib; "
+        "importlib.import_module('pyflink.dataframe.udf'); importlib.import_module('pyflink.dataframe.sql'); "
+        "print(callable(pf.udf), callable(pf.sql))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert found.stdout.split() == ["True", "True"]
+
+
+def test_the_last_row_that_arrived_is_kept(streaming):
+    pf.get_or_create_table_environment().get_config().set("table.exec.resource.default-parallelism", "1")
+    rows = pf.from_records([(1, "a"), (1, "b"), (2, "c"), (1, "d")], schema=["id", "name"])
+    kept: dict[object, object] = {}
+    for row in rows.drop_duplicates("id", keep="last").collect():
+        kept[row[0]] = row[1]
+    assert kept == {1: "d", 2: "c"}
 
 
 def test_containers_in_annotations_choose_the_kind(numbers):
@@ -305,7 +396,7 @@ def test_sql_warns_of_names_that_are_taken(numbers, batch):
 
 @pytest.mark.parametrize("statement", ["INSERT INTO t VALUES (1)", "DROP TABLE t", "EXPLAIN SELECT 1"])
 def test_sql_takes_queries_only(numbers, statement):
-    with pytest.raises(ValueError, match="only supports SELECT queries"):
+    with pytest.raises(ValueError, match="only supports queries that return a result"):
         pf.sql(statement)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.faults.rounds import Course, Round, RoundError, run_round
+from tests.faults.rounds import VICTIMS, Course, Round, RoundError, run_round
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,3 +135,20 @@ def test_rows_are_in_files_once_although_the_driver_is_killed_twenty_times(seed)
 def test_rows_are_in_files_once_whatever_is_killed():
     plan = Round(4, "local", "hashmap", False, (("worker", 0.3), ("tree", 0.5)), (2, 1, 2))
     assert run_round(plan, kind=BatchesCourse) == {"worker": 1, "tree": 1}
+
+
+def plan_on_spark(seed: int, place: str, kills: int) -> Round:
+    """Return kills of everything that a job on Spark has, in the order of a seed."""
+    rng = random.Random(seed)
+    kinds = [kind for kind in VICTIMS[place] if kind not in {"jvm", "daemon"}]
+    moments = tuple((kinds[number % len(kinds)], rng.uniform(0, 0.8)) for number in range(kills))
+    return Round(seed, place, "hashmap", False, tuple(rng.sample(moments, kills)), (2, 1, 3))
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.timeout(2100)
+@pytest.mark.parametrize("place", ["local", "cluster"])
+def test_rows_are_in_files_once_although_processes_of_spark_are_killed_twenty_times(place):
+    killed = run_round(plan_on_spark(5, place, 20), kind=BatchesCourse)
+    assert sum(killed.values()) >= 15, f"too few of 20 kills hit a process: {killed}"

@@ -118,6 +118,18 @@ def _resolve(module: str, name: str, origin: str) -> Any:
     return import_module(name) if origin == MODULE else getattr(import_module(origin), name)
 
 
+class _Proxy(ModuleType):
+    """A package that keeps its functions when their modules are imported later, such as ``pyflink.dataframe.udf``.
+
+    In PyFlink these modules are imported before the package binds the names.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        is_own = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
+        if not is_own or isinstance(vars(self).get(name), (ModuleType, type(None))):
+            super().__setattr__(name, value)
+
+
 class _ProxyLoader(SourceFileLoader):
     """Creates a proxy. Reads files, sources and resources like the loader of the module behind."""
 
@@ -126,6 +138,7 @@ class _ProxyLoader(SourceFileLoader):
         self._behind = behind
 
     def exec_module(self, module: ModuleType) -> None:
+        module.__class__ = _Proxy
         _fill(module, None if self._behind is None else import_module(self._behind))
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import types
 import typing
+from dataclasses import is_dataclass
 from typing import Annotated, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from flintstream.table.types import DataTypes
@@ -53,9 +54,11 @@ def type_of_hint(hint: object) -> DataType:
 
 
 def _nested_type(hint: object, arguments: tuple[object, ...]) -> DataType | None:
-    if isinstance(hint, type) and is_typeddict(hint):
+    if isinstance(hint, type) and (is_typeddict(hint) or is_dataclass(hint) or _is_named_tuple(hint)):
         fields = get_type_hints(hint)
         return DataTypes.ROW([DataTypes.FIELD(name, type_of_hint(item)) for name, item in fields.items()])
+    if get_origin(hint) is tuple and arguments and Ellipsis not in arguments:
+        return DataTypes.ROW([DataTypes.FIELD(f"f{i}", type_of_hint(item)) for i, item in enumerate(arguments)])
     if get_origin(hint) is list and len(arguments) == 1:
         return DataTypes.ARRAY(type_of_hint(arguments[0]))
     if get_origin(hint) is dict and len(arguments) == 2:
@@ -65,6 +68,10 @@ def _nested_type(hint: object, arguments: tuple[object, ...]) -> DataType | None
         return _BASIC.get(hint)
     except TypeError:  # it cannot be hashed
         return None
+
+
+def _is_named_tuple(hint: type) -> bool:
+    return issubclass(hint, tuple) and hasattr(hint, "_fields")
 
 
 def _error_of_hint(hint: object) -> TypeError:

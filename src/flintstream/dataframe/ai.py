@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from flintstream.dataframe.udf import DataFrameUDFWrapper
+    from flintstream.dataframe.udf import _DataFrameUDFWrapper
     from flintstream.table.expression import Expression
 
 __all__ = ["ModelError", "complete", "embed"]
@@ -196,7 +196,7 @@ def embed(
 
 def _declare(
     function: _Model, kind: DataType, name: str, batch_size: int, concurrency: int | None
-) -> DataFrameUDFWrapper:
+) -> _DataFrameUDFWrapper:
     return udf(
         function,
         return_dtype=kind,

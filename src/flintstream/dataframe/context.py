@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._public import publish
 from flintstream.dataframe._buffered import BUFFER
 from flintstream.datastream import StreamExecutionEnvironment
+from flintstream.table.environment_settings import EnvironmentSettings
 from flintstream.table.table_environment import StreamTableEnvironment, TableEnvironment
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def set_table_environment(t_env: TableEnvironment | None) -> None:
 
     Raises:
         TypeError: It is not a table environment.
+        RuntimeError: ``config`` has settings, which are for an environment that DataFrames create.
 
     >>> import flintstream.dataframe as pf
     >>> pf.set_table_environment(None)
@@ -33,6 +35,11 @@ def set_table_environment(t_env: TableEnvironment | None) -> None:
     """
     if t_env is not None and not isinstance(t_env, TableEnvironment):
         raise TypeError("t_env must be a TableEnvironment or None")
+    if t_env is not None and BUFFER.values:
+        raise RuntimeError(
+            f"config has buffered values for an environment that DataFrames create: {sorted(BUFFER.values)}; give them "
+            "to get_config() of this environment instead"
+        )
     BUFFER.environment = t_env
 
 
@@ -58,8 +65,10 @@ def get_or_create_table_environment() -> TableEnvironment:
     """
     found = get_table_environment()
     if found is None:
-        env = StreamExecutionEnvironment.get_execution_environment(BUFFER.configuration())
-        found = BUFFER.environment = StreamTableEnvironment.create(env)
+        configuration = BUFFER.configuration()
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        settings = EnvironmentSettings.new_instance().with_configuration(configuration).build()
+        found = BUFFER.environment = StreamTableEnvironment.create(env, settings)
     return found
 
 

@@ -9,7 +9,7 @@ from flintstream.common._public import publish
 from flintstream.dataframe._hints import type_of_hint
 from flintstream.dataframe.errors import as_value_errors
 from flintstream.table._types.reader import data_type_of
-from flintstream.table.types import DataTypes, NullType
+from flintstream.table.types import ArrayType, DataTypes, MapType, NullType, RowType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from flintstream.table.types import DataType as TableType
 
 __all__ = ["DataType"]
+
+
+def _write(kind: TableType) -> str:
+    """Return a type as text, also whether rows may be None, which those of the Table API leave out."""
+    may_be_none = str(kind == kind.nullable()).lower()
+    if isinstance(kind, RowType):
+        fields = ",".join(f"RowField({field.name}, {_write(field.data_type)}, ...)" for field in kind.fields)
+        return f"RowType({fields}, {may_be_none})"
+    if isinstance(kind, ArrayType):
+        return f"ArrayType({_write(kind.element_type)}, {may_be_none})"
+    if isinstance(kind, MapType):
+        return f"MapType({_write(kind.key_type)}, {_write(kind.value_type)}, {may_be_none})"
+    return repr(kind)
 
 
 class DataType:
@@ -60,7 +73,7 @@ class DataType:
         self._table_data_type = table_data_type
 
     def __repr__(self) -> str:
-        return f"DataType({self._table_data_type!r})"
+        return f"DataType({_write(self._table_data_type)})"
 
     def __eq__(self, other: object) -> builtin_bool:
         return isinstance(other, DataType) and self._table_data_type == other._table_data_type

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._errors import ModeError, SqlError, UnsupportedClauseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,8 @@ def as_value_errors(prefix: str = "") -> Iterator[None]:
     """
     try:
         yield
+    except ModeError:  # as PyFlink, whose error of Java it is
+        raise
     except SqlError as error:
         raise ValueError(f"{prefix}{error}") from error
     except UnsupportedClauseError as error:  # PyFlink raises a Py4JJavaError for it

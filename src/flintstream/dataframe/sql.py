@@ -12,7 +12,7 @@ from flintstream.common._public import publish
 from flintstream.dataframe.context import get_or_create_table_environment
 from flintstream.dataframe.dataframe import DataFrame
 from flintstream.dataframe.udaf import _DataFrameUDAFWrapper
-from flintstream.dataframe.udf import DataFrameUDFWrapper
+from flintstream.dataframe.udf import _DataFrameUDFWrapper
 from flintstream.dataframe.udtf import _DataFrameUDTFWrapper
 from flintstream.table._owners import environment_of, has_temporary_function, is_query
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sql"]
 
-FUNCTIONS = (DataFrameUDFWrapper, _DataFrameUDTFWrapper, _DataFrameUDAFWrapper)
+FUNCTIONS = (_DataFrameUDFWrapper, _DataFrameUDTFWrapper, _DataFrameUDAFWrapper)
 
 
 def sql(query: str, *, auto_bind: bool = True, **bindings: object) -> DataFrame:
@@ -69,7 +69,7 @@ def sql(query: str, *, auto_bind: bool = True, **bindings: object) -> DataFrame:
     environment = _environment(_frames(bindings).values(), _frames(found))
     if not is_query(query):
         raise ValueError(
-            "sql() only supports SELECT queries and others that return a result (no INSERT / DDL); use "
+            "sql() only supports queries that return a result, such as SELECT queries (no INSERT / DDL); use "
             "TableEnvironment.execute_sql() for other statements."
         )
     with ExitStack() as bound:
@@ -162,7 +162,7 @@ class _Names:
 
 
 def _function(value: object) -> object:
-    if isinstance(value, (DataFrameUDFWrapper, _DataFrameUDAFWrapper)):
+    if isinstance(value, (_DataFrameUDFWrapper, _DataFrameUDAFWrapper)):
         return value._table_udf_wrapper
     raise TypeError(f"{value!r} is not a function")
 

@@ -15,6 +15,7 @@ from flintstream.dataframe._functions.source import (
     result_of,
     source_of,
     type_of_argument,
+    with_none,
 )
 from flintstream.dataframe.datatype import DataType
 from flintstream.table.types import DataType as TableType
@@ -204,7 +205,7 @@ def udaf(
     def declare(function: FunctionLike) -> _DataFrameUDAFWrapper:
         source = _source(function, func_type)
         inner = source.declared if isinstance(source.declared, AggregateFunction) else None
-        result = _declared_type(inner, return_dtype, "get_result_type") or result_of(source, None)
+        result = _declared_type(inner, return_dtype, "get_result_type") or with_none(result_of(source, None))
         if func_type == "pandas" and isinstance(result._to_table_data_type(), MapType):
             raise TypeError("Pandas UDAFs do not support MAP results.")
         accumulator = None
@@ -246,7 +247,7 @@ def _check_synchronous(method: Callable[..., object]) -> None:
 
 def _declared_type(inner: AggregateFunction | None, given: object, method: str) -> DataType | None:
     if given is not None:
-        return type_of_argument(given)
+        return type_of_argument(given) if isinstance(given, (DataType, str)) else with_none(type_of_argument(given))
     if inner is None or getattr(type(inner), method) is getattr(AggregateFunction, method):
         return None
     found = getattr(inner, method)()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import typing
 from typing import TYPE_CHECKING, overload
 
 from flintstream.dataframe._checks import require_int
 from flintstream.dataframe._functions.adapters import AsyncFunction, BatchFunction, ValueFunction
 from flintstream.dataframe._functions.results import _normalize_user_value
 from flintstream.dataframe._functions.source import kind_of, result_of, source_of, unwrap
+from flintstream.table.expression import Expression
 from flintstream.table.udf import AsyncScalarFunction, ScalarFunction
 from flintstream.table.udf import udf as table_udf
 
@@ -17,22 +20,29 @@ if TYPE_CHECKING:
 
     from flintstream.dataframe._functions.source import FunctionLike, Source
     from flintstream.dataframe.datatype import DataType
-    from flintstream.table.expression import Expression
 
-__all__ = ["DataFrameUDFWrapper", "udf"]
+__all__ = ["udf"]
 _ = _normalize_user_value  # a name that programs import from here
 
 
-class DataFrameUDFWrapper:
+_SIGNATURE = inspect.Signature(
+    [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL, annotation=vars(typing)["Any"])],
+    return_annotation=Expression,
+)
+
+
+class _DataFrameUDFWrapper:
     """A function that expressions call; :func:`udf` makes it.
 
     >>> import flintstream.dataframe as pf
     >>> @pf.udf
     ... def add_one(n: int) -> int:
     ...     return n + 1
-    >>> add_one.return_dtype == pf.DataType.int64(), pf.range(3).select(n=add_one(pf.col("id"))).columns
+    >>> add_one.return_dtype == pf.DataType.int64().not_null(), pf.range(3).select(n=add_one(pf.col("id"))).columns
     (True, ['n'])
     """
+
+    __signature__ = _SIGNATURE
 
     def __init__(
         self,
@@ -45,20 +55,21 @@ class DataFrameUDFWrapper:
         batch_size: int | None = None,
     ) -> None:
         """Hold the declaration."""
-        self._source = source
+        self._runtime_source = source
         self._return_dtype = return_dtype
         self._deterministic = deterministic
         self._func_type = func_type
         self._concurrency = concurrency
         self._batch_size = batch_size
-        functools.update_wrapper(self, unwrap(source.declared), updated=())  # type: ignore[arg-type]  # or a class
+        declared = unwrap(source.declared)
+        for shown in ("__module__", "__qualname__", "__doc__"):
+            vars(self)[shown] = getattr(declared, shown, getattr(type(declared), shown, None))
         self.__name__ = name
-        self.__wrapped__ = source.declared
         self._frozen = True
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_frozen" in vars(self):
-            raise AttributeError("DataFrameUDFWrapper declarations are immutable.")
+            raise AttributeError("DataFrame UDF declarations are immutable.")
         object.__setattr__(self, name, value)
 
     @property
@@ -69,8 +80,8 @@ class DataFrameUDFWrapper:
     @functools.cached_property
     def _table_udf_wrapper(self) -> Callable[..., Expression]:
         adapter = ValueFunction if self._func_type == "general" else BatchFunction
-        made = (AsyncFunction if self._source.is_async else adapter)(
-            self._source,
+        made = (AsyncFunction if self._runtime_source.is_async else adapter)(
+            self._runtime_source,
             self._return_dtype._to_table_data_type(),
             deterministic=self._deterministic,
             concurrency=self._concurrency,
@@ -90,9 +101,6 @@ class DataFrameUDFWrapper:
         return self._table_udf_wrapper(*args)
 
 
-_DataFrameUDFWrapper = DataFrameUDFWrapper
-
-
 @overload
 def udf(
     func: FunctionLike,
@@ -103,7 +111,7 @@ def udf(
     func_type: str | None = ...,
     concurrency: int | None = ...,
     batch_size: int | None = ...,
-) -> DataFrameUDFWrapper: ...
+) -> _DataFrameUDFWrapper: ...
 
 
 @overload
@@ -116,7 +124,7 @@ def udf(
     func_type: str | None = ...,
     concurrency: int | None = ...,
     batch_size: int | None = ...,
-) -> Callable[[FunctionLike], DataFrameUDFWrapper]: ...
+) -> Callable[[FunctionLike], _DataFrameUDFWrapper]: ...
 
 
 def udf(
@@ -128,7 +136,7 @@ def udf(
     func_type: str | None = None,
     concurrency: int | None = None,
     batch_size: int | None = None,
-) -> DataFrameUDFWrapper | Callable[[FunctionLike], DataFrameUDFWrapper]:
+) -> _DataFrameUDFWrapper | Callable[[FunctionLike], _DataFrameUDFWrapper]:
     """Make a function for expressions of a Python function, an object or a class; also a decorator.
 
     Each subtask makes one object of a class, opens and closes it (``open(context)`` and ``close()``, if it has them).
@@ -158,7 +166,7 @@ def udf(
     [<Row(0.0)>, <Row(0.5)>, <Row(1.0)>]
     """
 
-    def declare(function: FunctionLike) -> DataFrameUDFWrapper:
+    def declare(function: FunctionLike) -> _DataFrameUDFWrapper:
         source = source_of(function)
         kind = kind_of(source) if func_type is None else func_type
         if kind not in {"general", "pandas", "arrow"}:
@@ -175,7 +183,7 @@ def udf(
             raise ValueError(f"Inconsistent deterministic: {deterministic} and {function.is_deterministic()}.")
         check_limits(concurrency, batch_size, kind)
         result = result_of(source, return_dtype)
-        return DataFrameUDFWrapper(source, result, deterministic, name_of(source, name), kind, concurrency, batch_size)
+        return _DataFrameUDFWrapper(source, result, deterministic, name_of(source, name), kind, concurrency, batch_size)
 
     return declare if func is None else declare(func)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args, get_origin, overload
 
 from flintstream.dataframe._functions.adapters import RowsFunction
+from flintstream.dataframe._functions.rows import check_row_function
 from flintstream.dataframe._functions.source import Source, check_constructor, source_of, type_of_argument
 from flintstream.dataframe.datatype import DataType
 from flintstream.table.types import RowType
@@ -146,12 +147,36 @@ def udtf(
     return declare if func is None else declare(func)
 
 
+def declaration_of(func: object, return_dtype: object) -> _DataFrameUDTFWrapper:
+    """Return a function of ``flat_map`` as one of ``udtf``.
+
+    Raises:
+        TypeError: It cannot be called, or is one of the Table API.
+        ValueError: It does not take a dict for a row, or its type is given twice.
+    """
+    if isinstance(func, _DataFrameUDTFWrapper):
+        if return_dtype is not None:
+            raise ValueError("return_dtype must not be specified for a DataFrame UDTF declaration.")
+        declared = func
+    else:
+        of_table = isinstance(func, type) and issubclass(func, UserDefinedFunction)
+        if func is None or of_table or isinstance(func, UserDefinedFunction):
+            raise TypeError("flat_map accepts Python callables or a pf.udtf declaration.")
+        if not callable(func):
+            raise TypeError("flat_map requires a callable or a pf.udtf declaration.")
+        check_row_function(_source(func))
+        declared = udtf(func, return_dtype=return_dtype)
+    check_row_function(declared.source)
+    return declared
+
+
 def _source(function: object) -> Source:
     if isinstance(function, type) and issubclass(function, TableFunction):
         check_constructor(function)
         function = function()
     if isinstance(function, TableFunction):
-        source = Source(function, function.eval, "eval", is_async=False)
+        is_method = inspect.ismethod(function.eval)
+        source = Source(function, function.eval, "eval", False, owner=type(function), takes_self=is_method)
     elif isinstance(function, UserDefinedFunction) or (
         isinstance(function, type) and issubclass(function, UserDefinedFunction)
     ):
@@ -179,5 +204,5 @@ def _result(source: Source, dtype: object) -> tuple[DataType, bool]:
             raise TypeError("UDTF tuple outputs must have a fixed number of fields.")
         fields = [(f"f{i}", DataType._from_type_hint(part)) for i, part in enumerate(parts)]
         return DataType.struct(fields), False
-    kind = DataType._from_type_hint(hint).nullable()
+    kind = DataType._from_type_hint(hint)
     return kind, isinstance(kind._to_table_data_type(), RowType)

@@ -112,6 +112,10 @@ class ColumnNotFoundError(SqlError):
         self.name = name
 
 
+class ModeError(SqlError):
+    """A statement that the mode of the session, BATCH or STREAMING, does not have."""
+
+
 class StrictError(SqlError):
     """Something that works here, but not in Flink, and that ``flintstream.table.strict`` refuses."""
 

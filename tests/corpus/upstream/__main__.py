@@ -25,6 +25,8 @@ JAVA = re.compile(r"_j_|_get_j_|get_gateway\(|jvm|java|Py4J|json_plan|CustomExtr
 """What a test contains that takes objects of Java, classes of Flink's test jars, or its plans as JSON."""
 ERRORS = re.compile(r"Py4JJavaError|java_error")
 """What tests call errors that are also raised here, without Java."""
+NO_JVM = "flintstream has no Flink JVM"
+"""What the error of a test says whose helper takes objects of Java."""
 RUNS, JAVA_NEEDED = "runs", "needs Java"
 
 
@@ -40,7 +42,7 @@ def main() -> int:
     found = _run(folder, given.part, given.engine, given.only)
     for name, result in found.items():
         file, *_, test = name.split("::")
-        if result != RUNS and f"{file}::{test}" in java:
+        if result != RUNS and (f"{file}::{test}" in java or NO_JVM in result):
             found[name] = JAVA_NEEDED
     counts = Counter(result if result in {RUNS, JAVA_NEEDED} else "fails" for result in found.values())
     print(", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items())))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from flintstream.compat.pyflink import install
@@ -86,3 +88,55 @@ types = import_module("pyflink.table.types")
 for private in PRIVATE.split():
     setattr(types, private, refuse)
 types._create_type_verifier = verify  # type: ignore[attr-defined]
+
+
+class Models:
+    """The module with the registry of models."""
+
+    models = import_module("flintstream.dataframe.model_provider")
+    _provider_registry = models._registry
+    _resolve_provider = staticmethod(models._resolve_provider)
+
+    @property
+    def _default_provider(self) -> str | None:
+        return next(iter(self.models._default), None)
+
+    @_default_provider.setter
+    def _default_provider(self, name: str | None) -> None:
+        self.models._default[:] = [] if name is None else [name]
+
+
+def name_functions() -> None:
+    """Give functions of DataFrames the private names that tests of ``pyflink.dataframe`` import."""
+    adapters = import_module("flintstream.dataframe._functions.adapters")
+    results = import_module("flintstream.dataframe._functions.results")
+    sources = import_module("flintstream.dataframe._functions.source")
+    functions, tables = import_module("pyflink.dataframe.udf"), import_module("pyflink.dataframe.udtf")
+    files = import_module("flintstream.dataframe._options.descriptors")
+
+    def adapter(kind, source, dtype, deterministic, usage, how):
+        made = kind(source, dtype._to_table_data_type(), deterministic=deterministic)
+        made._invocation = lambda: made.call
+        return made
+
+    def file_options(path, kind, **more):
+        names = ("connector_parameters", "format_parameters", "extra_connector_options", "extra_format_options")
+        given = [more.get(name) for name in names]
+        return files.file_options(path, kind, given[0] or {}, given[1] or {}, given[2], given[3])
+
+    vars(functions).update(
+        _DataFrameScalarFunctionAdapter=partial(adapter, adapters.ValueFunction),
+        _DataFrameAsyncScalarFunctionAdapter=partial(adapter, adapters.AsyncFunction),
+        _UDFUsage=SimpleNamespace(EXPRESSION="expression", MAP="map"),
+        _resolve_udf=lambda function: SimpleNamespace(runtime_source=sources.source_of(function)),
+        _create_result_normalizer=lambda kind: lambda value: results._normalize_user_value(value, kind),
+    )
+    vars(tables)["_resolve_flat_map_udtf"] = lambda function, dtype, _: tables.declaration_of(function, dtype)
+    vars(import_module("pyflink.dataframe.io"))["_build_filesystem_options"] = file_options
+    wrappers = import_module("flintstream.table._functions.wrappers")
+    wrappers.FunctionWrapper._func = property(lambda wrapper: wrapper.implementation)
+    vars(import_module("pyflink.dataframe"))["llm"] = Models()
+
+
+if TESTS == "pyflink.dataframe.tests":
+    name_functions()

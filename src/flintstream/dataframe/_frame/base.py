@@ -106,8 +106,8 @@ def keys_of(value: object, name: str) -> list[ColumnLike] | None:
     return keys
 
 
-def flags_of(value: object, count: int, name: str) -> list[bool]:
-    """Return a bool for each key.
+def flags_of(value: object, count: int, name: str, keys: str) -> list[bool]:
+    """Return a bool for each of the keys in another argument.
 
     Raises:
         TypeError: The argument is neither a bool nor a list of them.
@@ -119,7 +119,7 @@ def flags_of(value: object, count: int, name: str) -> list[bool]:
         raise TypeError(f"{name} must be a boolean or a list of booleans")
     found = [item for item in value if isinstance(item, bool)]
     if len(value) != count:
-        raise ValueError(f"{name} must have the same length as the sort keys")
+        raise ValueError(f"{name} must have the same length as {keys}")
     if len(found) != count:
         raise TypeError(f"{name} must be a boolean or a list of booleans")
     return found

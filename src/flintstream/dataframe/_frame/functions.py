@@ -8,12 +8,11 @@ from flintstream.dataframe._checks import require_choice
 from flintstream.dataframe._frame.base import Frame, aliases_of
 from flintstream.dataframe._functions.adapters import AsyncRowFunction, ColumnsFunction, RowFunction
 from flintstream.dataframe._functions.source import result_of, source_of
-from flintstream.dataframe.udf import DataFrameUDFWrapper, check_limits
-from flintstream.dataframe.udtf import _DataFrameUDTFCall, _DataFrameUDTFWrapper, names_of, udtf
+from flintstream.dataframe.udf import _DataFrameUDFWrapper, check_limits
+from flintstream.dataframe.udtf import _DataFrameUDTFCall, declaration_of, names_of
 from flintstream.table.expression import Expression
 from flintstream.table.expressions import col
 from flintstream.table.types import RowType
-from flintstream.table.udf import UserDefinedFunction
 from flintstream.table.udf import udf as table_udf
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from flintstream.dataframe._functions.source import Source
     from flintstream.dataframe.datatype import DataType
     from flintstream.table.table import Table
+    from flintstream.table.udf import UserDefinedFunction
 
 
 class Functions(Frame):
@@ -124,7 +124,7 @@ class Functions(Frame):
 
         Raises:
             TypeError: It cannot be called, or its type is unknown.
-            ValueError: A row has several values without names.
+            ValueError: A row has several values without names, or the function does not take a dict.
 
         >>> import flintstream.dataframe as pf
         >>> pf.set_table_environment(None)
@@ -133,17 +133,7 @@ class Functions(Frame):
         >>> lines.flat_map(lambda row: row["line"].split(), return_dtype="ROW<word STRING>").collect()
         [<Row('to')>, <Row('be')>]
         """
-        if isinstance(func, _DataFrameUDTFWrapper):
-            if return_dtype is not None:
-                raise ValueError("return_dtype must not be specified for a DataFrame UDTF declaration.")
-            declared = func
-        else:
-            of_table = isinstance(func, type) and issubclass(func, UserDefinedFunction)
-            if func is None or of_table or isinstance(func, UserDefinedFunction):
-                raise TypeError("flat_map accepts Python callables or a pf.udtf declaration.")
-            if not callable(func):
-                raise TypeError("flat_map requires a callable or a pf.udtf declaration.")
-            declared = udtf(func, return_dtype=return_dtype)
+        declared = declaration_of(func, return_dtype)
         check_limits(concurrency, None, "general")
         if not declared.has_named_fields and len(names_of(declared.return_dtype)) > 1:
             raise ValueError("flat_map requires named output fields; use TypedDict or a named struct.")
@@ -199,10 +189,10 @@ class Functions(Frame):
 
 
 def _declaration(func: object, return_dtype: object) -> tuple[Source, DataType]:
-    if isinstance(func, DataFrameUDFWrapper):
+    if isinstance(func, _DataFrameUDFWrapper):
         if return_dtype is not None:
             raise ValueError("return_dtype must not be specified for a DataFrame UDF declaration.")
-        return func._source, func.return_dtype
+        return func._runtime_source, func.return_dtype
     source = source_of(func)
     return source, result_of(source, return_dtype)
 

@@ -62,7 +62,7 @@ class Rows(Frame):
         names, keys = texts_of(subset, "subset"), keys_of(order_by, "order_by")
         if nulls_first is not None and keys is None:
             raise ValueError("nulls_first requires order_by")
-        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys or ()), "nulls_first")
+        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys or ()), "nulls_first", "order_by")
         if names is None:
             if keys is not None:
                 raise ValueError("order_by requires subset; whole-row duplicates cannot be ordered")
@@ -109,8 +109,8 @@ class Rows(Frame):
         groups = (texts_of(partition_by, "partition_by") if partition_by else None) or []
         for name in groups:
             check_column(name, self.columns, "partition_by")
-        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys), "nulls_first")
-        return self._rank(n, groups, keys, flags_of(descending, len(keys), "descending"), nulls)
+        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys), "nulls_first", "order_by")
+        return self._rank(n, groups, keys, flags_of(descending, len(keys), "descending", "order_by"), nulls)
 
     def _rank(
         self,
@@ -125,11 +125,11 @@ class Rows(Frame):
             table, order = self._table, f"PROCTIME() {'DESC' if descending[0] else 'ASC'}"
         else:
             table, order = self._order(keys, descending, nulls, "order_by", taken)
-        number = quote(find_unused("__row_number", taken))
+        number = quote(find_unused("__pf_row_number", taken))
         partition = f"PARTITION BY {list_names(groups)} " if groups else ""
-        ranked = f"SELECT *, ROW_NUMBER() OVER ({partition}ORDER BY {order}) AS {number} FROM {quote(str(table))}"
+        ranked = f"SELECT *, ROW_NUMBER() OVER ({partition}ORDER BY {order}) AS {number}\n  FROM {quote(str(table))}"
         limit = "= 1" if n == 1 else f"<= {n}"
-        return self._query(f"SELECT {list_names(columns)} FROM ({ranked}) WHERE {number} {limit}")
+        return self._query(f"SELECT {list_names(columns)} FROM (\n  {ranked}\n) WHERE {number} {limit}")
 
     def _order(
         self,
@@ -146,7 +146,7 @@ class Rows(Frame):
                 check_column(key, self.columns, argument)
                 name = key
             else:
-                name = find_unused(f"__order_{i}", taken)
+                name = find_unused(f"__pf_order_{i}", taken)
                 table = table.add_columns(key.alias(name))
             where = "" if nulls is None else f" NULLS {'FIRST' if nulls[i] else 'LAST'}"
             terms.append(f"{quote(name)} {'DESC' if descending[i] else 'ASC'}{where}")
@@ -182,9 +182,9 @@ class Rows(Frame):
                 check_column(key, self.columns, "by")
             elif _has_direction(syntax_of(key)):
                 raise ValueError("sort() expressions must not specify asc or desc; use descending instead")
-        down = flags_of(descending, len(keys), "descending")
+        down = flags_of(descending, len(keys), "descending", "by")
         if nulls_first is not None:
-            nulls = flags_of(nulls_first, len(keys), "nulls_first")
+            nulls = flags_of(nulls_first, len(keys), "nulls_first", "by")
             table, order = self._order(keys, down, nulls, "by", set(self.columns))
             return self._query(f"SELECT {list_names(self.columns)} FROM {quote(str(table))} ORDER BY {order}")
         items = [col(key) if isinstance(key, str) else key for key in keys]

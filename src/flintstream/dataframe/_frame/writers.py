@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from flintstream.table.table_descriptor import TableDescriptor
 
+_AWAITED = ("local", "minicluster")
+"""Where a writer waits for the end of its job."""
+
 
 class Writers(Frame):
     """The methods that write rows. They wait for the end of the job, unless a statement set takes them."""
@@ -276,7 +279,10 @@ class Writers(Frame):
     def _insert(self, target: str | TableDescriptor, statement_set: object, *, overwrite: bool) -> None:
         if statement_set is None:
             with as_value_errors():
-                self._table.execute_insert(target, overwrite=overwrite).wait()
+                result = self._table.execute_insert(target, overwrite=overwrite)
+            if environment_of(self._table).get_config().get("execution.target", "local") in _AWAITED:
+                with as_value_errors():
+                    result.wait()
             return
         if not isinstance(statement_set, StatementSet):
             raise TypeError("statement_set must be a StatementSet or None")

@@ -37,11 +37,12 @@ class Adapter:
         batch_size: int | None = None,
     ) -> None:
         """Take the function, and the type of what it returns."""
-        self.opened = Opened(source)
+        self.opened = Opened(source, deterministic=deterministic)
         self.result = result
         self.deterministic = deterministic
         self.concurrency = concurrency
         self.batch_size = batch_size
+        self.required = result != result.nullable()
         self.call: Callable[..., object] = _fail
         self.__name__ = source.name
 
@@ -51,12 +52,25 @@ class Adapter:
 
     def close(self) -> None:
         """Close the function."""
-        self.opened.close()
         self.call = _fail
+        self.opened.close()
 
     def is_deterministic(self) -> bool:
         """Return whether equal arguments give equal results."""
         return self.deterministic
+
+    def in_type(self, found: object) -> object:
+        """Return what the function returned, in its type.
+
+        Raises:
+            TypeError: It is None, which the type does not have.
+        """
+        if found is None and self.required:
+            raise TypeError(
+                f"'{self.__name__}' returned None, but its type is without: annotate the result with '| None', or give "
+                "a return_dtype that has None"
+            )
+        return _normalize_user_value(found, self.result)
 
 
 class ValueFunction(Adapter, ScalarFunction):
@@ -64,7 +78,7 @@ class ValueFunction(Adapter, ScalarFunction):
 
     def eval(self, *values: object) -> object:
         """Return what the function returns, in its type."""
-        return _normalize_user_value(self.call(*values), self.result)
+        return self.in_type(self.call(*values))
 
 
 class BatchFunction(Adapter, ScalarFunction):
@@ -81,7 +95,7 @@ class AsyncFunction(Adapter, AsyncScalarFunction):
     async def eval(self, *values: object) -> object:
         """Return what the function returns, in its type."""
         found: Awaitable[object] = self.call(*values)  # type: ignore[assignment]  # it is declared async
-        return _normalize_user_value(await found, self.result)
+        return self.in_type(await found)
 
 
 class RowFunction(Adapter, ScalarFunction):
@@ -151,14 +165,13 @@ class RowsFunction(Adapter, TableFunction):
     names: Sequence[str] | None = None
 
     def eval(self, *values: object) -> Iterator[Row]:
-        """Yield the rows that the function returns.
+        """Return the rows that the function returns, one by one.
 
         Raises:
             ValueError: A row has more than one value for one column.
         """
         given = values if self.names is None else (dict(zip(self.names, values, strict=True)),)
-        for item in rows_of(self.call(*given)):
-            yield self._row(item)
+        return map(self._row, rows_of(self.call(*given)))
 
     def _row(self, item: object) -> Row:
         if isinstance(self.result, RowType):

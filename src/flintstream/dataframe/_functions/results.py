@@ -63,15 +63,15 @@ def _field(value: object, names: list[str], index: int) -> object:
             raise ValueError(f"Expected {len(names)} value(s) for RowType {names}, got {len(value)}.")
         return value[index]
     own = getattr(value, "__dict__", None)
-    if isinstance(own, Mapping):
-        return own.get(name)
-    try:
+    if isinstance(own, Mapping) and name in own:
+        return own[name]
+    if hasattr(type(value), name):  # a property, whose own errors are not hidden
         return getattr(value, name)
-    except AttributeError:
-        raise TypeError(
-            f"Expected a Mapping, Row, tuple, list, or object with fields for RowType {names}, "
-            f"got {type(value).__name__}."
-        ) from None
+    if isinstance(own, Mapping):
+        return None
+    raise TypeError(
+        f"Expected a Mapping, Row, tuple, list, or object with fields for RowType {names}, got {type(value).__name__}."
+    )
 
 
 def rows_of(found: object) -> Iterable[object]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import typing
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, TypeAlias
 
+from flintstream.dataframe._functions.annotations import annotations_of, container_of
 from flintstream.dataframe.datatype import DataType
 from flintstream.table import types as t
 from flintstream.table.udf import AsyncScalarFunction, ScalarFunction, UserDefinedFunction
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
 FunctionLike: TypeAlias = "Callable[..., object] | UserDefinedFunction"
 """What a program may declare: a function, an object that is called, a class of one, or one of the Table API."""
-
-_CONTAINERS = (("pandas", ("pandas", ("Series", "DataFrame"))), ("arrow", ("pyarrow", ("Array", "ChunkedArray"))))
+_SCALAR = (ScalarFunction, AsyncScalarFunction)
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,10 @@ class Source:
     is_async: bool
     bound: frozenset[str] = frozenset()
     """Parameters that calls do not give."""
+    owner: type | None = None
+    """The class that has the target as a method."""
+    takes_self: bool = False
+    """Whether the first parameter of the target is its object or class."""
 
     @property
     def name(self) -> str:
@@ -46,8 +48,8 @@ class Source:
 
     @property
     def hints(self) -> dict[str, object]:
-        """Its annotations; none if they cannot be resolved."""
-        return hints_of(self.target)
+        """Its annotations; those that cannot be resolved are texts."""
+        return annotations_of(self.target, self.owner)
 
     def make(self) -> object:
         """Return the function, of whose class there is one object for each subtask.
@@ -62,7 +64,7 @@ class Source:
 
     def invocation(self, made: object) -> Callable[..., object]:
         """Return what calls the function that :meth:`make` has returned."""
-        found: Callable[..., object] = getattr(made, self.method or "__call__")
+        found: Callable[..., object] = getattr(made, self.method) if self.method else made  # type: ignore[assignment]
         return found
 
 
@@ -73,66 +75,93 @@ def unwrap(function: object) -> object:
     return function
 
 
-def hints_of(function: Callable[..., object]) -> dict[str, object]:
-    """Return the annotations of a function; none if they cannot be resolved."""
-    target = getattr(function, "__func__", function)
-    known: dict[str, object] = {}
-    for name, alias in (("pandas", "pd"), ("pyarrow", "pa")):
-        try:
-            known[name] = known[alias] = import_module(name)
-        except ImportError:
-            continue
-    try:
-        return get_type_hints(target, {**vars(typing), **known, **getattr(target, "__globals__", {})})
-    except (NameError, TypeError, AttributeError):
-        own: dict[str, object] = getattr(target, "__annotations__", {})
-        return {name: hint for name, hint in own.items() if not isinstance(hint, str)}
-
-
 def source_of(function: object) -> Source:
     """Return what a program declares.
 
     Raises:
-        TypeError: It cannot be called, or is another kind of function of the Table API.
+        TypeError: It cannot be called, is another kind of function of the Table API, or hides that it is async.
     """
     if isinstance(function, functools.partial) or inspect.isroutine(function):
-        target = unwrap(function)
-        if not inspect.isroutine(target):
-            target = type(target).__call__
-        return Source(function, target, "", inspect.iscoroutinefunction(target), _bound_names(function, target))
-    kinds = (ScalarFunction, AsyncScalarFunction)
-    if isinstance(function, type):
-        if issubclass(function, UserDefinedFunction) and not issubclass(function, kinds):
-            raise TypeError(f"func must be a scalar UDF, got {function.__name__}.")
-        method = "eval" if issubclass(function, kinds) else "__call__"
-        if method == "__call__" and not any("__call__" in vars(base) for base in function.__mro__[:-1]):
-            raise TypeError(f"func must be callable, got {function.__name__}.")
-        check_constructor(function)
-        found = inspect.getattr_static(function, method, None)
-        plain = getattr(found, "__func__", found)
-        if not inspect.isroutine(plain):
-            raise TypeError(f"class '{function.__name__}': {method} must be defined as a method.")
-        first = () if isinstance(found, staticmethod) else tuple(inspect.signature(plain).parameters)[:1]
-        is_async = issubclass(function, AsyncScalarFunction) or inspect.iscoroutinefunction(plain)
-        return Source(function, plain, method, is_async, frozenset(first))
-    if isinstance(function, UserDefinedFunction) and not isinstance(function, kinds):
+        found = _of_callable(function)
+    elif isinstance(function, type):
+        found = _of_class(function)
+    else:
+        found = _of_object(function)
+    if not found.is_async and inspect.iscoroutinefunction(inspect.unwrap(found.target)):
+        raise TypeError(f"'{found.name}' wraps an async function and is none: declare it with async def.")
+    return found
+
+
+def _of_callable(function: object) -> Source:
+    target = unwrap(function)
+    if not inspect.isroutine(target):
+        target = type(target).__call__
+    of = getattr(target, "__self__", None)
+    owner = of if isinstance(of, type) or of is None else type(of)
+    bound = _bound_names(function, target)
+    is_async = inspect.iscoroutinefunction(target)
+    return Source(function, target, "", is_async, bound, owner, inspect.ismethod(target))
+
+
+def _of_class(made: type) -> Source:
+    if issubclass(made, UserDefinedFunction) and not issubclass(made, _SCALAR):
+        raise TypeError(f"func must be a scalar UDF, got {made.__name__}.")
+    method, kind = ("eval", "Scalar UDF class") if issubclass(made, _SCALAR) else ("__call__", "Callable class")
+    if method == "__call__" and not any("__call__" in vars(base) for base in made.__mro__[:-1]):
+        raise TypeError(f"func must be callable, got {made.__name__}.")
+    check_constructor(made)
+    found = inspect.getattr_static(made, method, None)
+    plain = getattr(found, "__func__", found)
+    if not inspect.isroutine(plain) or isinstance(plain, (functools.partial, functools.partialmethod)):
+        raise TypeError(
+            f"{kind} '{made.__name__}' has an unsupported {method} definition.\n"
+            f"Define {method} as an instance, class, or static method."
+        )
+    first = () if isinstance(found, staticmethod) else tuple(inspect.signature(plain).parameters)[:1]
+    is_async = _is_async(plain, made)
+    return Source(made, plain, method, is_async, frozenset(first), made, bool(first))
+
+
+def _of_object(function: object) -> Source:
+    if isinstance(function, UserDefinedFunction) and not isinstance(function, _SCALAR):
         raise TypeError(f"func must be a scalar UDF, got {type(function).__name__}.")
-    if not callable(function) and not isinstance(function, kinds):
+    if not callable(function) and not isinstance(function, _SCALAR):
         raise TypeError(f"func must be callable, got {type(function).__name__}.")
-    method = "eval" if isinstance(function, kinds) else "__call__"
+    method = "eval" if isinstance(function, _SCALAR) else "__call__"
     target = getattr(function, method)
-    is_async = isinstance(function, AsyncScalarFunction) or inspect.iscoroutinefunction(target)
-    return Source(function, target, method, is_async)
+    is_async = _is_async(target, type(function))
+    return Source(function, target, method, is_async, owner=type(function), takes_self=inspect.ismethod(target))
+
+
+def _is_async(target: object, made: type) -> bool:
+    """Return whether calls are awaited.
+
+    Raises:
+        TypeError: Those of its class are, and this method is not async.
+    """
+    is_async = inspect.iscoroutinefunction(target)
+    if issubclass(made, AsyncScalarFunction) and not is_async:
+        raise TypeError(f"AsyncScalarFunction '{made.__name__}': declare eval with async def.")
+    return is_async
 
 
 def _bound_names(function: object, target: Callable[..., object]) -> frozenset[str]:
+    """Return the parameters that ``functools.partial`` gives.
+
+    Raises:
+        TypeError: The function has no such parameters.
+    """
     if not isinstance(function, functools.partial):
         return frozenset()
     try:
-        bound = inspect.signature(target).bind_partial(*function.args, **function.keywords)
+        signature = inspect.signature(target)
     except (TypeError, ValueError):
         return frozenset()
-    return frozenset(bound.arguments)
+    try:
+        return frozenset(signature.bind_partial(*function.args, **function.keywords).arguments)
+    except TypeError as error:
+        name = getattr(target, "__name__", type(target).__name__)
+        raise TypeError(f"Invalid functools.partial UDF '{name}': {error}") from error
 
 
 def check_constructor(made: type) -> None:
@@ -152,16 +181,16 @@ def check_constructor(made: type) -> None:
 
 
 def kind_of(source: Source) -> str:
-    """Return the kind of function that its annotations tell: ``pandas``, ``arrow`` or ``general``."""
+    """Return the kind of function that its annotations tell: ``pandas``, ``arrow`` or ``general``.
+
+    Raises:
+        ValueError: They tell two kinds.
+    """
     hints = [hint for name, hint in source.hints.items() if name not in source.bound]
-    for kind, (module, names) in _CONTAINERS:
-        if any(getattr(hint, "__name__", "") in names and _package(hint) == module for hint in hints):
-            return kind
-    return "general"
-
-
-def _package(hint: object) -> str:
-    return str(getattr(hint, "__module__", "")).partition(".")[0]
+    kinds = {kind for kind in map(container_of, hints) if kind is not None}
+    if len(kinds) > 1:
+        raise ValueError(f"'{source.name}' has annotations of pandas and of Arrow: choose one by func_type.")
+    return next(iter(kinds), "general")
 
 
 def type_of_argument(dtype: object) -> DataType:
@@ -176,10 +205,11 @@ def type_of_argument(dtype: object) -> DataType:
     if isinstance(dtype, str):
         return DataType._from_sql(dtype)
     try:
-        return _of_results(dtype)
-    except TypeError as error:
+        return DataType._from_type_hint(dtype)
+    except (TypeError, NameError, SyntaxError) as error:
         raise TypeError(
-            f"return_dtype must be a DataFrame DataType, Python type, or SQL type string, got {type(dtype).__name__}."
+            "return_dtype must be a DataFrame DataType or SQL type string, or a Python type, got "
+            f"{type(dtype).__name__}."
         ) from error
 
 
@@ -191,17 +221,24 @@ def result_of(source: Source, dtype: object) -> DataType:
     """
     if dtype is not None:
         return type_of_argument(dtype)
-    if "return" not in source.hints:
+    hints = source.hints
+    if "return" not in hints:
         raise TypeError(
             f"Cannot infer return_dtype for '{source.name}': add a return annotation or specify return_dtype "
             "explicitly."
         )
-    return _of_results(source.hints["return"])
+    try:
+        return DataType._from_type_hint(hints["return"])
+    except (TypeError, NameError, SyntaxError) as error:
+        raise TypeError(
+            f"Cannot infer return_dtype for '{source.name}' from its return annotation.\n"
+            "Specify return_dtype explicitly."
+        ) from error
 
 
-def _of_results(hint: object) -> DataType:
-    """Return the type of results that an annotation describes: all of it may be None, also what is within."""
-    return DataType(_nullable(DataType._from_type_hint(hint)._to_table_data_type()))
+def with_none(dtype: DataType) -> DataType:
+    """Return a type whose values may be None, also within: annotations of aggregates leave it out."""
+    return DataType(_nullable(dtype._to_table_data_type()))
 
 
 def _nullable(kind: t.DataType) -> t.DataType:
@@ -217,27 +254,35 @@ def _nullable(kind: t.DataType) -> t.DataType:
 class Opened:
     """A function in a task: made and opened once for each subtask, and closed at its end."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, deterministic: bool = True) -> None:
         """Take the declaration."""
-        self.source = source
+        self.source, self.deterministic = source, deterministic
         self._made: object = None
         self._open = False
 
     def open(self, function_context: FunctionContext) -> Callable[..., object]:
-        """Make and open the function, and return what calls it."""
+        """Make and open the function, and return what calls it.
+
+        Raises:
+            ValueError: The function says otherwise than its declaration whether equal arguments give equal results.
+        """
         self._made = self.source.make()
+        if isinstance(self._made, _SCALAR) and self._made.is_deterministic() != self.deterministic:
+            raise ValueError(f"Inconsistent deterministic: {self.deterministic} and {not self.deterministic}.")
         opening = getattr(self._made, "open", None)
-        if callable(opening) and (
-            isinstance(self._made, UserDefinedFunction) or isinstance(self.source.declared, type)
-        ):
+        if callable(opening) and self._has_life:
             opening(function_context)
         self._open = True
         return self.source.invocation(self._made)
 
+    @property
+    def _has_life(self) -> bool:
+        """Whether the function is opened and closed, and not only called."""
+        return isinstance(self._made, UserDefinedFunction) or isinstance(self.source.declared, type)
+
     def close(self) -> None:
         """Close the function, if it was opened."""
+        was_open, self._open = self._open, False
         closing = getattr(self._made, "close", None)
-        wanted = isinstance(self._made, UserDefinedFunction) or isinstance(self.source.declared, type)
-        if self._open and wanted and callable(closing):
+        if was_open and self._has_life and callable(closing):
             closing()
-        self._open = False

@@ -80,7 +80,7 @@ def add_prefix(options: object, prefix: str) -> dict[str, str]:
         ValueError: An option is there with and without it.
     """
     found: dict[str, str] = {}
-    for key, value in check_options(options or {}).items():
+    for key, value in check_options({} if options is None else options).items():
         name = key if key.startswith(prefix) else prefix + key
         if name in found:
             raise ValueError(f"duplicate format option: {name!r}")

@@ -40,8 +40,8 @@ def topics_of(topic: object, pattern: object) -> dict[str, str | None]:
     return {"topic": _set(topic, "topic"), "topic-pattern": _set(pattern, "topic_pattern")}
 
 
-def offsets_of(offsets: object, name: str) -> str:
-    """Return offsets by partition, as the connector reads them.
+def offsets_of(offsets: object, name: str) -> str | None:
+    """Return offsets by partition, as the connector reads them; None if there are none, a text as it is.
 
     >>> offsets_of({0: 10, 1: 20}, "offsets")
     'partition:0,offset:10;partition:1,offset:20'
@@ -50,15 +50,18 @@ def offsets_of(offsets: object, name: str) -> str:
         TypeError: They are not a dict of whole numbers.
         ValueError: There are none, or negative ones.
     """
+    if offsets is None or isinstance(offsets, str):
+        return offsets
     if not isinstance(offsets, dict):
-        raise TypeError(f"{name} must be a dict of partitions and offsets")
+        raise TypeError(f"{name} must be a dict of partitions and offsets, or a text")
     if not offsets:
         raise ValueError(f"{name} must not be empty")
-    for number in (*offsets, *offsets.values()):
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"{name} must contain integers")
-        if number < 0:
-            raise ValueError(f"{name} must not be negative")
+    for part, numbers in (("keys", offsets), ("values", offsets.values())):
+        for number in numbers:
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise TypeError(f"{name} {part} must be integers")
+            if number < 0:
+                raise ValueError(f"{name} {part} must not be negative")
     return ";".join(f"partition:{partition},offset:{offset}" for partition, offset in offsets.items())
 
 
@@ -79,7 +82,7 @@ def _place(kind: str, mode: object, modes: tuple[str, ...], millis: object, offs
     return {
         f"{scan}.mode": found,
         f"{scan}.timestamp-millis": None if millis is None else str(millis),
-        f"{scan}.specific-offsets": None if offsets is None else offsets_of(offsets, f"{kind}_specific_offsets"),
+        f"{scan}.specific-offsets": offsets_of(offsets, f"{kind}_specific_offsets"),
     }
 
 
@@ -170,6 +173,8 @@ def source_options(
         bootstrap_servers, value_format, format_options, value_format_options, key_format, key_format_options,
         key_fields, value_fields_include, properties,
     )  # fmt: skip
+    if "properties.group.id" in found:
+        raise ValueError("properties.group.id must be specified with the group_id argument")
     interval = topic_partition_discovery_interval
     more = {
         **topics_of(topic, topic_pattern),

@@ -13,6 +13,7 @@ from flintstream.common.serialization import Encoder
 from flintstream.common.time import Duration, Instant
 from flintstream.connectors.files.lines import LineSchema
 from flintstream.connectors.files.rolling import DefaultRollingPolicy
+from flintstream.connectors.files.sink import CHECK_INTERVAL_MS
 from flintstream.datastream.connectors._file_sink import replace_files
 from flintstream.datastream.connectors._file_source import build_unchecked, check_paths
 from flintstream.datastream.connectors.file_system import (
@@ -208,7 +209,6 @@ class FileSystem(SourceConnector, SinkConnector):
         kind, path = _format(options), options.required("path")
         for key, because in _SINK_OPTIONS.items():
             options.known(key, because)
-        options.known("sink.rolling-policy.check-interval", "files are checked after each block of records")
         options.of_sources("source.monitor-interval", "source.report-statistics", "source.path.regex-pattern")
         options.of_sources("partition.default-name", *(f"csv.{key}" for key in OF_READERS if kind == "csv"))
         assigner: BucketAssigner = BucketAssigner.base_path_bucket_assigner()
@@ -229,6 +229,7 @@ class FileSystem(SourceConnector, SinkConnector):
                 lines = _EncodedLines(encoder(kind, *stored, options))
             made = FileSink.for_row_format(path, LinesWithoutKeys(lines, positions) if keys else lines)
             made.with_rolling_policy(_rolling(options))
+            made.with_bucket_check_interval(_checks(options))
             compactor = FileCompactor.concat_file_compactor()
         else:
             for key in _ROLLING:
@@ -313,6 +314,12 @@ def _of_files(table: ConnectorTable, made: StreamFormat[object]) -> FileSource[o
 def _is_named(pattern: str, path: str) -> bool:
     """Return whether the whole path of a file, without a scheme, is as a regular expression says."""
     return checked_regex(pattern).fullmatch(urlsplit(path).path) is not None
+
+
+def _checks(options: Options) -> int:
+    """Return how often files are checked that get no lines, in ms."""
+    found = options.millis(_ROLLING[2])
+    return CHECK_INTERVAL_MS if found is None else max(found, 1)
 
 
 def _rolling(options: Options) -> DefaultRollingPolicy:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
+from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Const, Invocation
 from flintstream.table._expressions.python_values import converter_of, zone_converter
 from flintstream.table._functions.awaiting import AsyncRows
+from flintstream.table._functions.kinds import ArrowRows
 from flintstream.table._types.objects import python_lacks
 from flintstream.table._types.rules import implicit, sql_name
 
@@ -89,9 +91,13 @@ def invocation(function: Any, arguments: Sequence[Expr], zone: str, place: Place
     if function.kind != "scalar":
         raise SqlError(f"{function.name}{at(place)} is a {function.kind} function: {function.advice}")
     given = arguments_of(function, arguments, zone, place)
+    if isinstance(function.implementation, ArrowRows) and not any(ref for item in given for ref in refs(item)):
+        raise SqlError(
+            f"{function.name}{at(place)} is a function of Arrow and needs at least one column-valued argument, which "
+            "tells it how many rows a batch has"
+        )
     typed = function.of_types([item.type for item in given], zone)
-    kind = function.result_type.nullable()
-    return Invocation(kind, function.name, given, calling(typed), strict=False, function=typed)
+    return Invocation(function.result_type, function.name, given, calling(typed), strict=False, function=typed)
 
 
 def calling(function: Any) -> Emit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,18 @@ def by_rows(function: Any, result: t.DataType, kind: str) -> object:
         ValueError: The function is asynchronous, and to be called with batches.
     """
     if kind != "general":
-        if inspect.iscoroutinefunction(function.eval):
-            raise ValueError("Async scalar functions do not support pandas func_type: they get the values of a row")
+        if _is_async(function.eval):
+            raise ValueError(f"Async scalar functions do not support {kind} func_type: they get the values of a row")
         return (ArrowRows if kind == "arrow" else PandasRows)(function, result)
     return AsyncRows(function) if inspect.iscoroutinefunction(function.eval) else function
+
+
+def _is_async(function: object) -> bool:
+    """Return whether calls are awaited, of a function, an object, or one with arguments bound to it."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    call = inspect.getattr_static(type(function), "__call__", None)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 class PandasRows(Inner):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.casts import cast
-from flintstream.table._expressions.expr import Column, Ref
+from flintstream.table._expressions.expr import Call, Column, Ref
 from flintstream.table._expressions.invocations import arguments_of
 from flintstream.table._logical.nodes import Calc, Correlate, Union, Values
 from flintstream.table._types.rules import common_type, implicit, sql_name
@@ -37,8 +37,13 @@ def add_filter(node: Node, condition: Expr) -> Node:
 def widen(node: Node, more: Sequence[Expr], prefix: str) -> Node:
     """Return a table with further columns, which have a prefix and a number each as names."""
     own = tuple(Ref(item.type, i) for i, item in enumerate(node.columns))
-    columns = tuple(Column(f"{prefix}{i}", item.type) for i, item in enumerate(more))
+    columns = tuple(Column(f"{prefix}{i}", item.type, _time_of(item)) for i, item in enumerate(more))
     return Calc((*node.columns, *columns), node, (*own, *more))
+
+
+def _time_of(expression: Expr) -> str:
+    """Return the attribute that an expression is: rows in the order of ``PROCTIME()`` are in that of their arrival."""
+    return "PROCTIME" if isinstance(expression, Call) and expression.name == "PROCTIME" else ""
 
 
 def rename(node: Node, names: Sequence[str], place: Place | None = None) -> Node:
@@ -156,7 +161,8 @@ def correlate(
     if names and len(names) != len(types):
         raise SqlError(f"{function.name}{at(place)} returns {len(types)} columns, but has {len(names)} names")
     chosen = names or [f"f{i}" for i in range(len(types))]
-    produced = [Column(name, kind.nullable()) for name, kind in zip(chosen, types, strict=True)]
+    kinds = [kind.nullable() if outer else kind for kind in types]
+    produced = [Column(name, kind) for name, kind in zip(chosen, kinds, strict=True)]
     return Correlate((*node.columns, *produced), node, function, given, outer)
 
 

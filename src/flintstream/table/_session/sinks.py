@@ -9,7 +9,7 @@ from flintstream.datastream._streams.steps import transformation_of
 from flintstream.options.tables import KEYED_SHUFFLE, LENGTHS, MATERIALIZE, NESTED_NOT_NULL, NOT_NULL, REQUIRE_CONFLICT
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, Records
 from flintstream.table._connectors.registry import sink_of
-from flintstream.table._errors import SqlError
+from flintstream.table._errors import ModeError, SqlError
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._operators.generated import GeneratedOperator
@@ -170,7 +170,7 @@ def _sink_to_overwrite(made: TableSink, name: str, settings: PlannerSettings) ->
     if made.overwriting is None:
         raise SqlError(f"INSERT OVERWRITE requires that the connector of table '{name}' supports it: only files do")
     if not settings.batch:
-        raise SqlError(f"INSERT OVERWRITE of table '{name}': Streaming mode not support overwrite, use BATCH")
+        raise ModeError(f"INSERT OVERWRITE of table '{name}': Streaming mode not support overwrite, use BATCH")
     return made.overwriting()
 
 

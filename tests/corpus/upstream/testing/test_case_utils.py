@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import unittest
+from unittest import mock
 
 from flintstream import dataframe
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
@@ -163,6 +165,13 @@ class PyFlinkDataFrameUTTestCase(_DataFrames, PyFlinkUTTestCase):
     def setUp(self):
         super().setUp()
         use(self)
+
+    def assert_dataframe_sql(self, frame, wanted, build):
+        """Check the query that a method of a DataFrame makes, with ``SRC`` for its table."""
+        with mock.patch.object(self.t_env, "sql_query", wraps=self.t_env.sql_query) as asked:
+            build()
+        made = [re.sub(r"FROM `[^`]+`", "FROM `SRC`", call.args[0]) for call in asked.call_args_list]
+        assert made == ([] if wanted is None else [wanted]), made
 
 
 class PyFlinkStreamDataFrameTestCase(_DataFrames, PyFlinkStreamTableTestCase):
