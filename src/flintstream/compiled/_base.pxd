@@ -16,6 +16,8 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         pass
     PyTypeObject* Py_TYPE(object)
+    bint PyObject_GC_IsTracked(object)
+    void PyObject_GC_UnTrack(void*)
 
 
 cdef class WallClock:
@@ -59,6 +61,12 @@ cdef inline object lookup_or(object values, object key, object absent):
         return values.get(key, absent)
     found = PyDict_GetItemWithError(values, key)
     return absent if found == NULL else <object>found
+
+
+cdef inline int leave_alone(tuple made, object first, object second):
+    if not PyObject_GC_IsTracked(first) and not PyObject_GC_IsTracked(second):
+        PyObject_GC_UnTrack(<void*>made)
+    return 0
 
 
 cdef inline int set_key(object scope, object key) except -1:

@@ -10,6 +10,7 @@ include "_columns.pxi"
 cdef extern from "Python.h":
     tuple PyTuple_New(Py_ssize_t)  # items of a new tuple or list have to be set
     list PyList_New(Py_ssize_t)
+    void PyObject_GC_UnTrack(void*)
 
 cdef extern from *:
     """
@@ -124,6 +125,7 @@ cdef class Records:
         record = PyTuple_New(fields)
         for i in range(fields):
             set_in_tuple(record, i, self.columns.value(i, row))
+        PyObject_GC_UnTrack(<void*>record)  # it refers to no container, so the collector need not look at it
         return record
 
     cdef Records part(self, Py_ssize_t first, Py_ssize_t count):

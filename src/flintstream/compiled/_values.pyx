@@ -5,6 +5,7 @@ from cpython.datetime cimport (
     PyDateTime_CheckExact, datetime_day, datetime_hour, datetime_minute, datetime_month, datetime_second,
     datetime_year,
 )
+from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr, memcmp
@@ -12,11 +13,16 @@ from libc.string cimport memchr, memcmp
 include "_moments.pxi"
 
 cdef extern from "Python.h":
+    bint PyTuple_CheckExact(object)
+    PyObject* PyTuple_GET_ITEM(object, Py_ssize_t)
+    Py_ssize_t PyTuple_GET_SIZE(object)
     object PyTuple_New(Py_ssize_t)
+    void PyObject_GC_UnTrack(void*)
     void Py_INCREF(object)
     void PyTuple_SET_ITEM(object, Py_ssize_t, object)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
+    int PyUnicode_Tailmatch(object, object, Py_ssize_t, Py_ssize_t, int) except -1
     bint PyUnicode_IS_COMPACT_ASCII(object)
     const uint8_t* PyUnicode_1BYTE_DATA(object)
     object PyUnicode_FromStringAndSize(const char*, Py_ssize_t)
@@ -78,19 +84,25 @@ cdef class FieldReader:
             self.places[i] = place
 
     def __call__(self, text):
-        cdef const uint8_t* data
-        cdef const uint8_t* found
-        cdef Py_ssize_t size, start = 0, end = -1
-        cdef int i, position = 0
         if text is None:
             return self.nulls
         if not PyUnicode_CheckExact(text) or not PyUnicode_IS_COMPACT_ASCII(text):
             return self.plain(text)
-        size = PyUnicode_GET_LENGTH(text)
-        if size == 0:
+        if PyUnicode_GET_LENGTH(text) == 0:
             return self.nulls
-        data = PyUnicode_1BYTE_DATA(text)
         fields = PyTuple_New(self.count)
+        self.fill(text, fields, None)
+        return fields
+
+    cdef int fill(self, text, fields, parse) except -1:
+        """Put the fields of a text in ASCII in their places of a new tuple.
+
+        ``parse`` makes the number of one that is not plain, if it is not None.
+        """
+        cdef const uint8_t* data = PyUnicode_1BYTE_DATA(text)
+        cdef const uint8_t* found
+        cdef Py_ssize_t size = PyUnicode_GET_LENGTH(text), start = 0, end = -1
+        cdef int i, position = 0
         for i in range(self.count):
             while start <= size and (end < 0 or position < self.positions[i]):
                 if end >= 0:
@@ -105,9 +117,97 @@ cdef class FieldReader:
                     value = _integer(data + start, end - start, self.bits[i])
                 if value is None:
                     value = PyUnicode_Substring(text, start, end)
+                    if self.bits[i] and parse is not None:
+                        value = parse(value, self.bits[i])
             Py_INCREF(value)
             PyTuple_SET_ITEM(fields, self.places[i], value)
+        return 0
+
+
+cdef class FieldRows:
+    """Makes rows of fields of a text of each record, as ``FieldRows`` of Python code describes them."""
+
+    cdef FieldReader reader
+    cdef list kept, wanted
+    cdef object prefix, parse
+    cdef bint plain_prefix, single, bounded, flat
+    cdef Py_ssize_t column, width
+    cdef int64_t lowest, highest
+
+    def __init__(
+        self, str separator, wanted, places, kept, Py_ssize_t column, prefix, bounds, bint single, plain, parse
+    ):
+        cdef int i
+        self.reader = FieldReader(separator, wanted, plain)
+        for i in range(self.reader.count):
+            self.reader.places[i] = places[self.reader.places[i]]
+        self.wanted = [(place, bits) for place, (_, bits) in zip(places, wanted)]
+        self.kept, self.column, self.prefix, self.parse = list(kept), column, prefix, parse
+        self.plain_prefix = prefix is not None and PyUnicode_IS_COMPACT_ASCII(prefix)
+        self.width = len(places) + len(kept)
+        self.single = single
+        self.flat = not any(place >= 0 for _, place, _ in kept)
+        self.bounded = bounds is not None
+        if self.bounded:
+            self.lowest, self.highest = bounds
+
+    cdef bint _is_wanted(self, text) except -1:
+        cdef Py_ssize_t size
+        if text is None:
+            return False
+        if self.plain_prefix and PyUnicode_IS_COMPACT_ASCII(text):
+            size = PyUnicode_GET_LENGTH(self.prefix)
+            if PyUnicode_GET_LENGTH(text) < size:
+                return False
+            return memcmp(PyUnicode_1BYTE_DATA(text), PyUnicode_1BYTE_DATA(self.prefix), size) == 0
+        return PyUnicode_Tailmatch(text, self.prefix, 0, PyUnicode_GET_LENGTH(text), -1) == 1
+
+    cdef _fields_of(self, text):
+        cdef Py_ssize_t place
+        cdef int bits
+        fields = PyTuple_New(self.width)
+        if text is not None and PyUnicode_IS_COMPACT_ASCII(text) and PyUnicode_GET_LENGTH(text):
+            self.reader.fill(text, fields, self.parse)
+            return fields
+        found = self.reader.nulls if text is None else self.reader.plain(text)
+        for value, (place, bits) in zip(found, self.wanted):
+            if bits and type(value) is str:
+                value = self.parse(value, bits)
+            Py_INCREF(value)
+            PyTuple_SET_ITEM(fields, place, value)
         return fields
+
+    def rows(self, list records, list times):
+        """Return the rows of records that have the prefix, and their times if there are some."""
+        cdef list found = [], stamps = []
+        cdef Py_ssize_t i, place, column
+        for i in range(len(records)):
+            record = records[i]
+            if not PyTuple_CheckExact(record) or PyTuple_GET_SIZE(record) <= self.column:
+                raise TypeError("a record is not a tuple of its columns")
+            text = <object>PyTuple_GET_ITEM(record, self.column)
+            if text is not None and not PyUnicode_CheckExact(text):
+                raise TypeError("a text is not a string")
+            if self.prefix is not None and not self._is_wanted(text):
+                continue
+            fields = self._fields_of(text)
+            if self.single:
+                value = <object>PyTuple_GET_ITEM(fields, 0)
+                if self.bounded and value is not None and not self.lowest <= <int64_t>value <= self.highest:
+                    value = None
+                found.append(value)
+            else:
+                for place, column, value in self.kept:
+                    if column >= 0:
+                        value = record[column]
+                    Py_INCREF(value)
+                    PyTuple_SET_ITEM(fields, place, value)
+                if self.flat:  # it refers to no container, so the collector need not look at it
+                    PyObject_GC_UnTrack(<void*>fields)
+                found.append(fields)
+            if times is not None:
+                stamps.append(times[i])
+        return found, None if times is None else stamps
 
 
 def moment_of(int64_t ms):

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flintstream.compiled.base import lookup, select
+from flintstream.compiled.base import leave_alone, lookup, select
+from flintstream.compiled.state import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ def join_each(
     several: bool,
     mine: Rows,
     others: Rows,
-    dirty: dict[object, int] | None,
+    noted: dict[object, object] | None,
     holds: Callable[[Row], object] | None,
     first: bool,
     freeze: Callable[[Row], object],
@@ -33,9 +34,9 @@ def join_each(
 ) -> None:
     """Keep each row of a side, and append its pairs with the rows of the other side, with its time (ms).
 
-    None in a key equals nothing; ``several`` says that keys are tuples. ``dirty`` gets the places of what changed, if
-    changes are recorded. ``first`` says that this is the left side, ``holds`` what must be True of a pair, and
-    ``freeze`` makes a row with lists a key of a dictionary.
+    None in a key equals nothing; ``several`` says that keys are tuples. ``noted`` gets what changed, if changes are
+    recorded; see :func:`flintstream.compiled.state.note`. ``first`` says that this is the left side, ``holds`` what
+    must be True of a pair, and ``freeze`` makes a row with lists a key of a dictionary.
     """
     position = 0
     for row in rows:
@@ -47,6 +48,7 @@ def join_each(
                 for entry in entries.values():
                     other = entry[0]
                     pair = row + other if first else other + row
+                    leave_alone(pair, row, other)
                     if holds is not None and holds(pair) is not True:
                         continue
                     count = entry[1]
@@ -56,16 +58,18 @@ def join_each(
                         if times is not None:
                             stamps.append(times[position])
             place: object = row
+            found: tuple[object, int, int] = (row, 1, partners)
+            leave_alone(found, row, row)
+            own = lookup(mine, key)
+            if own is None:
+                own = mine[key] = {}
             try:
-                hash(row)
-            except TypeError:
+                known = own.setdefault(place, found)
+            except TypeError:  # the row has a list
                 place = freeze(row)
-            entries = lookup(mine, key)
-            if entries is None:
-                mine[key] = {place: (row, 1, partners)}
-            else:
-                known = lookup(entries, place)
-                entries[place] = (row, 1, partners) if known is None else (row, known[1] + 1, known[2])
-            if dirty is not None:
-                dirty[key, place] = 0
+                known = own.setdefault(place, found)
+            if known is not found:
+                own[place] = (row, known[1] + 1, known[2])
+            if noted is not None:
+                note(noted, key, place, 0)
         position += 1

@@ -16,6 +16,9 @@ SLOW_SECONDS = 0.05
 SLOW_RECORDS_PER_SECOND = 10_000
 """Slower functions end their epochs early: next to their cost, an additional Spark job is cheap."""
 
+LOOK_MS = 2
+"""How often a source asks at most whether its process has been waiting."""
+
 LONGEST_WAIT_MS = 500
 """How long a slow function holds its results before its epoch ends."""
 

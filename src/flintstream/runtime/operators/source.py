@@ -11,7 +11,7 @@ from flintstream.common._types.conversion import convert_block
 from flintstream.connectors.source import Boundedness, Fetch, SourceWatermark, Timestamped
 from flintstream.errors import shorten
 from flintstream.metrics.reported import Gauged
-from flintstream.runtime.block_size import LONGEST_WAIT_MS, is_slow, next_size
+from flintstream.runtime.block_size import LONGEST_WAIT_MS, LOOK_MS, is_slow, next_size
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.failure import OperatorFailure, current_record
 from flintstream.runtime.operators.base import Operator
@@ -358,12 +358,11 @@ class SourceOperator(InputOperator):
         bounded = self.source.get_boundedness() is Boundedness.BOUNDED
         # Other sources can wait for this source only if it reports its watermark often enough.
         intervals = [alignment.update_interval_ms for item in self.aligned if (alignment := item.strategy.alignment)]
-        longest = min([self.epoch.max_epoch_ms, *intervals])
-        if not bounded:
-            longest = min(longest, UNBOUNDED_EPOCH_MS)
-        idle_ms = self.epoch.idle_epoch_ms
+        longest = min([self.epoch.max_epoch_ms, *intervals, *([] if bounded else [UNBOUNDED_EPOCH_MS])])
+        next_look: float = self.epoch.idle_epoch_ms
 
         def over() -> bool:
+            nonlocal next_look
             if self.context.batch or self.drained:
                 return False
             if most is not None and self.records >= most:
@@ -373,8 +372,9 @@ class SourceOperator(InputOperator):
                 return True
             if elapsed * 1000 >= LONGEST_WAIT_MS and is_slow(self.records, elapsed):
                 return True
-            if elapsed * 1000 < idle_ms:
+            if elapsed * 1000 < next_look:
                 return False
+            next_look = elapsed * 1000 + LOOK_MS  # the clock of the process is a call of the system
             return time.process_time() - cpu_started < elapsed * BUSY_SHARE
 
         return over

@@ -13,9 +13,10 @@ from flintstream.runtime.operators.block_times import BlockAssigner, BlockGenera
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.codegen import compile_source
 from flintstream.table._expressions.times.helpers import millis
+from flintstream.table._operators.field_rows import FieldLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from flintstream.common.watermark_strategy import WatermarkOutput
@@ -54,12 +55,18 @@ class _Computed:
         """Take the code that projects a row to its time in ms."""
         self.code = code
         self._run: Any = None
+        self._loop: FieldLoop | None = None
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_run": None}
+        return {**self.__dict__, "_run": None, "_loop": None}
 
-    def __call__(self, values: Iterable[object]) -> list[int | None]:
+    def __call__(self, values: Sequence[object]) -> list[int | None]:
         """Return the time of each row."""
+        if self._loop is None:
+            self._loop = FieldLoop(self.code)
+        made = self._loop.run(values, None) if isinstance(values, list) else None
+        if made is not None:
+            return made[0]  # type: ignore[return-value]
         if self._run is None:
             self._run = compile_source(self.code)
         found: list[int | None] = []

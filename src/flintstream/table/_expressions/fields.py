@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.codegen import Generator
     from flintstream.table._expressions.expr import Emit, Expr
 
+MILLIS_WITHIN_YEARS = "MILLIS WITHIN YEARS"
+"""The name of a call that keeps ms since the epoch which are a time; other numbers become NULL."""
+
 
 def take_field(generator: Generator, names: Sequence[str], bits: int = 0) -> str | None:
     """Return the code of a field; None if its separator or position varies.
@@ -40,6 +43,13 @@ def split_index(generator: Generator, call: Call, names: Sequence[str]) -> str:
 def is_field(expression: Expr) -> bool:
     """Return whether an expression takes a field out of a text."""
     return isinstance(expression, Call) and expression.emit is split_index
+
+
+def bits_of_integer(expression: Expr) -> int:
+    """Return the bits of the integer that a field is cast to; 0 for another expression."""
+    if not isinstance(expression, Call) or len(expression.arguments) != 1 or not is_field(expression.arguments[0]):
+        return 0
+    return next((bits for bits in INTEGERS.values() if expression.emit is integer_field(bits)), 0)
 
 
 @cache

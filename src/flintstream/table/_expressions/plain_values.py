@@ -14,8 +14,12 @@ from flintstream.compiled import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
-__all__ = ["Fields", "field_reader", "moment_of", "plain_integer", "show_fields"]
+    Reader: TypeAlias = Callable[[str | None], tuple[str | int | None, ...]]
+    Loop: TypeAlias = Callable[[list[object], list[int] | None], tuple[list[object], list[int] | None]]
+
+__all__ = ["FieldRows", "Fields", "field_reader", "moment_of", "plain_integer", "show_fields"]
 
 _compiled = load("values")
 _EPOCH = datetime.fromtimestamp(0, timezone.utc).replace(tzinfo=None)
@@ -35,9 +39,7 @@ def plain_integer(text: str, bits: int) -> int | None:
     return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
 
 
-def field_reader(
-    separator: str, wanted: Sequence[tuple[int, int]]
-) -> Callable[[str | None], tuple[str | int | None, ...]]:
+def field_reader(separator: str, wanted: Sequence[tuple[int, int]]) -> Reader:
     """Return a function that takes fields out of a text between separators: each by its position and a number of bits.
 
     A field is the number that :func:`plain_integer` makes of it if it is one of so many bits, else its text, or None if
@@ -46,6 +48,15 @@ def field_reader(
     >>> field_reader(",", [(1, 32), (0, 0), (1, 0), (2, 32)])("a,12")
     (12, 'a', '12', None)
     """
+    read = _plain_reader(separator, wanted)
+    if _compiled is not None:
+        with suppress(ValueError):
+            compiled: Reader = _compiled.FieldReader(separator, wanted, read)
+            return compiled
+    return read
+
+
+def _plain_reader(separator: str, wanted: Sequence[tuple[int, int]]) -> Reader:
     most = 1 + max(position for position, _ in wanted)
 
     def read(text: str | None) -> tuple[str | int | None, ...]:
@@ -57,12 +68,6 @@ def field_reader(
             found.append(field if number is None else number)
         return tuple(found)
 
-    if _compiled is not None:
-        with suppress(ValueError):
-            compiled: Callable[[str | None], tuple[str | int | None, ...]] = _compiled.FieldReader(
-                separator, wanted, read
-            )
-            return compiled
     return read
 
 
@@ -73,9 +78,44 @@ class Fields:
     separator: str
     wanted: tuple[tuple[int, int], ...] = ()
 
-    def open(self) -> Callable[[str | None], tuple[str | int | None, ...]]:
+    def open(self) -> Reader:
         """Return the function that code calls."""
         return field_reader(self.separator, self.wanted)
+
+
+@dataclass(frozen=True)
+class FieldRows:
+    """Rows of fields of a text, and what else they have: a compiled loop makes those of a whole block."""
+
+    column: int
+    """The position of the text in a record."""
+    separator: str
+    wanted: tuple[tuple[int, int], ...]
+    """The fields, as :class:`Fields` has them."""
+    places: tuple[int, ...]
+    """Their positions in a row."""
+    kept: tuple[tuple[int, int, object], ...] = ()
+    """Other values of a row: the position of each, that of the column it comes from, or -1 and a value."""
+    prefix: str | None = None
+    """How the text of a record begins that has a row; None if all have one."""
+    bounds: tuple[int, int] | None = None
+    """The lowest and the highest number; others are None."""
+    single: bool = False
+    """Whether a row is its only field, without a tuple."""
+
+    def open(self, parse: Callable[[str, int], int]) -> Loop | None:
+        """Return the loop; None if there is none. Where a number is not plain, it calls ``parse``."""
+        if _compiled is None:
+            return None
+        read = _plain_reader(self.separator, self.wanted)
+        with suppress(ValueError):
+            made = _compiled.FieldRows(
+                *(self.separator, self.wanted, self.places, self.kept, self.column, self.prefix, self.bounds),
+                *(self.single, read, parse),
+            )
+            loop: Loop = made.rows
+            return loop
+        return None
 
 
 def moment_of(ms: int) -> datetime:

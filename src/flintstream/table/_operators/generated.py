@@ -13,6 +13,7 @@ from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Call, Invocation
 from flintstream.table._expressions.times.helpers import CurrentWatermark
 from flintstream.table._functions.awaiting import AsyncRows, Loop
+from flintstream.table._operators.field_rows import FieldLoop
 from flintstream.table._operators.opening import close_all, open_all
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class GeneratedOperator(FunctionOperator):
         super().__init__(Functions(plain.functions))
         self._sources = (plain, stamped)
         self._compiled: dict[bool, Any] = {}
+        self._loops: dict[bool, FieldLoop] = {}
         names = (name for one in self._sources for name in one.names.values())
         self._watermarks = [name for name in names if isinstance(name, CurrentWatermark)]
 
@@ -97,11 +99,19 @@ class GeneratedOperator(FunctionOperator):
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the compiled code."""
-        return {**self.__dict__, "_compiled": {}}
+        return {**self.__dict__, "_compiled": {}, "_loops": {}}
 
     def process(self, values: list[object], timestamps: list[int] | None) -> None:
         """Process a block."""
         stamped = timestamps is not None
+        loop = self._loops.get(stamped)
+        if loop is None:
+            loop = self._loops[stamped] = FieldLoop(self._sources[stamped])
+        made = loop.run(values, timestamps)
+        if made is not None:
+            if made[0]:
+                self.output.emit(*made)
+            return
         run = self._compiled.get(stamped)
         if run is None:
             run = self._compiled[stamped] = compile_source(self._sources[stamped])

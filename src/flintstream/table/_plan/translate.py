@@ -16,10 +16,12 @@ from flintstream.options.tables import ARROW_BATCHES, BUNDLE_TIME
 from flintstream.table._deep_stack import on_deep_stack
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, source
 from flintstream.table._expressions.expr import Column, Const, Ref, calls_python
+from flintstream.table._expressions.plain_values import Fields
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions.awaiting import AsyncRows
 from flintstream.table._logical.nodes import Calc, Correlate, Node, Scan, Union, Values
 from flintstream.table._logical.sharing import active
+from flintstream.table._operators.field_rows import with_fields
 from flintstream.table._operators.generated import GeneratedOperator, awaiting_operator
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
@@ -128,6 +130,8 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         changes = node.projection is not None and node.changelog
         projection = (*(node.projection or ()), _kind(node.input)) if changes else node.projection
         codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
+        if projection is not None and any(isinstance(value, Fields) for value in codes[0].names.values()):
+            codes = [with_fields(codes[s], projection, node.condition, stamped=s) for s in (False, True)]
         awaits = any(isinstance(function, AsyncRows) for function in codes[0].functions)
         operator = awaiting_operator(projection, node.condition) if awaits else GeneratedOperator(*codes)
         return _in_subtasks(add_operator(below, "Calc", operator), operator.function.functions, node)

@@ -35,6 +35,7 @@ from flintstream.table._expressions.resolver import Item, resolve
 from flintstream.table._expressions.scope import Scope
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._logical.sharing import sharing
+from flintstream.table._operators.field_rows import field_source
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.settings import PlannerSettings
 from flintstream.table._session.sinks import write
@@ -185,7 +186,7 @@ class Session:
         by_source = isinstance(node, Scan) and (by_split or not (node.changelog or key))
         if marks is not None and marks.code is None and isinstance(node, Scan) and by_source:
             moment = in_millis(items[position].expression)
-            code = source(moment, None, stamped=False)
+            code = field_source(moment, None, stamped=False)
             if not code.functions:  # which only an operator can open
                 in_source = partial(node.open, watermarks=(code, marks))
                 node = (

@@ -9,7 +9,17 @@ from flintstream.common._types import data_types as t
 from flintstream.table._errors import SqlError
 from flintstream.table._expressions.casts import cast
 from flintstream.table._expressions.expr import Call, Const, template
-from flintstream.table._expressions.functions.signatures import BIGINT, FUNCTIONS, INT, STRING, Function, add, define
+from flintstream.table._expressions.fields import MILLIS_WITHIN_YEARS
+from flintstream.table._expressions.functions.signatures import (
+    BIGINT,
+    FUNCTIONS,
+    INT,
+    STRING,
+    Function,
+    add,
+    define,
+    structure,
+)
 from flintstream.table._expressions.times.helpers import FIRST_MS, LAST_MS, CurrentWatermark
 from flintstream.table._expressions.times.patterns import date_writers, unix_writers
 from flintstream.table._types.rules import (
@@ -228,16 +238,10 @@ def _digits(arguments: Sequence[Expr]) -> int:
 
 def in_millis(moment: Expr) -> Expr:
     """Return a time as ms since the epoch."""
-
-    def emit(generator: Generator, call: Call, _: Sequence[str]) -> str:
-        (given,) = call.arguments
-        if isinstance(given, Call) and given.name == "TO_TIMESTAMP_LTZ" and _is_of_millis(given):
-            ms = generator.value(given.arguments[0])
-            return f"({{0}} if {{0}} is not None and {_WITHIN_YEARS} else None)".format(ms)
-        value = generator.value(given)
-        return f"(None if {value} is None else millis({value}))"
-
-    return Call(BIGINT, "MILLIS", (moment,), emit, strict=False)
+    if isinstance(moment, Call) and moment.name == "TO_TIMESTAMP_LTZ" and _is_of_millis(moment):
+        within = template(f"({{0}} if {_WITHIN_YEARS} else None)")
+        return Call(BIGINT, MILLIS_WITHIN_YEARS, (moment.arguments[0],), within, lacking=True)
+    return Call(BIGINT, "MILLIS", (moment,), structure("(None if {0} is None else millis({0}))"), strict=False)
 
 
 def _is_of_millis(call: Call) -> bool:

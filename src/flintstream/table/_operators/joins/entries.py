@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, cast
 
+from flintstream.compiled.state import note
 from flintstream.table._operators.rows import to_hashable
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     Entry = tuple[Row, int, int]
     """A row, how often it is there, and how many partners it has."""
     from collections.abc import Mapping
+
+    class _Cells(Cells, Protocol):
+        """The entries of a map state in dictionaries."""
+
+        noted: dict[object, object]
 
 
 _NONE: Mapping[object, Entry] = {}
@@ -39,24 +45,28 @@ def entries_of(backend: KeyedStateBackend, descriptor: StateDescriptor) -> Entri
     """Return the entries of a map state: the dictionaries of the backend themselves, if it has them."""
     direct = cast("DirectAccess", backend) if hasattr(backend, "cells") else None
     cells = None if direct is None else direct.cells(descriptor)
-    return _Stored(backend, descriptor) if direct is None or cells is None else DirectEntries(direct, cells)
+    return (
+        _Stored(backend, descriptor)
+        if direct is None or cells is None
+        else DirectEntries(direct, cast("_Cells", cells))
+    )
 
 
 class DirectEntries:
     """Entries that the backend keeps in dictionaries."""
 
-    __slots__ = ("_backend", "_dirty", "values")
+    __slots__ = ("_backend", "_noted", "values")
 
-    def __init__(self, backend: DirectAccess, cells: Cells) -> None:
-        self._backend, self._dirty, self.values = backend, cells.dirty, cells.values
+    def __init__(self, backend: DirectAccess, cells: _Cells) -> None:
+        self._backend, self._noted, self.values = backend, cells.noted, cells.values
 
     def direct(self) -> DirectEntries:
         """Return this object."""
         return self
 
-    def changes(self) -> dict[object, int] | None:
-        """Return where the places of changes are recorded; None if they are not."""
-        return self._dirty if self._backend.tracking else None
+    def changes(self) -> dict[object, object] | None:
+        """Return where changes are noted; None if they are not."""
+        return self._noted if self._backend.tracking else None
 
     def of(self, key: object) -> Mapping[object, Entry]:
         return self.values.get(key) or _NONE
@@ -68,7 +78,7 @@ class DirectEntries:
         else:
             entries[place] = entry
         if self._backend.tracking:
-            self._dirty[key, place] = 0
+            note(self._noted, key, place, 0)
 
     def change(self, key: object, row: Row, count: int, partners: int) -> None:
         place = to_hashable(row)
@@ -87,7 +97,7 @@ class DirectEntries:
         elif count > 0:
             entries[place] = (row, count, partners)
         if self._backend.tracking:
-            self._dirty[key, place] = 0
+            note(self._noted, key, place, 0)
 
 
 class _Stored:
