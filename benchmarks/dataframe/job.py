@@ -157,7 +157,7 @@ def with_pyflink(_):
         t_env.get_config().set("parallelism.default", "2")
         t_env.get_config().set("python.fn-execution.arrow.batch.size", str(SHORT_BATCH))
         rated = udf(Rated(), result_type=DataTypes.DOUBLE(), func_type="pandas")
-        rows = t_env.from_pandas(pq.read_table(source, columns=["text"]).to_pandas(), splits_num=2)
+        rows = t_env.from_pandas(pq.read_table(source, columns=["text"]).to_pandas().astype(object), splits_num=2)
         scores = rows.select(rated(rows.text).alias("score"))
         summed = scores.select(scores.score.count, scores.score.sum)  # collect() takes 2 ms for each row
         with summed.execute().collect() as found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 
 import pandas as pd
@@ -38,6 +38,23 @@ TYPES = {
         pa.struct([("x", pa.int32()), ("y", pa.string())]),
         pf.DataType.struct({"x": pf.DataType.int32(), "y": pf.DataType.string()}),
         [{"x": 1, "y": "a"}, None, {"x": None, "y": None}, {"x": 4, "y": "d"}, {"x": 5, "y": ""}],
+    ),
+    "clock": (pa.time32("ms"), pf.DataType.time(3), [time(1, 2, 3, 456000), None, time(0), time(23, 59, 59), None]),
+    "counts": (
+        pa.map_(pa.string(), pa.int64()),
+        pf.DataType.map(pf.DataType.string(), pf.DataType.int64()),
+        [[("a", 1)], None, [], [("b", None), ("c", 2)], [("ä", 3)]],
+    ),
+    "days": (pa.list_(pa.date32()), pf.DataType.list(pf.DataType.date()), [[date.min], None, [], [None], [date.max]]),
+    "points": (
+        pa.list_(pa.struct([("x", pa.int64()), ("at", pa.time32("ms"))])),
+        pf.DataType.list(pf.DataType.struct({"x": pf.DataType.int64(), "at": pf.DataType.time(3)})),
+        [[{"x": 1, "at": time(1)}, None], None, [], [{"x": None, "at": None}], [{"x": 2, "at": None}]],
+    ),
+    "whole": (
+        pa.list_(pa.int64()),
+        pf.DataType.list(pf.DataType.int64().not_null()),
+        [[1, 2], None, [], [3], [4, 5]],
     ),
 }
 EVERYTHING = pa.table({name: pa.array(values, kind) for name, (kind, _, values) in TYPES.items()})

@@ -54,6 +54,7 @@ class BatchesCourse(Course):
 
     program = PROGRAM
     arrow_batches = "true"
+    rows_per_kill = ROWS_PER_KILL
 
     def _start(self) -> None:
         given = self.directory / "given"
@@ -71,7 +72,7 @@ class BatchesCourse(Course):
 
     @property
     def _records(self) -> int:
-        return ROWS_PER_KILL * (1 + len(self.plan.kills))
+        return self.rows_per_kill * (1 + len(self.plan.kills))
 
     def _arguments(self) -> list[str]:
         return [str(self.directory / "given")]
@@ -108,6 +109,12 @@ class TableCourse(BatchesCourse):
     program = PROGRAM.replace("pf.read_parquet(given, schema=schema)", "pf.from_arrow(pq.read_table(given))").replace(
         "import pyarrow.compute as pc", "import pyarrow.compute as pc\nimport pyarrow.parquet as pq"
     )
+
+
+class SparkCourse(BatchesCourse):
+    """The same job on Spark, which starts slowly: it needs more rows to outlive its kills."""
+
+    rows_per_kill = 1500
 
 
 def plan_of(seed: int, kills: int) -> Round:
@@ -150,5 +157,5 @@ def plan_on_spark(seed: int, place: str, kills: int) -> Round:
 @pytest.mark.timeout(2100)
 @pytest.mark.parametrize("place", ["local", "cluster"])
 def test_rows_are_in_files_once_although_processes_of_spark_are_killed_twenty_times(place):
-    killed = run_round(plan_on_spark(5, place, 20), kind=BatchesCourse)
+    killed = run_round(plan_on_spark(5, place, 20), kind=SparkCourse)
     assert sum(killed.values()) >= 15, f"too few of 20 kills hit a process: {killed}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.table._types.rules import INTEGERS, is_nullable
+from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,13 +22,12 @@ _PLAIN = (
     t.DateType,
     t.DecimalType,
 )
-_IN_LISTS = (*INTEGERS, t.BooleanType, t.FloatType, t.DoubleType, t.VarCharType, t.VarBinaryType)
 
 
 def all_fit(kinds: Iterable[t.DataType]) -> bool:
     """Return whether columns of these types can stay in batches.
 
-    Times cannot, because rows have their own rules for zones and digits; nor can what is NOT NULL within a value.
+    Timestamps cannot, because rows have their own rules for zones and digits; nor can a TIME of other digits than ms.
 
     >>> all_fit([t.DataTypes.BIGINT(), t.DataTypes.ARRAY(t.DataTypes.FLOAT())]), all_fit([t.DataTypes.TIMESTAMP(3)])
     (True, False)
@@ -38,7 +37,11 @@ def all_fit(kinds: Iterable[t.DataType]) -> bool:
 
 def _fits(kind: t.DataType) -> bool:
     if type(kind) is t.ArrayType:
-        return type(kind.element_type) in _IN_LISTS and is_nullable(kind.element_type)
+        return _fits(kind.element_type)
+    if type(kind) is t.MapType:
+        return _fits(kind.key_type) and _fits(kind.value_type)
     if type(kind) is t.RowType:
-        return all(is_nullable(part) and _fits(part) for part in kind.field_types())
+        return all(map(_fits, kind.field_types()))
+    if type(kind) is t.TimeType:
+        return kind.precision == 3
     return type(kind) in _PLAIN
