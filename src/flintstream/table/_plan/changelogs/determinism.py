@@ -14,7 +14,7 @@ from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Invocation
 from flintstream.table._logical.nodes import Calc, Union
 from flintstream.table._plan.grouping import Grouped
-from flintstream.table._plan.joins import Join
+from flintstream.table._plan.joins import ANTI, SEMI, Join
 from flintstream.table._plan.over import Rank
 from flintstream.table._plan.upsert_keys import upsert_keys
 
@@ -51,6 +51,8 @@ def _check(node: Node, need: AbstractSet[int]) -> None:
     if isinstance(node, Calc):
         need = _calc(node, need)
     for number, below in enumerate(node.inputs):
+        if number and isinstance(node, Join) and node.kind in {SEMI, ANTI}:
+            continue  # only whether there is a partner counts
         if below.changelog:
             _check(below, _needed_of(node, number, below, need))
 
@@ -84,11 +86,11 @@ def _needed_of(node: Node, number: int, below: Node, need: AbstractSet[int]) -> 
     keys = upsert_keys(below)
     if not keys or not isinstance(node, (Join, Rank)):
         return _all_of(below)
-    if isinstance(node, Rank):
-        return frozenset((*node.partition, *(item.index for item in node.order))) | min(keys, key=sorted)
-    start = len(node.left.columns) if number else 0
-    wanted = {*need, *_read([node.condition])}
-    return frozenset(i - start for i in wanted if 0 <= i - start < len(below.columns)) | min(keys, key=sorted)
+    start = len(node.inputs[0].columns) * number
+    read = (
+        (*node.partition, *(item.index for item in node.order)) if isinstance(node, Rank) else _read([node.condition])
+    )
+    return frozenset(i - start for i in (*need, *read) if 0 <= i - start < len(below.columns)) | min(keys, key=sorted)
 
 
 def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
