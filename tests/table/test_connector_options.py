@@ -425,9 +425,9 @@ def test_a_source_has_a_parallelism(t_env):
 
 @pytest.mark.parametrize("partitions", [[0], [0, 1, 2, 3]])
 def test_the_fixed_partitioner_chooses_one_partition(partitions):
-    from flintstream.table._connectors.kafka import _OnePartition
+    from flintstream.table._connectors.kafka.writing import OnePartition
 
-    chosen = _OnePartition()
+    chosen = OnePartition()
     assert len({chosen(None, None, None, "t", partitions) for _ in range(20)}) == 1
 
 

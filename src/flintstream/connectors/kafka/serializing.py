@@ -27,6 +27,7 @@ class Block(NamedTuple):
     values: list[bytes | None]
     timestamps: list[int] | None
     partitions: list[int] | None
+    headers: list[dict[str, bytes | None] | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class RecordSerializer:
     """Returns the topic of a record; None if all records go to ``topic``."""
     partitioner: Callable[..., int] | None = None
     """Returns the partition of a record, given record, key, value, topic and the topic's partition numbers."""
+    time: Callable[..., int] | None = None
+    """Returns the time of a record in ms, 0 for now; None to take the times of the stream."""
+    headers: Callable[..., dict[str, bytes | None] | None] | None = None
+    """Returns the headers of a record."""
 
     def block(self, records: list[Any], timestamps: list[int] | None, partitions: Callable[[str], list[int]]) -> Block:
         """Return the serialized records; ``partitions`` returns the partition numbers of a topic.
@@ -53,15 +58,16 @@ class RecordSerializer:
             topics = _each(lambda record: _check_topic(selector(record)), records, "finding the topic of")
         keys = None if key is None else _each(key.serialize, records, "serializing the key of")
         values = self._values(records)
-        times = None
-        if timestamps is not None:
+        times = None if self.time is None else _each(self.time, records, "finding the time of")
+        if times is None and timestamps is not None:
             times = timestamps
             if min(timestamps, default=0) < 0:  # Kafka has no timestamps before 1970; 0 means now
                 times = [max(0, time) for time in timestamps]
         chosen = None
         if self.partitioner is not None:
             chosen = self._partitions(records, keys, values, topics, partitions)
-        return Block(topics, keys, values, times, chosen)
+        headers = None if self.headers is None else _each(self.headers, records, "finding the headers of")
+        return Block(topics, keys, values, times, chosen, headers)
 
     def _values(self, records: list[Any]) -> list[Any]:
         if type(self.value) is SimpleStringSchema:

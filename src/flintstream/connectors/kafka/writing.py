@@ -61,9 +61,12 @@ class Writing:
         topics = repeat(block.topics) if isinstance(block.topics, str) else block.topics
         columns: list[Iterable[Any]] = [topics, block.values]
         # Most records have only a value, and omitted arguments cost nothing.
-        if block.keys is not None or block.partitions is not None or block.timestamps is not None:
+        times, headers = block.timestamps, block.headers
+        if any(column is not None for column in (block.keys, block.partitions, times, headers)):
             columns += [block.keys or repeat(None), block.partitions or repeat(ANY_PARTITION)]
-            columns += [repeat(None), repeat(None), block.timestamps] if block.timestamps is not None else []
+        if times is not None or headers is not None:
+            columns += [repeat(None), repeat(None), times or repeat(0)]
+            columns += [headers] if headers is not None else []
         produce = self.client.produce
         for row in zip(*columns, strict=False):
             try:

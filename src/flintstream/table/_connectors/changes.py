@@ -7,6 +7,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from flintstream.common._types.data_types import DataTypes
 from flintstream.table._connectors.formats import (
     Decoder,
     Encoder,
@@ -63,38 +64,41 @@ def _member(name: str, convert: Callable[[object], object] | None = None) -> Cal
     return (lambda found: found.get(name)) if convert is None else (lambda found: convert(found.get(name)))
 
 
-METADATA: dict[str, dict[str, Callable[[Any], Any]]] = {
+_TEXT, _TEXTS, _TIME = DataTypes.STRING(), DataTypes.ARRAY(DataTypes.STRING()), DataTypes.TIMESTAMP_LTZ(3)
+METADATA: dict[str, dict[str, tuple[DataType, Callable[[Any], Any]]]] = {
     "debezium-json": {
-        "schema": _member("schema", _text),
-        "ingestion-timestamp": _member("ts_ms", _moment),
-        "source.timestamp": lambda found: _moment(_of_source("ts_ms")(found)),
-        "source.database": _of_source("db"),
-        "source.schema": _of_source("schema"),
-        "source.table": _of_source("table"),
-        "source.properties": _properties,
+        "schema": (_TEXT, _member("schema", _text)),
+        "ingestion-timestamp": (_TIME, _member("ts_ms", _moment)),
+        "source.timestamp": (_TIME, lambda found: _moment(_of_source("ts_ms")(found))),
+        "source.database": (_TEXT, _of_source("db")),
+        "source.schema": (_TEXT, _of_source("schema")),
+        "source.table": (_TEXT, _of_source("table")),
+        "source.properties": (DataTypes.MAP(_TEXT, _TEXT), _properties),
     },
     "canal-json": {
-        "database": _member("database"),
-        "table": _member("table"),
-        "sql-type": _member("sqlType"),
-        "pk-names": _member("pkNames"),
-        "ingestion-timestamp": _member("ts", _moment),
-        "event-timestamp": _member("es", _moment),
+        "database": (_TEXT, _member("database")),
+        "table": (_TEXT, _member("table")),
+        "sql-type": (DataTypes.MAP(_TEXT, DataTypes.INT()), _member("sqlType")),
+        "pk-names": (_TEXTS, _member("pkNames")),
+        "ingestion-timestamp": (_TIME, _member("ts", _moment)),
+        "event-timestamp": (_TIME, _member("es", _moment)),
     },
     "maxwell-json": {
-        "database": _member("database"),
-        "table": _member("table"),
-        "primary-key-columns": _member("primary_key_columns"),
-        "ingestion-timestamp": _member("ts", _moment),
+        "database": (_TEXT, _member("database")),
+        "table": (_TEXT, _member("table")),
+        "primary-key-columns": (_TEXTS, _member("primary_key_columns")),
+        "ingestion-timestamp": (_TIME, _member("ts", _moment)),
     },
     "ogg-json": {
-        "table": _member("table"),
-        "primary-keys": _member("primary_keys"),
-        "ingestion-timestamp": _member("current_ts", _stamp),
-        "event-timestamp": _member("op_ts", _stamp),
+        "table": (_TEXT, _member("table")),
+        "primary-keys": (_TEXTS, _member("primary_keys")),
+        "ingestion-timestamp": (DataTypes.TIMESTAMP_LTZ(6), _member("current_ts", _stamp)),
+        "event-timestamp": (DataTypes.TIMESTAMP_LTZ(6), _member("op_ts", _stamp)),
     },
 }
-"""What each format has beside the rows, by Flink's names. Times are ms since the epoch in a message, or texts."""
+"""What each format has beside the rows, by Flink's names: the type, and what reads it from a message.
+
+Times are ms since the epoch in a message, or texts."""
 
 
 class ChangeDecoder(Decoder):
@@ -143,7 +147,7 @@ class ChangeDecoder(Decoder):
         changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell, "ogg-json": _ogg}[
             self.kind
         ]
-        extras = [METADATA[self.kind][name] for name in self.metadata]
+        extras = [METADATA[self.kind][name][1] for name in self.metadata]
         included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
 
         parse = parser(self.types)

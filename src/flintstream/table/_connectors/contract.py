@@ -154,8 +154,17 @@ class SourceConnector(TableConnector, ABC):
     <Records.TUPLES: 1>
     """
 
-    reads_metadata: ClassVar[bool] = False
-    """Whether there are metadata columns; :meth:`source` checks their keys."""
+    def metadata(self, table: ConnectorTable) -> Mapping[str, DataType]:
+        """Return the types of the metadata that columns can read, by key. A column of another type is cast.
+
+        >>> from flintstream.table.connectors import Options
+        >>> class Silent(SourceConnector):
+        ...     def source(self, table):
+        ...         raise NotImplementedError
+        >>> Silent().metadata(ConnectorTable("t", [], Options("t", {})))
+        {}
+        """
+        return {}
 
     @abstractmethod
     def source(self, table: ConnectorTable) -> TableSource:
@@ -177,6 +186,18 @@ class SinkConnector(TableConnector, ABC):
     >>> Collected().sink(ConnectorTable("out", [], Options("out", {}))).parallelism is None
     True
     """
+
+    def written_metadata(self, table: ConnectorTable) -> Mapping[str, DataType]:
+        """Return the types of the metadata that columns can write, by key. A column of another type is cast.
+
+        >>> from flintstream.table.connectors import Options
+        >>> class Deaf(SinkConnector):
+        ...     def sink(self, table):
+        ...         raise NotImplementedError
+        >>> Deaf().written_metadata(ConnectorTable("t", [], Options("t", {})))
+        {}
+        """
+        return {}
 
     @abstractmethod
     def sink(self, table: ConnectorTable) -> TableSink:

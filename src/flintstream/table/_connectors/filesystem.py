@@ -44,13 +44,13 @@ from flintstream.table._connectors.formats import JsonDecoder
 from flintstream.table._connectors.messages import Raw, decoder, encoder
 from flintstream.table._connectors.partitions import (
     COMMIT_OPTIONS,
+    METADATA,
     Converted,
     Directories,
     LinesWithoutKeys,
     WithKeys,
     WithoutKeys,
     check,
-    check_metadata,
     commit_partitions,
 )
 from flintstream.table._errors import SqlError, nearest
@@ -58,8 +58,9 @@ from flintstream.table._expressions.patterns.helpers import checked_regex
 from flintstream.table._expressions.times.helpers import from_millis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from flintstream.common._types.data_types import DataType
     from flintstream.common.serialization import BulkWriterFactory
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.source import SourceReader
@@ -179,7 +180,9 @@ _ROLLING = tuple(f"sink.rolling-policy.{key}" for key in ("file-size", "rollover
 class FileSystem(SourceConnector, SinkConnector):
     """Reads and writes files; the columns of ``PARTITIONED BY`` are in the names of directories."""
 
-    reads_metadata = True
+    def metadata(self, table: ConnectorTable) -> Mapping[str, DataType]:
+        """Return the types of what a table tells of files."""
+        return METADATA
 
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source; fields of CSV and JSON that a query does not read may be wrong."""
@@ -199,12 +202,6 @@ class FileSystem(SourceConnector, SinkConnector):
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
-        written = next((name for name in table.names if name in table.metadata), None)
-        if written is not None:
-            raise SqlError(
-                f"table '{table.name}': Invalid metadata key '{table.metadata[written]}' in column '{written}': files "
-                "are written without it, so the column must be VIRTUAL"
-            )
         options = table.options
         kind, path = _format(options), options.required("path")
         for key, because in _SINK_OPTIONS.items():
@@ -271,7 +268,6 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
     """Return the source of a query that reads the columns ``need``; None for all."""
     options, keys = table.options, table.partitions
     check(table)
-    check_metadata(table)
     more = {*keys, *table.metadata}
     stored = [(n, k) for n, k in zip(table.names, table.types, strict=True) if n not in more]
     made = _stream_format(_format(options), [n for n, _ in stored], [k for _, k in stored], options, need)

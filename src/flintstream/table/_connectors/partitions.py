@@ -10,7 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
-from flintstream.common._types.columns import BigIntType, LocalZonedTimestampType, VarCharType
+from flintstream.common._types.columns import LocalZonedTimestampType
+from flintstream.common._types.data_types import DataTypes
 from flintstream.common.serialization import BulkWriter, BulkWriterFactory, Encoder
 from flintstream.common.types import _make_row
 from flintstream.connectors.source import SourceReader
@@ -269,29 +270,13 @@ class WithKeys(StreamFormat[object]):
         return _Reader(self, self.inner.create_reader())
 
 
-METADATA: Mapping[str, type[DataType]] = {
-    "file.path": VarCharType,
-    "file.name": VarCharType,
-    "file.size": BigIntType,
-    "file.modification-time": LocalZonedTimestampType,
+METADATA: Mapping[str, DataType] = {
+    "file.path": DataTypes.STRING(),
+    "file.name": DataTypes.STRING(),
+    "file.size": DataTypes.BIGINT(),
+    "file.modification-time": DataTypes.TIMESTAMP_LTZ(3),
 }
 """What a table of files tells of the file of each row."""
-
-
-def check_metadata(table: ConnectorTable) -> None:
-    """Refuse metadata that files do not have.
-
-    Raises:
-        SqlError: A key is unknown, or its column has another type.
-    """
-    types = dict(zip(table.names, table.types, strict=True))
-    for name, key in table.metadata.items():
-        kind = METADATA.get(key)
-        if kind is None:
-            raise SqlError(f"table '{table.name}': files have no metadata '{key}'{nearest(key, METADATA)}")
-        if not isinstance(types[name], kind):
-            expected = {VarCharType: "STRING", BigIntType: "BIGINT"}.get(kind, "TIMESTAMP_LTZ(3)")
-            raise SqlError(f"table '{table.name}': the column '{name}' with the metadata '{key}' must be {expected}")
 
 
 def _about_file(key: str, path: str, time_of: Callable[[int], object]) -> object:

@@ -10,6 +10,9 @@ from flintstream.table._connectors.contract import SinkConnector, SourceConnecto
 from flintstream.table._errors import SqlError, nearest, unsupported
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.contract import ConnectorTable, TableConnector, TableSink, TableSource
 
 GROUP = "flintstream.table.connectors"
@@ -28,13 +31,13 @@ BUILT_IN = {
         "firehose": "aws:Firehose",
         "iceberg": "lakes.iceberg:Iceberg",
         "jdbc": "jdbc.tables:Jdbc",
-        "kafka": "kafka:Kafka",
+        "kafka": "kafka.tables:Kafka",
         "kinesis": "aws:Kinesis",
         "kinesis-legacy": "aws:Kinesis",
         "opensearch": "elasticsearch:Elasticsearch",
         "opensearch-2": "elasticsearch:Elasticsearch",
         "print": "outputs:Print",
-        "upsert-kafka": "upsert_kafka:UpsertKafka",
+        "upsert-kafka": "kafka.upserts:UpsertKafka",
     }.items()
 }
 EXTRAS = {"iceberg": "iceberg"}
@@ -112,14 +115,47 @@ def source_of(table: ConnectorTable) -> TableSource:
     connector = find(table.name, name)
     if not isinstance(connector, SourceConnector):
         raise WriteOnlyError(f"table '{table.name}': the connector '{name}' only writes: the table cannot be read")
-    if not connector.reads_metadata:
-        for key in table.metadata.values():
-            raise SqlError(f"table '{table.name}': the connector '{name}' has no metadata '{key}'")
     found = connector.source(table)
     if found.source is not None:
         table.options.integer("scan.parallelism")
     table.options.check()
     return found
+
+
+def read_metadata(table: ConnectorTable) -> dict[str, DataType]:
+    """Return the types that a connector gives the metadata columns of a table that is read, by column.
+
+    Raises:
+        SqlError: It has no such metadata.
+    """
+    name = table.options.text("connector")
+    connector = find(table.name, name)
+    return _check_keys(
+        table, connector.metadata(table) if isinstance(connector, SourceConnector) else {}, f"'{name}' has"
+    )
+
+
+def written_metadata(table: ConnectorTable) -> dict[str, DataType]:
+    """Return the types in which a connector takes the metadata columns of a table that is written, by column.
+
+    Raises:
+        SqlError: It writes no such metadata.
+    """
+    name = table.options.text("connector")
+    connector = find(table.name, name)
+    known = connector.written_metadata(table) if isinstance(connector, SinkConnector) else {}
+    return _check_keys(table, known, f"'{name}' writes", ", or declare the column VIRTUAL")
+
+
+def _check_keys(table: ConnectorTable, known: Mapping[str, DataType], who: str, more: str = "") -> dict[str, DataType]:
+    wanted = {column: table.metadata[column] for column in table.names if column in table.metadata}
+    for column, key in wanted.items():
+        if key not in known:
+            raise SqlError(
+                f"Invalid metadata key '{key}' in column '{column}' of table '{table.name}': the connector {who} "
+                f"{', '.join(sorted(known)) or 'none'}{more}{nearest(key, known)}"
+            )
+    return {column: known[key] for column, key in wanted.items()}
 
 
 def sink_of(table: ConnectorTable) -> TableSink:

@@ -38,6 +38,7 @@ from flintstream.table._logical.sharing import sharing
 from flintstream.table._operators.field_rows import field_source
 from flintstream.table._plan.build import calc, for_sink
 from flintstream.table._plan.settings import PlannerSettings
+from flintstream.table._session.metadata import of_metadata, to_metadata
 from flintstream.table._session.sinks import write
 from flintstream.table._session.sources import scan
 from flintstream.table._session.times import (
@@ -157,8 +158,7 @@ class Session:
 
     def scan(self, name: str, table: DeclaredTable) -> Node:
         """Return the plan that reads a declared table: its source, computed columns, and watermarks."""
-        physical = [Column(column.name, column.type) for column in table.columns if column.type is not None]
-        node, by_split = scan(name, table, physical)
+        node, by_split = scan(name, table)
         return self.completed(name, table, node, [column.name for column in table.columns], by_split=by_split)
 
     def completed(
@@ -193,7 +193,7 @@ class Session:
                     replace(node, open=in_source, batches=None) if by_split else with_times(node, moment, code, marks)
                 )
                 marks = None
-        if [column.name for column in node.columns] != list(order):
+        if [column.name for column in node.columns] != list(order) or any(type(i.expression) is not Ref for i in items):
             node = calc(node, items)
         hidden = self._not_in_star(table)
         columns = tuple(
@@ -226,7 +226,7 @@ class Session:
     def _declared_item(self, declared: Declared, scope: Scope) -> Item:
         if declared.expression is None:
             index, _ = scope.find(s.Name(None, (declared.name,)))
-            return Item(declared.name, Ref(scope.columns[index].type, index))
+            return Item(declared.name, of_metadata(declared, Ref(scope.columns[index].type, index), self.zone))
         made = resolve(declared.expression, scope)
         is_now = isinstance(declared.expression, s.Apply) and declared.expression.function.upper() == "PROCTIME"
         return Item(declared.name, made, "PROCTIME" if is_now else "")
@@ -288,7 +288,7 @@ class Session:
             strict = {c.name for c in columns if not is_nullable(c.type)}.union(found.primary_key)
             node = self._arrange(node, name, columns, insert.columns, strict)
         full = ".".join(self.catalog.path(name))
-        ready = for_sink(node, full, columns, self.zone)
+        ready, columns = to_metadata(for_sink(node, full, columns, self.zone), name[-1], found, columns, self.zone)
         write(self.env, self.settings, node, ready, name[-1], found.with_options(insert.options), columns, insert)
 
     def _arrange(
@@ -368,7 +368,7 @@ class UnopenedSession(Session):
         physical = tuple(Column(column.name, column.type) for column in table.columns if column.type is not None)
         node = Scan(physical, name, _empty)
         if not find(name, Options(name, table.options).text("connector")).looks_at_data:
-            node = replace(scan(name, table, physical)[0], open=_empty, narrowed=None, batches=None)
+            node = replace(scan(name, table)[0], open=_empty, narrowed=None, batches=None)
         return self.completed(name, table, node, [column.name for column in table.columns])
 
 

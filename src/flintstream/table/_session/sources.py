@@ -11,9 +11,10 @@ from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, RUNTIME_MODE
 from flintstream.options.tables import DUPLICATE_CHANGES
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, ConnectorTable, Records
 from flintstream.table._connectors.options import Options
-from flintstream.table._connectors.registry import source_of
+from flintstream.table._connectors.registry import read_metadata, source_of
 from flintstream.table._connectors.times import ComputedTime
 from flintstream.table._errors import SqlError, unsupported
+from flintstream.table._expressions.expr import Column
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.rows import key_at
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.contract import TableSource
     from flintstream.table._connectors.times import Watermarks
     from flintstream.table._expressions.codegen import Source as Code
-    from flintstream.table._expressions.expr import Column
     from flintstream.table._logical.nodes import Opener
 
 
@@ -45,13 +45,25 @@ def connector_table(name: str, table: DeclaredTable, columns: Sequence[Column]) 
     return ConnectorTable(name, columns, Options(name, table.options), table.primary_key, table.partitions, metadata)
 
 
-def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[Scan, bool]:
+def physical_table(name: str, table: DeclaredTable) -> ConnectorTable:
+    """Return a table as its connector reads it: metadata of other types than declared have those of the connector."""
+    declared = [Column(column.name, column.type) for column in table.columns if column.type is not None]
+    seen = connector_table(name, table, declared)
+    if not seen.metadata:
+        return seen
+    types = {column: kind.nullable() for column, kind in read_metadata(seen).items()}
+    differs = [types.get(column.name, column.type.nullable()) != column.type.nullable() for column in declared]
+    columns = [replace(c, type=types[c.name]) if d else c for c, d in zip(declared, differs, strict=True)]
+    return replace(seen, columns=columns)
+
+
+def scan(name: str, table: DeclaredTable) -> tuple[Scan, bool]:
     """Return the plan that reads a table, and whether each split of its source can have watermarks of its own.
 
     Raises:
         SqlError: Its connector or an option is unknown.
     """
-    seen = connector_table(name, table, physical)
+    seen = physical_table(name, table)
     found = source_of(seen)
     changes = found.changes != INSERTIONS
     if found.changes == UPSERTS and not table.primary_key:
@@ -62,7 +74,7 @@ def scan(name: str, table: DeclaredTable, physical: Sequence[Column]) -> tuple[S
     fewer = None if found.with_columns is None else partial(_narrow, found.with_columns, found, seen)
     opened = partial(_open_scan, found.source, found, seen)
     batches = None if found.batches is None or changes else partial(_in_batches, found, seen)
-    node = Scan(tuple(physical), name, opened, changes, found.lookup, (), fewer, batches=batches)
+    node = Scan(tuple(seen.columns), name, opened, changes, found.lookup, (), fewer, batches=batches)
     by_split = found.source is not None and found.source.watermarks_per_split
     return node, by_split and found.records is Records.TUPLES and not changes
 

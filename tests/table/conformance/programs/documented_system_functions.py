@@ -423,8 +423,11 @@ scalars(
 )
 
 
-def _results(t_env, lines):
-    """Return the values of expressions, one a line, over three rows."""
+def _results(t_env, lines, count=3):
+    """Return the values of expressions, one a line, over some of three rows, the last of which has nothing but NULL.
+
+    PyFlink cannot collect arrays, maps and rows with NULL in them.
+    """
     fields = [
         DataTypes.FIELD("i", DataTypes.INT()),
         DataTypes.FIELD("a", DataTypes.INT()),
@@ -433,7 +436,7 @@ def _results(t_env, lines):
         DataTypes.FIELD("b", DataTypes.BOOLEAN()),
     ]
     rows = [(1, 12, 42.324, "foothebar", True), (2, -7, -0.5, " Test ", False), (3, None, None, None, None)]
-    source = t_env.from_elements(rows, DataTypes.ROW(fields))
+    source = t_env.from_elements(rows[:count], DataTypes.ROW(fields))
     known = {**vars(expressions), **vars(expression), "DataTypes": DataTypes}
     known |= {name: expressions.col(name) for name in "adsb"}
     known["numbers"] = expressions.array(known["a"], 3)
@@ -659,4 +662,5 @@ def documented_times_and_collections_of_the_table_api(env, t_env):
         lit('a"b').json_quote()
         lit('"a"').json_unquote()
         """,
+        2,
     )

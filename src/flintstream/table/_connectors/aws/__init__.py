@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, cast
 
+from flintstream.common._types.data_types import DataTypes
 from flintstream.common.serialization import SerializationSchema
 from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.kinesis import (
@@ -17,11 +18,12 @@ from flintstream.datastream.connectors.kinesis import (
 from flintstream.errors import PlanError
 from flintstream.table._connectors.contract import SinkConnector, SourceConnector, TableSink, TableSource
 from flintstream.table._connectors.messages import decoder, encoder
-from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._errors import SqlError, unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flintstream.common._types.data_types import DataType
     from flintstream.connectors.aws.shards import KinesisRecord
     from flintstream.datastream.connectors.kinesis import KinesisFirehoseSinkBuilder, KinesisStreamsSinkBuilder
     from flintstream.table._connectors.contract import ConnectorTable
@@ -37,6 +39,11 @@ _METADATA: dict[str, Callable[[KinesisRecord], object]] = {
     "timestamp": lambda message: _EPOCH + timedelta(milliseconds=message.timestamp),
     "shard-id": lambda message: message.shard,
     "sequence-number": lambda message: message.sequence_number,
+}
+_TYPES = {
+    "timestamp": DataTypes.TIMESTAMP_LTZ(3),
+    "shard-id": DataTypes.VARCHAR(128),
+    "sequence-number": DataTypes.VARCHAR(128),
 }
 _OLDER = {
     "scan.stream.initpos": "flink.stream.initpos",
@@ -143,7 +150,9 @@ def _set_sending(builder: KinesisStreamsSinkBuilder | KinesisFirehoseSinkBuilder
 class Kinesis(SourceConnector, SinkConnector):
     """Reads and writes a stream."""
 
-    reads_metadata = True
+    def metadata(self, table: ConnectorTable) -> Mapping[str, DataType]:
+        """Return the types of the metadata of a message."""
+        return _TYPES
 
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source."""
@@ -159,11 +168,6 @@ class Kinesis(SourceConnector, SinkConnector):
         order = []
         for name in table.names:
             key = table.metadata.get(name, "")
-            if key and key not in _METADATA:
-                raise SqlError(
-                    f"table '{table.name}': the column '{name}' has the metadata '{key}', which Kinesis does not "
-                    f"have{nearest(key, _METADATA)}"
-                )
             order.append((key, 0 if key else names.index(name)))
         decoded = decoder(_format(options), names, [column.type for column in stored], options)
         options.of_sinks("sink.parallelism")

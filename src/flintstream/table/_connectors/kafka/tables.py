@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from flintstream.common.serialization import SerializationSchema
+from flintstream.connectors.kafka.serializing import RecordSerializer
 from flintstream.connectors.several import Several
+from flintstream.datastream.connectors._kafka.sink import with_output
 from flintstream.datastream.connectors.base import DeliveryGuarantee
 from flintstream.datastream.connectors.kafka import (
     KafkaOffsetResetStrategy,
@@ -28,34 +27,25 @@ from flintstream.table._connectors.contract import (
     TableSink,
     TableSource,
 )
+from flintstream.table._connectors.kafka import metadata
+from flintstream.table._connectors.kafka.writing import HeadersOf, OnePartition, Part, TimeOf
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.times import ALIGNMENT
 from flintstream.table._errors import SqlError, nearest, unsupported
-from flintstream.table._types.row_kinds import DELETE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.connectors.kafka.records import KafkaRecord
     from flintstream.datastream.connectors.kafka import KafkaSourceBuilder
     from flintstream.table._connectors.contract import ConnectorTable
-    from flintstream.table._connectors.formats import Decode, Decoder, Encode, Encoder
+    from flintstream.table._connectors.formats import Decode, Decoder, Encoder
     from flintstream.table._connectors.options import Options
     from flintstream.table._expressions.expr import Column
 
     Row = tuple[object, ...]
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values of SQL have no zone
-_METADATA: dict[str, Callable[[KafkaRecord], object]] = {
-    "topic": lambda record: record.topic,
-    "partition": lambda record: record.partition,
-    "offset": lambda record: record.offset,
-    "timestamp": lambda record: None if record.timestamp < 0 else _EPOCH + timedelta(milliseconds=record.timestamp),
-    "timestamp-type": lambda record: "NoTimestampType" if record.timestamp < 0 else "CreateTime",
-    "headers": lambda record: dict(record.headers),
-    "leader-epoch": lambda _: None,
-}
 _OF_SINKS = (
     "buffer-flush.interval",
     "buffer-flush.max-rows",
@@ -118,7 +108,7 @@ class RecordReader(KafkaRecordDeserializationSchema["Row"]):
             [
                 value[what]
                 if source == "value"
-                else _METADATA[what](record)
+                else metadata.VALUES[what](record)
                 if source == "metadata"
                 else (key[what] if key else None)
                 for source, what in self.order
@@ -175,9 +165,17 @@ class Fields(NamedTuple):
 class Kafka(SourceConnector, SinkConnector):
     """Reads and writes topics; with a format of changes, their messages are changes of rows."""
 
-    reads_metadata = True
     deletes_by_key: ClassVar[bool] = False
     """Whether a message without a value deletes the row of its key."""
+
+    def metadata(self, table: ConnectorTable) -> Mapping[str, DataType]:
+        """Return the types of what a message has beside key and value, and of what the format of values tells."""
+        kind = table.options.text("value.format") or table.options.text("format") or ""
+        return {**metadata.TYPES, **{f"value.{key}": of for key, (of, _) in changes.METADATA.get(kind, {}).items()}}
+
+    def written_metadata(self, table: ConnectorTable) -> Mapping[str, DataType]:
+        """Return the types of the time and the headers of a message."""
+        return metadata.WRITTEN
 
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source."""
@@ -194,7 +192,7 @@ class Kafka(SourceConnector, SinkConnector):
         options.known("scan.watermark.emit.strategy", "watermarks are emitted after blocks of rows, and periodically")
         options.of_sources("scan.watermark.idle-timeout", *ALIGNMENT)
         options.of_sinks(*(f"sink.{key}" for key in _OF_SINKS))
-        fields = self.fields(table, [column for column in table.columns if column.name not in table.metadata])
+        fields = self.fields(table)
         builder.set_deserializer(self.reader(table, fields))
         if fields.has_changes:
             return TableSource(builder.build(), Records.LISTS, CHANGES)
@@ -208,9 +206,9 @@ class Kafka(SourceConnector, SinkConnector):
             raise SqlError(f"table '{options.table}': 'scan.startup.mode' does not accept '{mode}'{known}")
         return _position(mode, "scan.startup.", options)
 
-    def fields(self, table: ConnectorTable, stored: Sequence[Column]) -> Fields:
-        """Return where the stored columns are."""
-        options = table.options
+    def fields(self, table: ConnectorTable) -> Fields:
+        """Return where the columns are, other than metadata."""
+        options, stored = table.options, [column for column in table.columns if column.name not in table.metadata]
         names = [column.name for column in stored]
         key_kind = options.text("key.format")
         given = options.text("key.fields")
@@ -238,7 +236,7 @@ class Kafka(SourceConnector, SinkConnector):
         """Return what reads a message."""
         of_format = [f"value.{name}" for name in changes.METADATA.get(fields.value_format, ())]
         more = [key for key in dict.fromkeys(table.metadata.values()) if key in of_format]
-        placed = places(table, fields, of_format, more)
+        placed = places(table, fields, more)
         if not fields.has_changes:
             return RecordReader(decoder(fields.value_format, *fields.of_value(table.options)), *placed)
         added = [key.removeprefix("value.") for key in more]
@@ -248,7 +246,7 @@ class Kafka(SourceConnector, SinkConnector):
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
         options, names = table.options, table.names
-        fields = self.fields(table, table.columns)
+        fields = self.fields(table)
         positions = [names.index(name) for name in fields.values]
         value: Encoder
         if fields.has_changes:
@@ -256,17 +254,22 @@ class Kafka(SourceConnector, SinkConnector):
             positions.append(-1)
         else:
             value = encoder(fields.value_format, *fields.of_value(options))
-        schema = KafkaRecordSerializationSchema.builder().set_topic(options.required("topic"))
-        schema.set_value_serialization_schema(_Part(value, positions, kinds=self.deletes_by_key))
+        key = None
         if fields.key_format is not None:
-            key = encoder(fields.key_format, *fields.of_key(options))
-            schema.set_key_serialization_schema(_Part(key, [names.index(name) for name in fields.keys]))
+            key = Part(encoder(fields.key_format, *fields.of_key(options)), [names.index(name) for name in fields.keys])
         partitioner = options.text("sink.partitioner", "default") or ""
         if partitioner not in {"default", "fixed", "round-robin"}:
             raise unsupported(f"'sink.partitioner' of table '{options.table}'", None, "leave it out")
-        if partitioner == "fixed":
-            schema.set_partitioner(_OnePartition())
-        builder = KafkaSink.builder().set_record_serializer(schema.build())
+        time, headers = (written_by(table, of) for of in (metadata.TIMESTAMP, metadata.HEADERS))
+        serializer = RecordSerializer(
+            Part(value, positions, kinds=self.deletes_by_key),
+            key,
+            options.required("topic"),
+            partitioner=OnePartition() if partitioner == "fixed" else None,
+            time=None if time is None else TimeOf(time),
+            headers=None if headers is None else HeadersOf(headers),
+        )
+        builder = KafkaSink.builder().set_record_serializer(KafkaRecordSerializationSchema(serializer))
         for name, setting in options.starting_with("properties.").items():
             builder.set_property(name, setting)
         guarantees = {item.name.lower().replace("_", "-"): item for item in DeliveryGuarantee}
@@ -282,13 +285,19 @@ class Kafka(SourceConnector, SinkConnector):
         options.of_sinks("sink.transactional-id-prefix")
         options.of_sources("topic-pattern", *(f"scan.{name}" for name in _OF_SOURCES))
         mode = CHANGES if fields.has_changes else INSERTIONS
-        return TableSink(builder.build(), changes=mode, parallelism=options.integer("sink.parallelism"))
+        sink = builder.build()
+        with_output(sink, writes_timestamps=False)  # a message has another time than its row, as in Flink
+        return TableSink(sink, changes=mode, parallelism=options.integer("sink.parallelism"))
+
+
+def written_by(table: ConnectorTable, key: str) -> int | None:
+    """Return the position of the column that has metadata of a key."""
+    return next((i for i, name in enumerate(table.names) if table.metadata.get(name) == key), None)
 
 
 def places(
     table: ConnectorTable,
     fields: Fields,
-    of_format: Sequence[str] = (),
     more: Sequence[str] = (),
     *,
     key_first: bool = False,
@@ -298,8 +307,7 @@ def places(
     Args:
         table: The columns.
         fields: Those of key and value.
-        of_format: The metadata that the format of values has.
-        more: Those of them that follow the columns of the value.
+        more: The metadata of the format of values, which follow the columns of the value.
         key_first: Whether to take columns that are in key and value from the key.
     """
     order: list[tuple[str, Any]] = []
@@ -307,13 +315,8 @@ def places(
         found = table.metadata.get(name)
         if found in more:
             order.append(("value", len(fields.values) + more.index(found)))
-        elif found in _METADATA:
-            order.append(("metadata", found))
         elif found is not None:
-            raise SqlError(
-                f"table '{table.name}': the column '{name}' has the metadata '{found}', which Kafka and the format "
-                f"{fields.value_format} do not have{nearest(found, [*_METADATA, *of_format])}"
-            )
+            order.append(("metadata", found))
         elif name in fields.keys and (key_first or name not in fields.values):
             order.append(("key", fields.keys.index(name)))
         else:
@@ -364,37 +367,3 @@ def _ends(builder: KafkaSourceBuilder[Row], options: Options) -> None:
         raise SqlError(f"table '{options.table}': 'scan.bounded.mode' does not accept '{mode}'{nearest(mode, known)}")
     if mode != "unbounded":
         builder.set_bounded(_position(mode, "scan.bounded.", options))
-
-
-class _OnePartition:
-    """Chooses a partition for all records of a subtask."""
-
-    def __init__(self) -> None:
-        self.number: int | None = None
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"number": None}
-
-    def __call__(self, record: object, key: object, value: object, topic: str, partitions: Sequence[int]) -> int:
-        if self.number is None:
-            self.number = secrets.randbelow(1 << 30)
-        return partitions[self.number % len(partitions)]
-
-
-class _Part(SerializationSchema["Row"]):
-    """Serializes some columns of a tuple; with ``kinds``, a deleted row has no value."""
-
-    def __init__(self, encoded: Encoder, positions: Sequence[int], *, kinds: bool = False) -> None:
-        self.encoded, self.positions, self.kinds = encoded, tuple(positions), kinds
-        self._ready: Encode | None = None
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_ready": None}
-
-    def serialize(self, value: Row) -> bytes | None:
-        """Return the message."""
-        if self.kinds and value[-1] == DELETE:
-            return None
-        if self._ready is None:
-            self._ready = self.encoded.encode()
-        return self._ready([value[i] for i in self.positions])

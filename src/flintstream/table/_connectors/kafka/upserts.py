@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.kafka import KafkaOffsetsInitializer
 from flintstream.table._connectors.contract import UPSERTS, Records
-from flintstream.table._connectors.kafka import Fields, Kafka, RecordReader, places
+from flintstream.table._connectors.kafka.tables import Fields, Kafka, RecordReader, places
 from flintstream.table._connectors.messages import decoder
 from flintstream.table._errors import SqlError
 from flintstream.table._types.row_kinds import DELETE, UPDATE_AFTER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flintstream.table._connectors.contract import ConnectorTable, TableSink, TableSource
     from flintstream.table._connectors.options import Options
-    from flintstream.table._expressions.expr import Column
 
 
 class UpsertKafka(Kafka):
@@ -34,11 +31,12 @@ class UpsertKafka(Kafka):
         """Return the beginning: the newest row of a key may be the first message."""
         return KafkaOffsetsInitializer.earliest()
 
-    def fields(self, table: ConnectorTable, stored: Sequence[Column]) -> Fields:
-        """Return where the stored columns are: the primary key is the key of a message."""
+    def fields(self, table: ConnectorTable) -> Fields:
+        """Return where the columns are, other than metadata: the primary key is the key of a message."""
         options, keys = table.options, table.primary_key
         if not keys:
             raise SqlError(f"table '{table.name}': the connector 'upsert-kafka' needs a PRIMARY KEY (...) NOT ENFORCED")
+        stored = [column for column in table.columns if column.name not in table.metadata]
         included = options.text("value.fields-include", "ALL")
         for key in ("max-rows", "interval"):
             options.known(f"sink.buffer-flush.{key}", "rows are written in blocks, with every change of a key")
