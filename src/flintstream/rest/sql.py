@@ -16,6 +16,7 @@ from flintstream.sql_gateway.completion import candidates
 from flintstream.sql_gateway.errors import GatewayError, error_texts
 from flintstream.sql_gateway.logical_types import logical_type
 from flintstream.sql_gateway.row_formats import RowFormat, row_writer
+from flintstream.table._results.rows import rows_by_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +146,9 @@ def _page(result: Result, page: Page, request: Request, row_format: RowFormat) -
         **({} if result.job_id is None else {"jobID": result.job_id}),
         "resultKind": "SUCCESS_WITH_CONTENT" if result.has_content else "SUCCESS",
     }
-    rows = ",".join(map(row_writer(result.columns, row_format), page.rows))
+    plain = row_format is RowFormat.PLAIN_TEXT
+    shown = rows_by_clock(page.rows, result.columns, result.zone) if plain else page.rows
+    rows = ",".join(map(row_writer(result.columns, row_format), shown))
     results = f'{{"columns":{json_text(columns)},"rowFormat":"{row_format.value}","data":[{rows}]}}'
     tail = ""
     if page.next_token is not None:

@@ -42,6 +42,7 @@ class Result:
         self.is_query = submitted.is_query
         self.has_content = submitted.has_content
         self.columns = submitted.columns
+        self.zone = submitted.zone
         self._close_rows: Callable[[], None] | None = getattr(submitted.rows, "close", None)
         self._changed = threading.Condition()
         self._rows: list[Row] = []

@@ -41,6 +41,8 @@ class Submitted:
     """False for a statement that only says OK."""
     waits: bool = False
     """Whether the session wants to wait for the end of the job."""
+    zone: str = "UTC"
+    """The time zone of the clocks that a query's instants are shown by."""
 
 
 class SubmittingEnvironment(TableEnvironment):
@@ -119,7 +121,7 @@ class SubmittingEnvironment(TableEnvironment):
             return _tell(self._show(found))
         made = self._executor.execute(found)
         made._rows.hold_job_back()
-        return Submitted(made._columns, made._rows, made._client, is_query=True)
+        return Submitted(made._columns, made._rows, made._client, is_query=True, zone=made._zone)
 
     def _job(self, made: TableResult) -> Submitted:
         return Submitted(made._columns, made._rows, made._client, waits=self._env._configuration.get(SYNC))

@@ -11,7 +11,7 @@ from flintstream.datastream._streams.collect import caption
 from flintstream.options.tables import COLUMN_WIDTH
 from flintstream.table._logical.planned import describe_columns
 from flintstream.table._results.printing import NULL, answer_lines, print_lines, texts
-from flintstream.table._results.rows import collect_rows, refuse_lacking
+from flintstream.table._results.rows import collect_rows, refuse_lacking, rows_by_clock
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.result_kind import ResultKind
 from flintstream.table.table_schema import TableSchema
@@ -191,8 +191,8 @@ class TableResult:
         if self._kind is ResultKind.SUCCESS and self._client is None:
             write_text(sys.stdout, "OK\n")
             return
-        rows = iter(self._own_rows())
         told = self._client is None
+        rows = iter(self._own_rows()) if told else rows_by_clock(self._own_rows(), self._columns, self._zone)
         lines = (
             answer_lines(self._columns, rows)
             if told
@@ -211,7 +211,7 @@ class TableResult:
             lines = [texts(self._columns, row, NULL) for row in self._rows]
             return table_html(heads, lines, caption(len(lines), complete=True))
         rows, told = peek(FIRST, PATIENCE_SECONDS)
-        lines = [texts(self._columns, row, NULL) for row in rows]
+        lines = [texts(self._columns, row, NULL) for row in rows_by_clock(rows, self._columns, self._zone)]
         if self._streaming:
             heads = ["op", *heads]
             lines = [[str(row.get_row_kind()), *line] for row, line in zip(rows, lines, strict=True)]

@@ -18,6 +18,7 @@ from flintstream.options.tables import COLUMN_WIDTH
 from flintstream.sql_gateway.errors import Caught
 from flintstream.sql_gateway.scripts import split_script
 from flintstream.table._results.printing import answer_lines, print_lines
+from flintstream.table._results.rows import rows_by_clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -127,7 +128,8 @@ class Runner:
         rows = _rows_until_interrupt(operation, result)
         if mode == "TABLE" and streaming:
             rows, streaming = iter(last_rows(rows)), False
-        return print_lines(result.columns, rows, widest, kinds=streaming)
+        shown = rows_by_clock(rows, result.columns, result.zone)
+        return print_lines(result.columns, shown, widest, kinds=streaming)
 
 
 def _wait(operation: Operation) -> Result | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,15 @@ from flintstream.table._types.objects import python_lacks
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from flintstream.common.types import RowKind
     from flintstream.table._expressions.expr import Column
     from flintstream.table._functions.arrow_values import Converter
+
+    Leaf = Callable[[t.DataType], Converter | None]
+    """Returns what converts values of a type without parts; None if they stay as they are."""
 
 
 class CollectedRow(Row):
@@ -98,26 +102,40 @@ def collect_rows(rows: Iterable[Row], columns: Sequence[Column], zone: str, *, p
 
     Timestamps have microseconds, unless they are ``precise``.
     """
-    convert = _of_row([(column.name, column.type) for column in columns], zone, precise)
+    local = partial(_local, zone_of("UTC"), zone_of(zone), precise)
+
+    def leaf(kind: t.DataType) -> Converter | None:
+        if isinstance(kind, t.FloatType):
+            return _shortest
+        if isinstance(kind, t.LocalZonedTimestampType):
+            return local
+        cut = isinstance(kind, t.TimestampType) and kind.precision > MICROSECONDS and not precise
+        return to_microseconds if cut else None
+
+    return map(_of_row([(column.name, column.type) for column in columns], leaf), rows)
+
+
+def rows_by_clock(rows: Iterable[Row], columns: Sequence[Column], zone: str) -> Iterator[Row]:
+    """Return rows for printing: an instant is what the clocks of a time zone show then."""
+    clock = partial(_clock, zone_of("UTC"), zone_of(zone))
+    convert = _of_row(
+        [(column.name, column.type) for column in columns],
+        lambda kind: clock if isinstance(kind, t.LocalZonedTimestampType) else None,
+    )
     return map(convert, rows)
 
 
-def _converter(kind: t.DataType, zone: str, precise: bool) -> Converter | None:
-    if isinstance(kind, t.FloatType):
-        return _shortest
-    if isinstance(kind, t.LocalZonedTimestampType):
-        return partial(_local, zone_of("UTC"), zone_of(zone), precise)
-    if isinstance(kind, t.TimestampType):
-        return to_microseconds if kind.precision > MICROSECONDS and not precise else None
+def _converter(kind: t.DataType, leaf: Leaf) -> Converter | None:
+    """Return what converts values of a type, whose parts a leaf converts; None if they stay as they are."""
     if isinstance(kind, t.RowType):
-        return _of_row([(field.name, field.data_type) for field in kind.fields], zone, precise)
+        return _of_row([(field.name, field.data_type) for field in kind.fields], leaf)
     if isinstance(kind, t.ArrayType):
-        inner = _converter(kind.element_type, zone, precise)
+        inner = _converter(kind.element_type, leaf)
         return None if inner is None else partial(_of_array, inner)
     if isinstance(kind, t.MapType):
-        of_key, of_value = _converter(kind.key_type, zone, precise), _converter(kind.value_type, zone, precise)
+        of_key, of_value = _converter(kind.key_type, leaf), _converter(kind.value_type, leaf)
         return partial(_of_map, of_key or _same, of_value or _same) if of_key or of_value else None
-    return None
+    return leaf(kind)
 
 
 def _shortest(value: float | None) -> float | None:
@@ -129,6 +147,13 @@ def _local(utc: tzinfo, zone: tzinfo, precise: bool, value: object) -> object:
     if moment is None:
         return None
     return (moment if precise else plain_datetime(moment)).replace(tzinfo=utc).astimezone(zone)
+
+
+def _clock(utc: tzinfo, zone: tzinfo, value: object) -> object:
+    moment = from_instant(value)
+    if not isinstance(moment, datetime):
+        return moment
+    return moment.replace(tzinfo=utc).astimezone(zone).replace(tzinfo=None)
 
 
 def _of_array(inner: Converter, values: list[object] | None) -> list[object] | None:
@@ -145,9 +170,9 @@ def _of_map(
     return None if pairs is None else {of_key(key): of_value(value) for key, value in pairs.items()}
 
 
-def _of_row(fields: Sequence[tuple[str, t.DataType]], zone: str, precise: bool) -> Converter:
+def _of_row(fields: Sequence[tuple[str, t.DataType]], leaf: Leaf) -> Converter:
     names = tuple(name for name, _ in fields)
-    parts = [(i, part) for i, (_, kind) in enumerate(fields) if (part := _converter(kind, zone, precise)) is not None]
+    parts = [(i, part) for i, (_, kind) in enumerate(fields) if (part := _converter(kind, leaf)) is not None]
 
     def convert(row: Row | None) -> Row | None:
         if row is None:

@@ -8,7 +8,7 @@ from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.table import DataTypes, Schema
 from pyflink.table.expressions import col, lit
 from pyflink.table.window import Session, Slide, Tumble
-from tests.table.conformance.registry import BOTH, program
+from tests.table.conformance.registry import BOTH, program, script
 
 SHANGHAI, NEW_YORK, KOLKATA = "Asia/Shanghai", "America/New_York", "Asia/Kolkata"
 
@@ -156,3 +156,11 @@ def rows_with_windows_in_a_time_zone(env, t_env):
             "INTERVAL '1' DAY)) GROUP BY window_start, window_end"
         ),
     ]
+
+
+script("printed_instants_in_a_time_zone", """
+CREATE TEMPORARY VIEW instants AS SELECT TO_TIMESTAMP_LTZ(ms, 3) AS t, id FROM (VALUES (0, 1), (1720000000123, 2), (1705000000000, 3)) AS v (ms, id);
+SELECT t, id, CAST(t AS TIMESTAMP(3)) AS here, CAST(t AS STRING) AS said FROM instants;
+SELECT ARRAY[t] AS a, MAP['k', t] AS m, ROW(t, id) AS r FROM instants;
+SELECT CAST(t AS TIMESTAMP_LTZ(6)) AS six, CAST(t AS TIMESTAMP_LTZ(0)) AS zero, CAST(NULL AS TIMESTAMP_LTZ(3)) AS nothing FROM instants;
+""", printed=True, modes=BOTH, config={"table.local-time-zone": "America/New_York"})  # fmt: skip
