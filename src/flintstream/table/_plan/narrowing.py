@@ -54,21 +54,22 @@ def narrow(node: Node, need: Need = None) -> Node:
     return replace(node, **changed) if changed else node
 
 
-def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
+def columns_of(expressions: Iterable[Expr | None]) -> frozenset[int]:
+    """Return the positions of the columns that expressions read."""
     return frozenset(ref.index for expression in expressions if expression is not None for ref in refs(expression))
 
 
 def _calc(node: Calc, need: Need) -> Node:
     """Return a projection that computes only what is needed."""
     if node.projection is None:
-        below = narrow(node.input, None if need is None else need | _read([node.condition]))
+        below = narrow(node.input, None if need is None else need | columns_of([node.condition]))
         return merge(replace(node, input=below))
     projection = tuple(
         item if need is None or i in need or isinstance(item, Ref) else Unread(item.type.nullable(), None)
         for i, item in enumerate(node.projection)
     )
     chosen = [item for i, item in enumerate(projection) if need is None or i in need]
-    below = narrow(node.input, _read([*chosen, node.condition]))
+    below = narrow(node.input, columns_of([*chosen, node.condition]))
     return merge(replace(node, input=below, projection=projection))
 
 
@@ -84,7 +85,7 @@ def _sides(node: Join, need: Need) -> tuple[Need, Need]:
     left: Need = None
     if need is not None:
         left, right = frozenset(i for i in need if i < width), frozenset(i - width for i in need if i >= width)
-    met = _read([node.condition])
+    met = columns_of([node.condition])
     return (
         None if left is None else left | {i for i in met if i < width},
         None if right is None else right | {i - width for i in met if i >= width},

@@ -27,7 +27,7 @@ def of_metadata(declared: Declared, column: Ref, zone: str) -> Expr:
     """Return a column in its declared type, if it has metadata of another one.
 
     Raises:
-        SqlError: There is no cast.
+        SqlError: The metadata cannot be cast to it.
     """
     if declared.metadata is None or declared.type is None or _is_same(column.type, declared.type):
         return column
@@ -40,7 +40,7 @@ def to_metadata(
     """Return rows whose metadata have the types that a connector takes, and the columns of those types.
 
     Raises:
-        SqlError: The connector does not write them, or there is no cast.
+        SqlError: The connector does not write them, or a column cannot be cast.
     """
     types = written_metadata(connector_table(name, table, columns))
     taken = [replace(c, type=types[c.name].nullable()) if c.name in types else c for c in columns]
@@ -62,7 +62,7 @@ def _cast(name: str, column: Ref, target: DataType, zone: str) -> Expr:
     made = cast(column, target, zone)
     if made is None:
         raise SqlError(
-            f"Invalid data type for metadata column '{name}': there is no cast of the metadata, which are "
-            f"{sql_name(column.type)}, to {sql_name(target)}"
+            f"Invalid data type for metadata column '{name}': {sql_name(column.type)} cannot be cast to "
+            f"{sql_name(target)}"
         )
     return made

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from flintstream.options.tables import UPDATE_STRATEGY
 from flintstream.table._errors import SqlError
-from flintstream.table._expressions.codegen import refs
 from flintstream.table._expressions.expr import Call, Invocation
 from flintstream.table._logical.nodes import Calc, Union
 from flintstream.table._plan.grouping import Grouped
 from flintstream.table._plan.joins import ANTI, SEMI, Join
+from flintstream.table._plan.narrowing import columns_of
 from flintstream.table._plan.over import Rank
 from flintstream.table._plan.upsert_keys import upsert_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
     from flintstream.table._expressions.expr import Expr
@@ -72,8 +72,8 @@ def _calc(node: Calc, need: AbstractSet[int]) -> frozenset[int]:
                 f"table whose PRIMARY KEY is the query's. '{UPDATE_STRATEGY.key}' = 'TRY_RESOLVE' checks this"
             )
     if node.projection is None:
-        return frozenset(need) | _read([node.condition])
-    return _read([*chosen, node.condition])
+        return frozenset(need) | columns_of([node.condition])
+    return columns_of([*chosen, node.condition])
 
 
 def _needed_of(node: Node, number: int, below: Node, need: AbstractSet[int]) -> frozenset[int]:
@@ -87,14 +87,11 @@ def _needed_of(node: Node, number: int, below: Node, need: AbstractSet[int]) -> 
     if not keys or not isinstance(node, (Join, Rank)):
         return _all_of(below)
     start = len(node.inputs[0].columns) * number
-    read = (
-        (*node.partition, *(item.index for item in node.order)) if isinstance(node, Rank) else _read([node.condition])
-    )
+    if isinstance(node, Rank):
+        read = frozenset((*node.partition, *(item.index for item in node.order)))
+    else:
+        read = columns_of([node.condition])
     return frozenset(i - start for i in (*need, *read) if 0 <= i - start < len(below.columns)) | min(keys, key=sorted)
-
-
-def _read(expressions: Iterable[Expr | None]) -> frozenset[int]:
-    return frozenset(ref.index for expression in expressions if expression is not None for ref in refs(expression))
 
 
 def _non_deterministic(expression: Expr) -> str | None:
