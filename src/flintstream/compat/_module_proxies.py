@@ -124,6 +124,9 @@ class _Proxy(ModuleType):
     In PyFlink these modules are imported before the package binds the names.
     """
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return import_module, (self.__name__,)
+
     def __setattr__(self, name: str, value: object) -> None:
         is_own = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
         if not is_own or isinstance(vars(self).get(name), (ModuleType, type(None))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -146,6 +147,15 @@ def _map_union(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(common, name, given, template("map_union({all})"))
 
 
+def _only(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
+    """Return ELEMENT(array), which is NULL if the array or its element may be."""
+    found = _on_array("only({0})", _element)(name, arguments, zone)
+    kind = arguments[0].type
+    if found is None or not isinstance(kind, t.ArrayType) or not is_nullable(kind.element_type):
+        return found
+    return replace(found, type=found.type.nullable())
+
+
 _BOTH = "distinct([each for each in {0} if each %s {1}])"
 for _name, _takes, _build in (
     ("ARRAY_CONTAINS", "(ARRAY, any)", _with_element("({1} in {0})", BOOLEAN)),
@@ -157,7 +167,7 @@ for _name, _takes, _build in (
     ("ARRAY_REVERSE", "(ARRAY)", _on_array("{0}[::-1]", _same)),
     ("ARRAY_MAX", "(ARRAY)", _in_order(_on_array("max(known({0}), default=None)", _element, may_be_null=True))),
     ("ARRAY_MIN", "(ARRAY)", _in_order(_on_array("min(known({0}), default=None)", _element, may_be_null=True))),
-    ("ELEMENT", "(ARRAY)", _on_array("only({0})", _element, may_be_null=True)),
+    ("ELEMENT", "(ARRAY)", _only),
     ("ARRAY_UNION", "(ARRAY, ARRAY)", _together("distinct([*{0}, *{1}])")),
     ("ARRAY_EXCEPT", "(ARRAY, ARRAY)", _together(_BOTH % "not in")),
     ("ARRAY_INTERSECT", "(ARRAY, ARRAY)", _together(_BOTH % "in")),
