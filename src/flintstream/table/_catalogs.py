@@ -79,7 +79,7 @@ class Catalogs:
         self._session.catalog.modules.load(module_name)
 
     def unload_module(self, module_name: str) -> None:
-        """Remove a module: ``SHOW FUNCTIONS`` no longer lists its functions. Queries still call them, as in Flink.
+        """Remove a module: ``SHOW FUNCTIONS`` no longer lists its functions. Queries still call them.
 
         Raises:
             SqlError: It is not loaded.

@@ -18,7 +18,8 @@ CORE = "core"
 class Modules:
     """The loaded modules, and which are used.
 
-    As in Flink, ``SHOW FUNCTIONS`` lists no built-in function without the core module, and queries still call them.
+    Without the core module, ``SHOW FUNCTIONS`` lists no built-in function. Queries still call
+    them; in Flink, some fail.
     """
 
     def __init__(self) -> None:

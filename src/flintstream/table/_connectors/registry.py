@@ -130,9 +130,8 @@ def read_metadata(table: ConnectorTable) -> dict[str, DataType]:
     """
     name = table.options.text("connector")
     connector = find(table.name, name)
-    return _check_keys(
-        table, connector.metadata(table) if isinstance(connector, SourceConnector) else {}, f"'{name}' has"
-    )
+    known = connector.metadata(table) if isinstance(connector, SourceConnector) else {}
+    return _check_keys(table, known, f"'{name}' has")
 
 
 def written_metadata(table: ConnectorTable) -> dict[str, DataType]:

@@ -125,17 +125,17 @@ def value_text(kind: DataType, value: Any) -> str:
 
 def _object_text(kind: DataType, value: object) -> str:
     """Return the text of a value in which objects with a class name their fields."""
-    if isinstance(kind, IntervalType) and value is not None:
+    if isinstance(kind, (IntervalType, *TIMESTAMPS, *BYTES)) and value is not None:
         return value_text(kind, value)
-    if isinstance(kind, TIMESTAMPS) and value is not None:
-        return value_text(kind, value)
-    if python_lacks(kind) is None and not isinstance(kind, (t.ArrayType, t.MapType, t.RowType)):
+    if python_lacks(kind) is None and not isinstance(kind, (t.ArrayType, t.MapType, t.MultisetType, t.RowType)):
         return cast_text(value)
     if isinstance(kind, t.ArrayType) and isinstance(value, list):
         return f"[{', '.join(_object_text(kind.element_type, item) for item in value)}]"
     if isinstance(kind, t.MapType) and isinstance(value, dict):
         parts = (f"{_object_text(kind.key_type, k)}={_object_text(kind.value_type, v)}" for k, v in value.items())
         return "{" + ", ".join(parts) + "}"
+    if isinstance(kind, t.MultisetType) and isinstance(value, dict):
+        return "{" + ", ".join(f"{_object_text(kind.element_type, k)}={count}" for k, count in value.items()) + "}"
     if not isinstance(kind, t.RowType) or not isinstance(value, Row):
         return cast_text(value)
     texts = [_object_text(*pair) for pair in zip(kind.field_types(), value, strict=True)]

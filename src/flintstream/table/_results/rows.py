@@ -135,6 +135,9 @@ def _converter(kind: t.DataType, leaf: Leaf) -> Converter | None:
     if isinstance(kind, t.MapType):
         of_key, of_value = _converter(kind.key_type, leaf), _converter(kind.value_type, leaf)
         return partial(_of_map, of_key or _same, of_value or _same) if of_key or of_value else None
+    if isinstance(kind, t.MultisetType):
+        element = _converter(kind.element_type, leaf)
+        return None if element is None else partial(_of_map, element, _same)
     return leaf(kind)
 
 

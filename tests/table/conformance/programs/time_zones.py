@@ -163,4 +163,10 @@ CREATE TEMPORARY VIEW instants AS SELECT TO_TIMESTAMP_LTZ(ms, 3) AS t, id FROM (
 SELECT t, id, CAST(t AS TIMESTAMP(3)) AS here, CAST(t AS STRING) AS said FROM instants;
 SELECT ARRAY[t] AS a, MAP['k', t] AS m, ROW(t, id) AS r FROM instants;
 SELECT CAST(t AS TIMESTAMP_LTZ(6)) AS six, CAST(t AS TIMESTAMP_LTZ(0)) AS zero, CAST(NULL AS TIMESTAMP_LTZ(3)) AS nothing FROM instants;
+SELECT COLLECT(t) AS c FROM (SELECT TO_TIMESTAMP_LTZ(0, 3) AS t FROM instants) AS v;
+SELECT COLLECT(x) AS c FROM (SELECT CAST(1.5 AS FLOAT) AS x FROM instants) AS v;
+SELECT COLLECT(x) AS c FROM (SELECT TIMESTAMP '2020-01-02 03:04:05.6' AS x FROM instants) AS v;
+SELECT COLLECT(x) AS c FROM (SELECT X'0a' AS x FROM instants LIMIT 1) AS v;
+SELECT ARRAY[X'0a', CAST(NULL AS BYTES)] AS a, MAP['k', X'0aff'] AS m, ROW(X'0a', 1) AS r FROM instants WHERE id = 1;
+SELECT ARRAY[CAST(1.5 AS FLOAT)] AS a, ARRAY[TIME '10:00:00'] AS t, ARRAY[DATE '2020-01-01'] AS d, ARRAY[1e10] AS e, ARRAY[TRUE] AS b FROM instants WHERE id = 1;
 """, printed=True, modes=BOTH, config={"table.local-time-zone": "America/New_York"})  # fmt: skip

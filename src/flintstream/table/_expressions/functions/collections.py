@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -35,8 +34,9 @@ def _on_array(code: str, result: Callable[[DataType], DataType], *, may_be_null:
         if len(arguments) != 1 or not isinstance(arguments[0].type, t.ArrayType):
             return None
         kind = arguments[0].type
-        nullable = may_be_null or is_nullable(kind)
-        return Call(with_null(result(kind), nullable), name, tuple(arguments), template(code))
+        made = result(kind)
+        nullable = may_be_null or is_nullable(kind) or is_nullable(made)
+        return Call(with_null(made, nullable), name, tuple(arguments), template(code))
 
     return build
 
@@ -147,15 +147,6 @@ def _map_union(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
     return Call(common, name, given, template("map_union({all})"))
 
 
-def _only(name: str, arguments: Sequence[Expr], zone: str) -> Expr | None:
-    """Return ELEMENT(array), which is NULL if the array or its element may be."""
-    found = _on_array("only({0})", _element)(name, arguments, zone)
-    kind = arguments[0].type
-    if found is None or not isinstance(kind, t.ArrayType) or not is_nullable(kind.element_type):
-        return found
-    return replace(found, type=found.type.nullable())
-
-
 _BOTH = "distinct([each for each in {0} if each %s {1}])"
 for _name, _takes, _build in (
     ("ARRAY_CONTAINS", "(ARRAY, any)", _with_element("({1} in {0})", BOOLEAN)),
@@ -167,7 +158,7 @@ for _name, _takes, _build in (
     ("ARRAY_REVERSE", "(ARRAY)", _on_array("{0}[::-1]", _same)),
     ("ARRAY_MAX", "(ARRAY)", _in_order(_on_array("max(known({0}), default=None)", _element, may_be_null=True))),
     ("ARRAY_MIN", "(ARRAY)", _in_order(_on_array("min(known({0}), default=None)", _element, may_be_null=True))),
-    ("ELEMENT", "(ARRAY)", _only),
+    ("ELEMENT", "(ARRAY)", _on_array("only({0})", _element)),
     ("ARRAY_UNION", "(ARRAY, ARRAY)", _together("distinct([*{0}, *{1}])")),
     ("ARRAY_EXCEPT", "(ARRAY, ARRAY)", _together(_BOTH % "not in")),
     ("ARRAY_INTERSECT", "(ARRAY, ARRAY)", _together(_BOTH % "in")),
