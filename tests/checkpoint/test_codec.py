@@ -17,7 +17,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.checkpoint.strategies import Colour, Level, Point, blocks, same, values
 
-from flintstream.checkpoint.codec import OPTIONAL, Opaque, _parts, decode, decode_one, encode, encode_one, register
+from flintstream.checkpoint.codec import (
+    OPTIONAL,
+    Opaque,
+    _parts,
+    decode,
+    decode_one,
+    encode,
+    encode_all,
+    encode_one,
+    register,
+)
 from flintstream.checkpoint.registry import BY_TAG, BY_TYPE
 from flintstream.checkpoint.values import ENUM, MAX_DEPTH, TAGGED, TUPLE, pack
 from flintstream.common import Row
@@ -231,6 +241,13 @@ def test_a_class_that_is_gone_is_named(monkeypatch):
 def _decodes_or_is_refused(read, data):
     with contextlib.suppress(CorruptDataError):
         read(data, allow_pickle=False)
+
+
+@given(blocks, st.data())
+def test_blocks_that_share_values_are_written_as_each_alone(block, draw):
+    keys = [(draw.draw(st.integers(0, 3)), value) for value in block]
+    parts = [keys, [(value, 1) for value in block], block, [*reversed(block)], [], keys]
+    assert encode_all(parts) == [encode(part) for part in parts]
 
 
 @given(blocks, st.data())

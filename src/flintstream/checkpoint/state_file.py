@@ -17,7 +17,7 @@ from zlib import crc32
 
 import flintstream
 from flintstream.checkpoint.changes import Change, TableInfo
-from flintstream.checkpoint.codec import decode, decode_one, encode, encode_one
+from flintstream.checkpoint.codec import decode, decode_one, encode_all, encode_one
 from flintstream.errors import CorruptCheckpointError, CorruptDataError, PickleRefusedError, shorten
 
 if TYPE_CHECKING:
@@ -116,9 +116,8 @@ class StateFileWriter:
         totals[2] += len(change.deleted)
         totals[3] += len(change.appended)
         try:
-            blocks = [encode(change.keys), encode(change.values), encode(change.deleted)]
-            if self._version > 1:
-                blocks.append(encode(change.appended))
+            parts = [change.keys, change.values, change.deleted, change.appended]
+            blocks = encode_all(parts[: 2 + self._version])
         except PickleRefusedError as error:
             raise error.within(f"state '{change.table.name}'", operator) from None
         self._chunks.append((totals[0], self._size))

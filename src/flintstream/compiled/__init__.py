@@ -39,6 +39,6 @@ def load(name: str) -> Any:
         return None
 
 
-for _name in ("base", "state", "keyed", "fused", "joined"):
+for _name in ("base", "state", "keyed", "fused", "joined", "ranked"):
     if (_module := load(_name)) is not None:  # in the place of the module in Python
         sys.modules[f"{__name__}.{_name}"] = _module

@@ -27,6 +27,9 @@ cdef extern from "Python.h":
     void PyErr_Clear()
     Py_ssize_t Py_SIZE(PyObject*)
     PyObject** PySequence_Fast_ITEMS(object)
+    object PyList_New(Py_ssize_t)
+    void PyList_SET_ITEM(object, Py_ssize_t, object)
+    void Py_INCREF(object)
 
 include "_hashes.pxi"
 import_datetime()
@@ -72,6 +75,28 @@ def fits(str kinds, object cursor, bint tuples):
             if not _fits(<object>PyTuple_GET_ITEM(value, i) if tuples else value, kind[i]):
                 return False
     return True
+
+
+# -- columns of tuples -----------------------------------------------------------------------------------------------
+
+def columns_of(list values not None):
+    """Return the columns of tuples as lists; None unless all values are tuples of the same length."""
+    cdef Py_ssize_t row, rows = PyList_GET_SIZE(values), field, fields
+    cdef PyObject* value
+    cdef PyObject* item
+    if not rows or not PyTuple_CheckExact(<object>PyList_GET_ITEM(values, 0)):
+        return None
+    fields = PyTuple_GET_SIZE(<object>PyList_GET_ITEM(values, 0))
+    cdef list columns = [PyList_New(rows) for _ in range(fields)]
+    for row in range(rows):
+        value = PyList_GET_ITEM(values, row)
+        if not PyTuple_CheckExact(<object>value) or PyTuple_GET_SIZE(<object>value) != fields:
+            return None
+        for field in range(fields):
+            item = PyTuple_GET_ITEM(<object>value, field)
+            Py_INCREF(<object>item)
+            PyList_SET_ITEM(<object>PyList_GET_ITEM(columns, field), row, <object>item)
+    return columns
 
 
 # -- timestamps ------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def join_each(
     selector: Callable[[Row], object],
     field: int,
     several: bool,
-    mine: Rows,
+    mine: Rows | None,
     others: Rows,
     noted: dict[object, object] | None,
     holds: Callable[[Row], object] | None,
@@ -36,7 +36,8 @@ def join_each(
 
     None in a key equals nothing; ``several`` says that keys are tuples. ``noted`` gets what changed, if changes are
     recorded; see :func:`flintstream.compiled.state.note`. ``first`` says that this is the left side, ``holds`` what
-    must be True of a pair, and ``freeze`` makes a row with lists a key of a dictionary.
+    must be True of a pair, and ``freeze`` makes a row with lists a key of a dictionary. ``mine`` is None if no row
+    of the other side will come, so that none of this side is kept.
     """
     position = 0
     for row in rows:
@@ -57,6 +58,9 @@ def join_each(
                         results.append(pair)
                         if times is not None:
                             stamps.append(times[position])
+            if mine is None:
+                position += 1
+                continue
             place: object = row
             found: tuple[object, int, int] = (row, 1, partners)
             leave_alone(found, row, row)

@@ -23,7 +23,7 @@ from flintstream.runtime.plan import RECORDS_PER_BLOCK
 from flintstream.runtime.protocol import NodeReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.metrics.reported import Reported
@@ -163,6 +163,9 @@ class Operator:
 
     def on_upstream(self, upstream: Operator, *, directly: bool) -> None:
         """Learn that records of ``upstream`` arrive within the chain, ``directly`` or through other operators."""
+
+    def on_inputs(self, is_over: Callable[[int], bool]) -> None:
+        """Learn how to ask whether the event time of an input has ended since the state was restored."""
 
     def on_watermark_generator(self, generator: Any) -> None:
         """Learn of a downstream watermark generator, which may make splits of this operator wait for others."""

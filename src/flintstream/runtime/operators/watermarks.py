@@ -47,6 +47,8 @@ class Valve:
         """
         self.watermarks: dict[Hashable, int] = dict.fromkeys(channels, MIN_TIMESTAMP)
         self.idle_channels: set[Hashable] = set()
+        self.over: set[Hashable] = set()
+        """The channels whose event time has ended since the state was restored."""
         self.combined = MIN_TIMESTAMP
         self.is_idle = False
         self._advance = advance
@@ -56,6 +58,8 @@ class Valve:
     def watermark(self, channel: Hashable, timestamp: int) -> None:
         """Take a channel's watermark (ms), which also wakes the channel up."""
         self.watermarks[channel] = max(self.watermarks[channel], timestamp)
+        if timestamp == MAX_TIMESTAMP:
+            self.over.add(channel)
         self.idle(channel, idle=False)
         self._combine()
 
@@ -108,6 +112,7 @@ class Valve:
         watermarks, idle_channels, self.combined, self.is_idle = state
         self.watermarks.update({c: w for c, w in watermarks.items() if c in self.watermarks})
         self.idle_channels = {c for c in idle_channels if c in self.watermarks}
+        self.over.clear()
         self._restored(self.combined)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._clock import wall_clock
@@ -24,7 +25,7 @@ from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.state.factory import create_backend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from flintstream.runtime.exchange.output import ExchangeOutput
     from flintstream.runtime.exchange.receiving import Item
@@ -86,6 +87,7 @@ class OperatorChain:
             valve = Valve(everything, operator.process_watermark, operator.process_idle, operator.restore_watermark)
             for number in by_input:
                 self.inputs[node.id, number] = NodeInput(operator, number, valve, keyed=node.keyed)
+            operator.on_inputs(partial(_is_over, {number: frozenset(own) for number, own in by_input.items()}, valve))
 
     def _set_up(self, job: JobPlan) -> None:
         chain = self.chain
@@ -219,6 +221,10 @@ def attach_interrupter(entry: Any, output: Any, path: list[LocalChannel], feeder
         entry.interrupter = processor.interrupter
         entry.interrupter.path = path
         entry.interrupter.begin()
+
+
+def _is_over(channels: Mapping[int, frozenset[object]], valve: Valve, number: int) -> bool:
+    return channels.get(number, frozenset()) <= valve.over
 
 
 def _may_have_timers(operator: Operator) -> bool:

@@ -80,6 +80,8 @@ class Scan(Node):
     """The positions of the columns that ``open`` opens; None for all."""
     batches: Callable[[tuple[int, ...], int], Opener] | None = None
     """Makes what opens the columns at these positions as batches of Arrow, of up to a number of rows, if it can."""
+    ends: bool = False
+    """Whether no row comes after its event time has ended: the source is bounded, and nothing else tells the time."""
 
     @cached_property
     def changelog(self) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
-from operator import length_hint
+from operator import itemgetter, length_hint
 from typing import TYPE_CHECKING, Any
 
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.runtime.times import MIN_TIMESTAMP
-from flintstream.table._expressions.codegen import compile_source, source
-from flintstream.table._expressions.expr import Call, Invocation
+from flintstream.table._expressions.codegen import Source, compile_source, source
+from flintstream.table._expressions.expr import Call, Invocation, Ref
 from flintstream.table._expressions.times.helpers import CurrentWatermark
 from flintstream.table._functions.awaiting import AsyncRows, Loop
 from flintstream.table._operators.field_rows import FieldLoop
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from flintstream.contracts.functions import RuntimeContext
-    from flintstream.table._expressions.codegen import Source
     from flintstream.table._expressions.expr import Expr
+    from flintstream.table._operators.field_rows import Rows as Made
     from flintstream.table._operators.opening import Opened
 
 
@@ -73,6 +74,33 @@ class Functions:
         close_all(self.functions)
 
 
+@dataclass(frozen=True)
+class PickSource(Source):
+    """Code that only picks columns of rows, and their positions: two or more."""
+
+    positions: tuple[int, ...]
+
+
+def with_picks(plain: Source, projection: Sequence[Expr] | None, condition: Expr | None) -> Source:
+    """Return the code of a projection and a filter with its positions, if it only picks columns."""
+    positions = tuple(item.index for item in projection or () if isinstance(item, Ref))
+    if condition is not None or len(positions) < 2 or len(positions) < len(projection or ()):
+        return plain
+    return PickSource(plain.text, plain.names, plain.functions, positions)
+
+
+class PickLoop:
+    """Picks columns of the rows of a block."""
+
+    def __init__(self, positions: tuple[int, ...]) -> None:
+        """Take the positions of the columns."""
+        self._pick = itemgetter(*positions)
+
+    def run(self, values: list[object], timestamps: list[int] | None) -> Made:
+        """Return the results and their timestamps."""
+        return list(map(self._pick, values)), timestamps  # type: ignore[arg-type]
+
+
 class GeneratedOperator(FunctionOperator):
     """Runs generated code over blocks of tuples."""
 
@@ -81,7 +109,7 @@ class GeneratedOperator(FunctionOperator):
         super().__init__(Functions(plain.functions))
         self._sources = (plain, stamped)
         self._compiled: dict[bool, Any] = {}
-        self._loops: dict[bool, FieldLoop] = {}
+        self._loops: dict[bool, FieldLoop | PickLoop] = {}
         names = (name for one in self._sources for name in one.names.values())
         self._watermarks = [name for name in names if isinstance(name, CurrentWatermark)]
 
@@ -106,7 +134,9 @@ class GeneratedOperator(FunctionOperator):
         stamped = timestamps is not None
         loop = self._loops.get(stamped)
         if loop is None:
-            loop = self._loops[stamped] = FieldLoop(self._sources[stamped])
+            code = self._sources[stamped]
+            loop = PickLoop(code.positions) if isinstance(code, PickSource) else FieldLoop(code)
+            self._loops[stamped] = loop
         made = loop.run(values, timestamps)
         if made is not None:
             if made[0]:

@@ -82,6 +82,8 @@ class RowOrder:
 
     def __init__(self, columns: Sequence[Sorted]) -> None:
         """Take the columns, the most significant one first."""
+        self.columns = [(item.index, item.descending, item.none_first, item.key) for item in columns]
+        """The same, for a loop that compares rows itself."""
         self._source = _code_of_key(columns)
         self._run: Callable[[Row], Row] | None = None
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
+from flintstream.compiled.base import look_ahead
+from flintstream.compiled.ranked import keep_first, keep_last
 from flintstream.contracts.functions import KeyedProcessFunction
+from flintstream.runtime.copies import copied_block
+from flintstream.runtime.operators.keyed import KeyedProcessOperator
+from flintstream.runtime.selectors import field_of
 from flintstream.runtime.windows.operator import LATE_RECORDS
 from flintstream.table._expressions.times.helpers import millis
 from flintstream.table._operators.joins.sides import LAST
@@ -14,17 +19,70 @@ from flintstream.table._operators.rows import map_state, value_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, is_insert_like
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
 
     from flintstream.contracts.functions import RuntimeContext
-    from flintstream.contracts.state import MapState, ValueState
+    from flintstream.contracts.state import MapState, StateDescriptor, ValueState, ValueStateDescriptor
+    from flintstream.state.backend import Cells, DirectAccess, KeyedStateBackend
     from flintstream.table._operators.ordering import RowOrder
     from flintstream.table._operators.rows import Change, Row
     from flintstream.table._operators.zones import Zone
 
+    BlockLoop: TypeAlias = Callable[
+        [Iterator[Row], list[int] | None, Callable[[Row], object], int, list[Row], list[int]], None
+    ]
+    """Takes rows, their times, their key and its field, and appends results and their times."""
+
 
 IN_MAP = "entries of a map"
 """The state of a key that has many rows."""
+
+
+class _HasLoop(Protocol):
+    """A function that can also run over a block."""
+
+    def block_loop(self, state: KeyedStateBackend) -> BlockLoop | None:
+        """Return what does for a block what ``process_element`` does for a row; None if it cannot with this state."""
+
+
+class RanksOfBlocks(KeyedProcessOperator):
+    """Runs a function that keeps the first rows of each key, or the newest one, over blocks if that is possible."""
+
+    def __init__(self, function: _HasLoop, selector: Callable[[Row], object], *, copies: bool) -> None:
+        """Take the function, the key of a row, and whether results contain lists or maps of rows and state."""
+        super().__init__(function, selector)
+        self.copies = copies
+        self.loop: BlockLoop | None = None
+
+    def open(self) -> None:
+        """Open the function, and give it the state."""
+        super().open()
+        self.loop = self.function.block_loop(self.state)
+
+    def process(self, values: list[object], timestamps: list[int] | None) -> None:
+        """Process a block."""
+        if self.loop is None:
+            super().process(values, timestamps)
+            return
+        results: list[Row] = []
+        stamps: list[int] = []
+        field = field_of(self.key)
+        if field >= 0 and self.large_dicts is not None and (large := self.large_dicts()):
+            look_ahead(large, values, field)
+        self.cursor = self.interrupter.cursor = cursor = iter(cast("list[Row]", values))
+        try:
+            self.loop(cursor, timestamps, self.key, field, results, stamps)
+        except BaseException as error:
+            raise self.failure(error, values) from error
+        self.send(copied_block(results) if self.copies else results, None if timestamps is None else stamps)
+
+
+def _cells_of(state: KeyedStateBackend, descriptor: StateDescriptor) -> tuple[DirectAccess, Cells] | None:
+    """Return the entries of a state as the backend keeps them, if it does so without a time."""
+    direct = cast("DirectAccess", state) if hasattr(state, "cells") else None
+    cells = None if direct is None else direct.cells(descriptor)
+    return None if direct is None or cells is None else (direct, cells)
 
 
 class Ranked(KeyedProcessFunction):
@@ -65,12 +123,36 @@ class Ranked(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows, in their order."""
-        self.state: ValueState[list[Row] | str] = runtime_context.get_state(value_state("rows", self.ttl_ms))
+        self.state: ValueState[list[Row] | str] = runtime_context.get_state(self._described())
         self.key = self.order.code()
         self.search = bisect_left if self.newest else bisect_right
         self.many: ManyRows | None = None
         if self.changelog and not self.batch and not self.ttl_ms:
             self.many = ManyRows(runtime_context, self.key, newest=self.newest)
+
+    def _described(self) -> ValueStateDescriptor[list[Row] | str]:
+        return value_state("rows", self.ttl_ms)
+
+    def block_loop(self, state: KeyedStateBackend) -> BlockLoop | None:
+        """Return what does for a block what ``process_element`` does for a row; None if it cannot with this state."""
+        found = None if self.changelog or self.batch or self.end <= self.start else _cells_of(state, self._described())
+        if found is None:
+            return None
+        direct, cells = found
+        limits = (self.order.columns, self.newest, self.start, self.end, self.number, self.changes)
+
+        def run(
+            rows: Iterator[Row],
+            times: list[int] | None,
+            key: Callable[[Row], object],
+            field: int,
+            results: list[Row],
+            stamps: list[int],
+        ) -> None:
+            dirty = cells.dirty if direct.tracking else None
+            keep_first(rows, times, key, field, cells.values, dirty, *limits, results, stamps)
+
+        return run
 
     def process_element(self, value: Change, ctx: KeyedProcessFunction.Context[Row]) -> Iterator[Row]:
         """Add a row, or take it back."""
@@ -173,7 +255,31 @@ class LastRow(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the row."""
-        self.state: ValueState[Row] = runtime_context.get_state(value_state("row", self.ttl_ms))
+        self.state: ValueState[Row] = runtime_context.get_state(self._described())
+
+    def _described(self) -> ValueStateDescriptor[Row]:
+        return value_state("row", self.ttl_ms)
+
+    def block_loop(self, state: KeyedStateBackend) -> BlockLoop | None:
+        """Return what does for a block what ``process_element`` does for a row; None if it cannot with this state."""
+        found = _cells_of(state, self._described())
+        if found is None:
+            return None
+        direct, cells = found
+        time, number = -1 if self.time is None else self.time, self.rank
+
+        def run(
+            rows: Iterator[Row],
+            times: list[int] | None,
+            key: Callable[[Row], object],
+            field: int,
+            results: list[Row],
+            stamps: list[int],
+        ) -> None:
+            dirty = cells.dirty if direct.tracking else None
+            keep_last(rows, times, key, field, cells.values, dirty, time, number, results, stamps)
+
+        return run
 
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context[Row]) -> Sequence[Row]:
         """Keep a row, unless a newer one is known."""

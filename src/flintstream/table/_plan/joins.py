@@ -14,7 +14,7 @@ from flintstream.table._errors import SqlError, at, unsupported
 from flintstream.table._expressions.codegen import Source
 from flintstream.table._expressions.expr import Ref, calls_python
 from flintstream.table._expressions.operators import comparison
-from flintstream.table._logical.nodes import Calc, Node, show
+from flintstream.table._logical.nodes import Calc, Node, Scan, Union, Values, show
 from flintstream.table._operators.generated import GeneratedOperator
 from flintstream.table._operators.joins.interval import IntervalJoin
 from flintstream.table._operators.joins.regular import JoinOfBlocks, RegularJoin, SemiJoin
@@ -296,20 +296,34 @@ def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
     keys = node.parts.keys
     connected = left.connect(right).key_by(key_of_values([a for a, _ in keys]), key_of_values([b for _, b in keys]))
     function, name = _function(node), node.title().partition("(")[0]
-    stream = _by_block(connected, name, function) if isinstance(function, RegularJoin) else connected.process(function)
+    if isinstance(function, RegularJoin):
+        stream = _by_block(connected, name, function, (_ends(node.left), _ends(node.right)))
+    else:
+        stream = connected.process(function)
     stream = stream.name(name)
     if not keys:
         stream = stream.force_non_parallel()
     return join_by_time(stream, node)
 
 
-def _by_block(connected: Any, name: str, function: RegularJoin) -> DataStream:
+def _ends(node: Node) -> bool:
+    """Return whether a table has no row after its event time has ended.
+
+    A stream of a program may have a generator of watermarks that ends the time early, so that others need not wait, and
+    timers of the processing time may fire later.
+    """
+    if isinstance(node, Scan):
+        return node.ends
+    return isinstance(node, Values) or (isinstance(node, (Calc, Union)) and all(map(_ends, node.inputs)))
+
+
+def _by_block(connected: Any, name: str, function: RegularJoin, ends: tuple[bool, bool]) -> DataStream:
     first, second = connected.stream1, connected.stream2
     transformation = OperatorTransformation(
         name,
         (transformation_of(first), transformation_of(second)),
         None,
-        operator=JoinOfBlocks(function, selector_of(first), selector_of(second)),
+        operator=JoinOfBlocks(function, selector_of(first), selector_of(second), ends=ends),
         kind="CO",
         keyed=True,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flintstream.datastream._streams.steps import add_keyed_step, selector_of
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.codegen import refs
@@ -13,13 +14,14 @@ from flintstream.table._expressions.expr import Call, Const, Ref
 from flintstream.table._logical.nodes import Calc, Node
 from flintstream.table._operators.ordering import RowOrder, Sorted
 from flintstream.table._operators.over import OverBatch, OverChanges, OverStream
-from flintstream.table._operators.ranks import FirstByRowtime, LastRow, Ranked, RankedInWindow
+from flintstream.table._operators.ranks import FirstByRowtime, LastRow, Ranked, RankedInWindow, RanksOfBlocks
 from flintstream.table._operators.rows import key_at
 from flintstream.table._operators.zones import Zone
 from flintstream.table._plan.conditions import both, conjuncts
 from flintstream.table._plan.joins import join_by_time
 from flintstream.table._plan.translate import translate, translation
 from flintstream.table._plan.window_columns import window_columns
+from flintstream.table._types.rules import has_lists
 
 if TYPE_CHECKING:
     from flintstream.contracts.functions import KeyedProcessFunction
@@ -290,7 +292,11 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
             batch=node.batch,
             ttl_ms=node.ttl_ms,
         )
-    ranked = keyed.process(function).name("Rank")
+    if isinstance(function, (Ranked, LastRow)):
+        copies = any(has_lists(column.type) for column in node.columns)
+        ranked = add_keyed_step(keyed, "Rank", RanksOfBlocks(function, selector_of(keyed), copies=copies))
+    else:
+        ranked = keyed.process(function).name("Rank")
     if not node.partition:
         ranked.force_non_parallel()
     return join_by_time(ranked, node)

@@ -22,7 +22,7 @@ from flintstream.table._functions.awaiting import AsyncRows
 from flintstream.table._logical.nodes import Calc, Correlate, Node, Scan, Union, Values
 from flintstream.table._logical.sharing import active
 from flintstream.table._operators.field_rows import with_fields
-from flintstream.table._operators.generated import GeneratedOperator, awaiting_operator
+from flintstream.table._operators.generated import GeneratedOperator, awaiting_operator, with_picks
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 from flintstream.table._plan.columnar.lanes import Evaluation, lane_of
@@ -42,7 +42,7 @@ SHALLOW = 20
 """How many steps a plan may have on top of each other so that any stack has room for its translation."""
 READ_AT_ONCE = 8192
 """How many rows a batch has that no function takes."""
-_LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block"})
+_LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block", "ends"})
 """Members that state does not depend on; the columns that matter are those of the inputs."""
 
 
@@ -129,7 +129,8 @@ def _steps_of(node: Node, env: StreamExecutionEnvironment) -> DataStream:
         below = translate(node.input if _runs_once(env) else node.untimed_input, env)
         changes = node.projection is not None and node.changelog
         projection = (*(node.projection or ()), _kind(node.input)) if changes else node.projection
-        codes = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
+        plain = [source(projection, node.condition, stamped=stamped) for stamped in (False, True)]
+        codes = [with_picks(code, projection, node.condition) for code in plain]
         if projection is not None and any(isinstance(value, Fields) for value in codes[0].names.values()):
             codes = [with_fields(codes[s], projection, node.condition, stamped=s) for s in (False, True)]
         awaits = any(isinstance(function, AsyncRows) for function in codes[0].functions)

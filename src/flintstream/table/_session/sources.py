@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common.watermark_strategy import WatermarkStrategy
+from flintstream.connectors.source import Boundedness
 from flintstream.options.execution import AUTO_WATERMARK_INTERVAL, RUNTIME_MODE
 from flintstream.options.tables import DUPLICATE_CHANGES
 from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, ConnectorTable, Records
@@ -74,7 +75,8 @@ def scan(name: str, table: DeclaredTable) -> tuple[Scan, bool]:
     fewer = None if found.with_columns is None else partial(_narrow, found.with_columns, found, seen)
     opened = partial(_open_scan, found.source, found, seen)
     batches = None if found.batches is None or changes else partial(_in_batches, found, seen)
-    node = Scan(tuple(seen.columns), name, opened, changes, found.lookup, (), fewer, batches=batches)
+    ends = found.source is not None and found.source.get_boundedness() is Boundedness.BOUNDED
+    node = Scan(tuple(seen.columns), name, opened, changes, found.lookup, (), fewer, batches=batches, ends=ends)
     by_split = found.source is not None and found.source.watermarks_per_split
     return node, by_split and found.records is Records.TUPLES and not changes
 

@@ -16,11 +16,12 @@ from flintstream.table._operators.rows import map_state
 from flintstream.table._types.row_kinds import DELETE, INSERT, RETRACTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import NotRequired, Unpack
 
     from flintstream.contracts.functions import KeyedProcessFunction
+    from flintstream.runtime.epoch import Epoch
     from flintstream.runtime.operators.timers import InternalTimerService
     from flintstream.state.backend import KeyedStateBackend
     from flintstream.table._operators.joins.entries import Entries, Entry
@@ -68,8 +69,13 @@ class RegularJoin(Sides):
         key: Callable[[object], object],
         side: int,
         send: Callable[[list[Row], int], None],
+        *,
+        keeps: bool,
     ) -> None:
-        """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time."""
+        """Join rows of one side with their times (ms), and call ``send`` with the results of each and its time.
+
+        ``keeps`` says whether rows of the other side may come, and rows of this one are kept for them.
+        """
         mine, others = self.rows[side], self.rows[1 - side]
         kinds, width = self.kinds[side], self.keys
         partners, keep = self.partners, mine.change
@@ -88,7 +94,8 @@ class RegularJoin(Sides):
             else:
                 entries = entries_of_key(k)
                 found, results = meet(entries, row, kind, side) if entries else (0, [])
-            keep(k, row, -1 if kind in RETRACTIONS else 1, found)
+            if keeps:
+                keep(k, row, -1 if kind in RETRACTIONS else 1, found)
             if results:
                 send(results, time)
 
@@ -253,7 +260,38 @@ class SemiJoin(RegularJoin):
 
 
 class JoinOfBlocks(KeyedCoProcessOperator):
-    """Runs a :class:`RegularJoin` over blocks."""
+    """Runs a :class:`RegularJoin` over blocks.
+
+    After the last row of one side, rows of the other one meet all that there are, and no later row meets them. So they
+    are not kept.
+    """
+
+    def __init__(
+        self,
+        function: RegularJoin,
+        selector1: Callable[[object], object],
+        selector2: Callable[[object], object],
+        *,
+        ends: tuple[bool, bool],
+    ) -> None:
+        """Take what the base does, and which sides have no row after their event time has ended."""
+        super().__init__(function, selector1, selector2)
+        self.ends = ends
+        self.is_over: Callable[[int], bool] | None = None
+        self.draining = False
+
+    def on_inputs(self, is_over: Callable[[int], bool]) -> None:
+        """Learn how to ask whether the event time of an input has ended."""
+        self.is_over = is_over
+
+    def begin_epoch(self, epoch: Epoch, given: Sequence[object]) -> None:
+        """Note whether event time ends before its sources do, as when a job is drained."""
+        super().begin_epoch(epoch, given)
+        self.draining = epoch.drain
+
+    def _is_alone(self, side: int) -> bool:
+        """Return whether no row of the other side will come."""
+        return self.ends[1 - side] and not self.draining and self.is_over is not None and self.is_over(1 - side)
 
     def open(self) -> None:
         """Open the function, and give it the state."""
@@ -270,6 +308,7 @@ class JoinOfBlocks(KeyedCoProcessOperator):
 
     def _join(self, values: list[Change], timestamps: list[int] | None, side: int, key: object) -> None:
         function = self.function
+        keep = not (function.only_pairs and self._is_alone(side))
         results: list[Row] = []
         stamps: list[int] = []
         selector = (self.selector, self.selector2)[side]
@@ -283,9 +322,10 @@ class JoinOfBlocks(KeyedCoProcessOperator):
         try:
             if compiled:
                 mine, others = function.direct[side], function.direct[1 - side]
+                kept = mine.values if keep else None
                 selector = function_of(selector)
                 join_each(
-                    *(cursor, timestamps, selector, field_of(selector), function.keys != 1, mine.values, others.values),
+                    *(cursor, timestamps, selector, field_of(selector), function.keys != 1, kept, others.values),
                     *(mine.changes(), function.pairs, side == 0, freeze_key, results, stamps),
                 )
             elif function.batch:
@@ -293,7 +333,7 @@ class JoinOfBlocks(KeyedCoProcessOperator):
                 stamps = [MIN_TIMESTAMP] * len(results)
             else:
                 times = repeat(MIN_TIMESTAMP) if timestamps is None else timestamps
-                function.join(zip(cursor, times, strict=False), key, side, send)
+                function.join(zip(cursor, times, strict=False), key, side, send, keeps=keep)
         except BaseException as error:
             raise self.failure(error, values) from error
         self.send(results, None if timestamps is None else stamps)
