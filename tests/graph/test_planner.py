@@ -8,6 +8,7 @@ import pytest
 
 from flintstream.common import Time, Types, WatermarkStrategy
 from flintstream.datastream import OutputTag, ProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from flintstream.datastream._streams.steps import leave_in_place
 from flintstream.datastream.connectors import NumberSequenceSource
 from flintstream.datastream.functions import MapFunction
 from flintstream.datastream.window import TumblingEventTimeWindows
@@ -40,6 +41,34 @@ def test_operators_without_an_exchange_between_them_run_in_one_chain(env):
 
 def test_key_by_cuts_a_program_into_two_supersteps(env):
     numbers(env).key_by(lambda x: x % 2).reduce(lambda a, b: a + b).print()
+    assert supersteps(env) == [[["numbers"]], [["Reduce", "Print to Std. Out"]]]
+
+
+@pytest.mark.parametrize(
+    ("change", "chained"),
+    [
+        (lambda stream: stream, True),
+        (lambda stream: stream.map(lambda x: x), True),
+        (lambda stream: stream.map(lambda x: x).set_parallelism(1), False),
+        (lambda stream: stream.map(lambda x: x).set_max_parallelism(7), False),
+        (lambda stream: stream.rebalance(), True),
+        (lambda stream: stream.rebalance().map(lambda x: x), False),
+        (lambda stream: stream.union(stream.map(lambda x: x)), True),
+    ],
+)
+def test_records_that_are_in_the_subtasks_of_their_keys_stay_there(env, change, chained):
+    reduced = numbers(env).key_by(lambda x: x % 2).reduce(lambda a, b: a + b)
+    keyed = change(reduced).key_by(lambda x: x % 2)
+    leave_in_place(keyed)
+    keyed.reduce(lambda a, b: a + b).name("second").print()
+    chains = [chain for step in supersteps(env) for chain in step if "second" in chain]
+    assert [("Reduce" in chain) for chain in chains] == [chained]
+
+
+def test_records_of_a_source_are_in_no_subtask_of_their_keys(env):
+    keyed = numbers(env).key_by(lambda x: x % 2)
+    leave_in_place(keyed)
+    keyed.reduce(lambda a, b: a + b).print()
     assert supersteps(env) == [[["numbers"]], [["Reduce", "Print to Std. Out"]]]
 
 

@@ -9,7 +9,7 @@ cdef object INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE
 
 
 @cython.locals(made=tuple, tail=tuple)
-cdef tuple extended(tuple row, object first, object second)
+cdef tuple extend(tuple row, object first, object second)
 
 @cython.locals(position=Py_ssize_t, row=tuple, old=tuple, key=object)
 cpdef keep_last(

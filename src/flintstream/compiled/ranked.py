@@ -20,7 +20,7 @@ INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 """Kinds of changes, as rows of tables end with them."""
 
 
-def extended(row: Row, first: int | None, second: int | None) -> Row:
+def extend(row: Row, first: int | None, second: int | None) -> Row:
     """Return a row with two more values."""
     tail = (first, second)
     made = row + tail
@@ -50,11 +50,11 @@ def keep_last(
         key = select(selector, field, row)
         old = lookup(values, key)
         if old is None:
-            results.append(extended(row, number, INSERT))
+            results.append(extend(row, number, INSERT))
         elif time < 0 or not is_before(row[time], old[time]):
             if number is None or old != row:
-                results.append(extended(old, number, UPDATE_BEFORE))
-                results.append(extended(row, number, UPDATE_AFTER))
+                results.append(extend(old, number, UPDATE_BEFORE))
+                results.append(extend(row, number, UPDATE_AFTER))
         else:
             position += 1
             continue
@@ -109,7 +109,7 @@ def place_of(rows: list[Row], row: Row, order: list[Column], newest: bool) -> in
 
 def result(row: Row, number: int | None, kind: int, changes: bool) -> Row:
     """Return a row with its number, and its kind if results are changes."""
-    return extended(row, number, kind) if changes else (*row, number)
+    return extend(row, number, kind) if changes else (*row, number)
 
 
 def keep_first(

@@ -77,7 +77,10 @@ def resolve_parallelism(graph: StreamGraph) -> StreamGraph:
 
 
 def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
-    """Use forward edges between equal parallelisms, and round robin between different ones."""
+    """Use forward edges between equal parallelisms, and round robin between different ones.
+
+    Records that are in the subtask of their key already stay there.
+    """
 
     def resolve(edge: StreamEdge) -> StreamEdge:
         source, target = graph.node(edge.source), graph.node(edge.target)
@@ -89,9 +92,25 @@ def resolve_partitioners(graph: StreamGraph) -> StreamGraph:
                 f"forward() from '{source.name}' (parallelism {source.parallelism}) to '{target.name}' "
                 f"(parallelism {target.parallelism}) needs equal parallelism: use rebalance() or rescale()",
             )
+        if isinstance(edge.partitioner, KeyGroupPartitioner) and edge.partitioner.in_place and not graph.batch:
+            return replace(edge, partitioner=ForwardPartitioner()) if _stay(graph, source, target) else edge
         return edge
 
     return graph.with_edges(map(resolve, graph.edges))
+
+
+def _stay(graph: StreamGraph, source: StreamNode, target: StreamNode) -> bool:
+    """Return whether records from the last keyed step before ``target`` reach it without a change of their subtask."""
+    wanted = target.parallelism, target.max_parallelism
+    step = source
+    while (step.parallelism, step.max_parallelism) == wanted:
+        if step.keyed:
+            return True
+        edges = graph.inputs(step.id)
+        if len(edges) != 1 or not isinstance(edges[0].partitioner, (ForwardPartitioner, type(None))):
+            return False
+        step = graph.node(edges[0].source)
+    return False
 
 
 def assign_uids(graph: StreamGraph) -> StreamGraph:

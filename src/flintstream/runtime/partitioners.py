@@ -58,6 +58,8 @@ class KeyGroupPartitioner(Partitioner):
     selector: Callable[[Any], Any] | Frozen
     key_converter: Callable[[Any], Any] | None = None
     """Converts a key to its declared type; called once per distinct key, so there is no cost per record."""
+    in_place: bool = False
+    """Whether the last keyed step has left each record in the subtask of this key, and the key needs no freezing."""
 
     @property
     def name(self) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from flintstream.graph.transformation import PartitionTransformation
+from flintstream.runtime.partitioners import KeyGroupPartitioner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +40,13 @@ def selector_of(stream: KeyedStream) -> Callable[[object], object]:
     """Return the function that returns the key of a record."""
     selector: Callable[[object], object] = stream._selector
     return selector
+
+
+def leave_in_place(stream: DataStream) -> None:
+    """Say that each record is in the subtask of its key already, if all steps since a keyed one kept it there."""
+    step = stream._transformation
+    if isinstance(step, PartitionTransformation) and isinstance(step.partitioner, KeyGroupPartitioner):
+        step.partitioner = replace(step.partitioner, in_place=True)
 
 
 def add_step(env: Execution, transformation: Transformation) -> None:

@@ -54,6 +54,11 @@ class Node:
         """The positions of columns that are NULL because no step reads them; see :func:`narrow`."""
         return frozenset()
 
+    @property
+    def placed(self) -> frozenset[tuple[int, ...]]:
+        """The columns, in this order, by whose values rows are in subtasks as by a key; there may be several such."""
+        return frozenset()
+
     def title(self) -> str:
         """Return the line of ``explain()``."""
         return type(self).__name__
@@ -121,6 +126,14 @@ class Calc(Node):
             for i, part in enumerate(parts)
             if (part.index in below if isinstance(part, Ref) else isinstance(part, Unread))
         )
+
+    @property
+    def placed(self) -> frozenset[tuple[int, ...]]:
+        """Those of the input that are left."""
+        if self.projection is None or not self.input.placed:
+            return self.input.placed
+        places = {item.index: i for i, item in enumerate(self.projection) if isinstance(item, Ref)}
+        return frozenset(tuple(places[i] for i in key) for key in self.input.placed if places.keys() >= set(key))
 
     @property
     def untimed_input(self) -> Node:

@@ -123,19 +123,19 @@ class Ranked(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the rows, in their order."""
-        self.state: ValueState[list[Row] | str] = runtime_context.get_state(self._described())
+        self.state: ValueState[list[Row] | str] = runtime_context.get_state(self._describe())
         self.key = self.order.code()
         self.search = bisect_left if self.newest else bisect_right
         self.many: ManyRows | None = None
         if self.changelog and not self.batch and not self.ttl_ms:
             self.many = ManyRows(runtime_context, self.key, newest=self.newest)
 
-    def _described(self) -> ValueStateDescriptor[list[Row] | str]:
+    def _describe(self) -> ValueStateDescriptor[list[Row] | str]:
         return value_state("rows", self.ttl_ms)
 
     def block_loop(self, state: KeyedStateBackend) -> BlockLoop | None:
         """Return what does for a block what ``process_element`` does for a row; None if it cannot with this state."""
-        found = None if self.changelog or self.batch or self.end <= self.start else _cells_of(state, self._described())
+        found = None if self.changelog or self.batch or self.end <= self.start else _cells_of(state, self._describe())
         if found is None:
             return None
         direct, cells = found
@@ -255,14 +255,14 @@ class LastRow(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Declare the row."""
-        self.state: ValueState[Row] = runtime_context.get_state(self._described())
+        self.state: ValueState[Row] = runtime_context.get_state(self._describe())
 
-    def _described(self) -> ValueStateDescriptor[Row]:
+    def _describe(self) -> ValueStateDescriptor[Row]:
         return value_state("row", self.ttl_ms)
 
     def block_loop(self, state: KeyedStateBackend) -> BlockLoop | None:
         """Return what does for a block what ``process_element`` does for a row; None if it cannot with this state."""
-        found = _cells_of(state, self._described())
+        found = _cells_of(state, self._describe())
         if found is None:
             return None
         direct, cells = found

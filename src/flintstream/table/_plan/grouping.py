@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common import Time
-from flintstream.datastream._streams.steps import add_keyed_step, selector_of
+from flintstream.datastream._streams.steps import add_keyed_step, leave_in_place, selector_of
 from flintstream.datastream.window import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
@@ -44,7 +44,7 @@ from flintstream.table._operators.windows import Cumulating, RowsOfSession, ToEn
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import add_operator, translate, translation
-from flintstream.table._types.rules import has_lists
+from flintstream.table._types.rules import KEY_TYPES, has_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -167,6 +167,20 @@ class Grouped(Node):
         """The table that it reads."""
         return (self.input,)
 
+    @property
+    def placed(self) -> frozenset[tuple[int, ...]]:
+        """The keys."""
+        plain = all(type(column.type) in KEY_TYPES for column in self.columns[: self.keys])
+        if not self.keys or not plain or self.final or self.window is not None:
+            return frozenset()
+        return frozenset({tuple(range(self.keys))})
+
+    @property
+    def in_place(self) -> bool:
+        """Whether rows are in the subtasks of their keys already."""
+        changes = self.window is None and not self.final
+        return changes and bool(self.keys) and tuple(range(self.keys)) in self.input.placed
+
     @cached_property
     def changelog(self) -> bool:
         """Whether rows are changes."""
@@ -261,6 +275,8 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
         changelog = True
     grouped = Changes(code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final)
     keyed = stream.key_by(key_at(range(node.keys)))
+    if node.in_place:
+        leave_in_place(keyed)
     if from_the_start and not node.by_block:
         changes = keyed.process(grouped).name("GroupAggregate")
     else:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from flintstream.datastream._streams.steps import add_step, selector_of, transformation_of
+from flintstream.datastream._streams.steps import add_step, leave_in_place, selector_of, transformation_of
 from flintstream.datastream.data_stream import DataStream
 from flintstream.graph.transformation import OperatorTransformation
 from flintstream.table._errors import SqlError, at, unsupported
@@ -27,6 +27,7 @@ from flintstream.table._plan.conditions import both, conjuncts, move_refs, sides
 from flintstream.table._plan.lookups import can_be_looked_up, looked_up
 from flintstream.table._plan.translate import add_operator, translate, translation
 from flintstream.table._plan.window_columns import window_columns
+from flintstream.table._types.rules import KEY_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,6 +110,22 @@ class Join(Node):
         """The columns that neither side has."""
         right = () if self.kind in {SEMI, ANTI} else self.right.null_columns
         return self.left.null_columns | {len(self.left.columns) + i for i in right}
+
+    def in_place(self, number: int) -> bool:
+        """Return whether the rows of an input are in the subtasks of their keys already."""
+        key = [pair[number] for pair in self.parts.keys]
+        places = tuple(item.index for item in key if isinstance(item, Ref))
+        return not self.batch and len(places) == len(key) and places in self.inputs[number].placed
+
+    @property
+    def placed(self) -> frozenset[tuple[int, ...]]:
+        """The keys of each side whose rows all have them, if equal values of both sides are alike."""
+        width, kept = len(self.left.columns), (self.kind not in {RIGHT, FULL}, self.kind in {INNER, RIGHT})
+        keys = [(a.index, width + b.index) for a, b in self.parts.keys if isinstance(a, Ref) and isinstance(b, Ref)]
+        plain = all(type(side.type) in KEY_TYPES for pair in self.parts.keys for side in pair)
+        if self.batch or not plain or not keys or len(keys) < len(self.parts.keys):
+            return frozenset()
+        return frozenset(side for side, all_rows in zip(zip(*keys, strict=True), kept, strict=True) if all_rows)
 
     @property
     def outer(self) -> tuple[bool, bool]:
@@ -295,6 +312,9 @@ def _(node: Join, env: StreamExecutionEnvironment) -> DataStream:
     left, right = translate(node.left, env), translate(node.right, env)
     keys = node.parts.keys
     connected = left.connect(right).key_by(key_of_values([a for a, _ in keys]), key_of_values([b for _, b in keys]))
+    for number, stream in enumerate((connected.stream1, connected.stream2)):
+        if node.in_place(number):
+            leave_in_place(stream)
     function, name = _function(node), node.title().partition("(")[0]
     if isinstance(function, RegularJoin):
         stream = _by_block(connected, name, function, (_ends(node.left), _ends(node.right)))

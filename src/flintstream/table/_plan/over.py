@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flintstream.datastream._streams.steps import add_keyed_step, selector_of
+from flintstream.datastream._streams.steps import add_keyed_step, leave_in_place, selector_of
 from flintstream.table._errors import SqlError, at
 from flintstream.table._expressions.aggregation.code import aggregation
 from flintstream.table._expressions.codegen import refs
@@ -21,7 +21,7 @@ from flintstream.table._plan.conditions import both, conjuncts
 from flintstream.table._plan.joins import join_by_time
 from flintstream.table._plan.translate import translate, translation
 from flintstream.table._plan.window_columns import window_columns
-from flintstream.table._types.rules import has_lists
+from flintstream.table._types.rules import KEY_TYPES, has_lists
 
 if TYPE_CHECKING:
     from flintstream.contracts.functions import KeyedProcessFunction
@@ -106,6 +106,17 @@ class Rank(Node):
     def null_columns(self) -> frozenset[int]:
         """The columns that the input does not have."""
         return self.input.null_columns
+
+    @property
+    def placed(self) -> frozenset[tuple[int, ...]]:
+        """The columns of the key."""
+        plain = all(type(self.columns[i].type) in KEY_TYPES for i in self.partition)
+        return frozenset({self.partition}) if self.partition and plain and not self.batch else frozenset()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether rows are in the subtasks of their keys already."""
+        return not self.batch and self.partition in self.input.placed
 
     @property
     def keeps_first(self) -> bool:
@@ -271,6 +282,8 @@ def _(node: Rank, env: StreamExecutionEnvironment) -> DataStream:
     newest = len(times) == 1 and bool(times[0]) and node.order[0].descending and node.last == 1
     order = RowOrder([item for item in node.order if node.input.columns[item.index].time != "PROCTIME"])
     keyed = stream.key_by(key_at(node.partition))
+    if node.in_place:
+        leave_in_place(keyed)
     if node.window is not None:
         end, event_time, zone = node.window
         window: dict[str, Any] = {"end": end, "event_time": event_time, "zone": Zone(zone) if zone else None}

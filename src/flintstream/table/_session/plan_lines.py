@@ -70,10 +70,10 @@ def exchange_of(step: Node, number: int) -> str:
     """Return the line of the exchange between a step and its input with a number; empty if there is none."""
     if isinstance(step, Grouped):
         given = step.input.display_columns()
-        return "" if step.final else _by([column.name for column in given[: step.keys]])
-    if isinstance(step, Join) and not step.batch:
+        return "" if step.final or step.in_place else _by([column.name for column in given[: step.keys]])
+    if isinstance(step, Join) and not step.batch and not step.in_place(number):
         return _by([show(pair[number], step.inputs[number].columns) for pair in step.parts.keys])
-    if isinstance(step, (Rank, OverWindow)) and not step.batch:
+    if isinstance(step, (Rank, OverWindow)) and not step.batch and not (isinstance(step, Rank) and step.in_place):
         return _by([step.input.columns[i].name for i in step.partition])
     return _by([]) if isinstance(step, Sort) and not step.batch else ""
 

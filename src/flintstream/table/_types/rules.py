@@ -18,6 +18,8 @@ INTEGERS: dict[type[DataType], int] = {t.TinyIntType: 8, t.SmallIntType: 16, t.I
 DIGITS: dict[type[DataType], int] = {t.TinyIntType: 3, t.SmallIntType: 5, t.IntType: 10, t.BigIntType: 19}
 TEXTS = (t.CharType, t.VarCharType)
 BYTES = (t.BinaryType, t.VarBinaryType)
+KEY_TYPES = frozenset({*INTEGERS, *TEXTS, t.BooleanType})
+"""The types of keys of which equal values are alike in all ways."""
 TIMESTAMPS = (t.TimestampType, t.LocalZonedTimestampType)
 _RANKS = (t.TinyIntType, t.SmallIntType, t.IntType, t.BigIntType, t.DecimalType, t.FloatType, t.DoubleType)
 
