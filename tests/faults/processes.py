@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DAEMON = re.compile(r"daemon(_process)? pyspark\.worker")
 """The command of Spark's daemon, or of the one that starts before it; workers are forks of it."""
+JVM = re.compile(r"org\.apache\.spark\.(deploy\.SparkSubmit|api\.python\.PythonGatewayServer)\b")
+"""The command of Spark's JVM: flintstream names the class that SparkSubmit would call where settings allow it."""
 
 
 class Process(NamedTuple):
@@ -78,7 +80,7 @@ def victims(pid: int, kind: str, rng: random.Random, nodes: Iterable[int] = ()) 
         "worker": forks,
         "daemon": [process for process in daemons if process not in forks],
         "executor": [process for process in tree if "CoarseGrainedExecutorBackend" in process.command],
-        "jvm": [process for process in tree if "org.apache.spark.deploy.SparkSubmit" in process.command],
+        "jvm": [process for process in tree if JVM.search(process.command)],
         "driver": [process for process in tree if process.pid == pid],
         "tree": tree,
     }[kind]

@@ -326,7 +326,10 @@ class Course:
             return
         hit = [process for process in chosen if kill(process, number)]
         self._count(victim, happened=bool(hit))
-        self.say(f"killed {victim}, {[process.pid for process in chosen]}; {len(self.files)} files are committed")
+        if not hit:
+            self.say(f"the {victim} had ended before")
+            return
+        self.say(f"killed {victim}, {[process.pid for process in hit]}; {len(self.files)} files are committed")
         if victim in {"driver", "tree"}:
             self.process.wait()
             self._start()
