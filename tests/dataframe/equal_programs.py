@@ -1,12 +1,13 @@
 """The same programs with DataFrames, and with the Table API as PyFlink 2.3 has it.
 
-``PATH=PYFLINK/bin:$PATH PYTHONPATH=. PYFLINK/bin/python -m tests.dataframe.equal_programs`` runs the second form of
-each on PyFlink and writes ``equal_programs.json``.
+``PATH=PYFLINK/bin:$PATH PYTHONPATH=. PYFLINK/bin/python -m tests.dataframe.record_equal_programs`` runs the second form
+of each on PyFlink and writes ``equal_programs.json``. :mod:`tests.dataframe.equal_programs_more` has further ones.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -25,15 +26,15 @@ SALES = [
 ]
 ITEMS = [("pear", 1.5), ("fig", 0.25), ("kiwi", 3.0)]
 TAGS = [(1, ["a", "b"]), (2, []), (3, None)]
-PROGRAMS: dict[str, tuple[Callable[..., Any], Any]] = {}
-"""By name: the program with DataFrames, and with the Table API."""
+PROGRAMS: dict[str, tuple[Callable[..., Any], Any, str]] = {}
+"""By name: the program with DataFrames, and with the Table API, and in which mode they run."""
 
 
-def program(table):
+def program(table, mode="batch"):
     """Add a program with DataFrames, whose other form is a statement of SQL or a function of the environment."""
 
     def add(function):
-        PROGRAMS[function.__name__] = function, table
+        PROGRAMS[function.__name__] = function, table, mode
         return function
 
     return add
@@ -51,14 +52,28 @@ def frames(pf):
     }
 
 
-def tables(t_env):
+def declare_timed(t_env, name, columns, rows):
+    """Declare a table of rows with event time ``at``."""
+    directory = Path(tempfile.mkdtemp())
+    (directory / "rows.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    t_env.execute_sql(
+        f"CREATE TEMPORARY TABLE {name} ({columns}, WATERMARK FOR `at` AS `at`) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{directory}', 'format' = 'json')"
+    )
+
+
+def tables(t_env, mode):
     """Declare them for the Table API."""
     api = import_module("pyflink.table")
     types = api.DataTypes
     whole = [types.FIELD("id", types.BIGINT()), types.FIELD("item", types.STRING()), types.FIELD("n", types.BIGINT())]
     t_env.create_temporary_view("sales", t_env.from_elements([row[:3] for row in SALES], types.ROW(whole)))
     stamped = types.ROW([*whole, types.FIELD("at", types.TIMESTAMP(3))])
-    t_env.create_temporary_view("timed", t_env.from_elements(SALES, stamped))
+    if mode == "batch":
+        t_env.create_temporary_view("timed", t_env.from_elements(SALES, stamped))
+    else:
+        rows = [{"id": key, "item": item, "n": n, "at": str(at)} for key, item, n, at in SALES]
+        declare_timed(t_env, "timed", "id BIGINT, item STRING, n BIGINT, `at` TIMESTAMP(3)", rows)
     items = types.ROW([types.FIELD("name", types.STRING()), types.FIELD("price", types.DOUBLE())])
     t_env.create_temporary_view("items", t_env.from_elements(ITEMS, items))
     tags = types.ROW([types.FIELD("id", types.BIGINT()), types.FIELD("tags", types.ARRAY(types.STRING()))])
@@ -305,24 +320,7 @@ def shown(rows):
     return sorted(json.dumps([repr(value) for value in row]) for row in rows)
 
 
-def rows_of(table):
-    """Run a job, and return its rows."""
+def rows_of(table, mode):
+    """Run a job, and return its rows; those of a stream with the kinds of their changes."""
     with table.execute().collect() as rows:
-        return shown(rows)
-
-
-def recorded(t_env):
-    """Return the rows of all programs in the form of the Table API."""
-    tables(t_env)
-    found = {}
-    for name, (_, table) in PROGRAMS.items():
-        found[name] = rows_of(t_env.sql_query(table) if isinstance(table, str) else table(t_env))
-        print(name, str(found[name])[:100], flush=True)
-    return found
-
-
-if __name__ == "__main__":
-    api = import_module("pyflink.table")
-    batch = api.TableEnvironment.create(api.EnvironmentSettings.in_batch_mode())
-    batch.get_config().set("parallelism.default", "1")
-    RECORDED.write_text(json.dumps(recorded(batch), indent=1) + "\n", encoding="utf-8")
+        return shown(rows if mode == "batch" else [(*row, str(row.get_row_kind())) for row in rows])

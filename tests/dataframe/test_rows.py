@@ -134,7 +134,7 @@ def test_missing_values_are_dropped_and_filled(sales):
     assert len(rows(sales.drop_null(["item"]))) == 3
     assert [row[1] for row in sales.drop_nan().collect()] == [3, 5, 9]
     assert sorted(row[2] for row in sales.drop_nan().fill_null(0).collect()) == [0.0, 1.0, 2.0]
-    assert [row[2] for row in sales.fill_nan(7.0).filter(item="fig").collect()] == [7.0]
+    assert [row[2] for row in sales.fill_nan(7.0).collect()] == [1.0, None, 7.0, 2.0]
     assert [row[0] for row in sales.fill_null("none").filter("n = 9").collect()] == ["none"]
     assert sales.fill_null(0, subset=[]) is sales
 

@@ -85,7 +85,7 @@ class Missing(Frame):
         >>> pf.from_records([(1, 0.5)], schema=["id", "score"]).fill_nan(0.0).columns
         ['id', 'score']
         """
-        return self._replace_missing({name: (~_is_number(name), value) for name in self._floats(subset)})
+        return self._replace_missing({name: (_is_nan(name), value) for name in self._floats(subset)})
 
     def _kinds(self) -> dict[str, DataType]:
         schema = self._table.get_resolved_schema()
@@ -124,6 +124,10 @@ class Missing(Frame):
 def _is_number(name: str) -> Expression:
     """Return whether a value is not NaN, which SQL shows as such a text."""
     return col(name).cast(DataTypes.STRING()) != lit("NaN")
+
+
+def _is_nan(name: str) -> Expression:
+    return col(name).cast(DataTypes.STRING()) == lit("NaN")
 
 
 def _fits(value: object, kind: DataType) -> bool:
