@@ -30,6 +30,27 @@ def test_join_asof_has_the_parameters_of_upstream():
     assert list(inspect.signature(pf.DataFrame.join_asof).parameters)[1:] == UPSTREAM["join_asof"]
 
 
+def without_example(names):
+    """Return the public names, and those of their methods, whose text shows no example."""
+    found = []
+    for name in names:
+        given = getattr(pf, name)
+        methods = [item for item in dir(given) if not item.startswith("_")] if inspect.isclass(given) else []
+        texts = {f"{name}.{item}": getattr(given, item).__doc__ for item in methods}
+        texts[name] = given.__doc__
+        found += [item for item, text in texts.items() if ">>> " not in (text or "")]
+    return found
+
+
+def test_every_name_and_method_has_a_text_with_an_example():
+    assert not without_example(set(pf.__all__) - {name for name in pf.__all__ if name.isupper()})
+
+
+def test_a_method_without_an_example_is_noticed(monkeypatch):
+    monkeypatch.setattr(pf.DataFrame.limit, "__doc__", "Return other rows.")
+    assert without_example(["DataFrame"]) == ["DataFrame.limit"]
+
+
 def test_the_reference_names_all_that_is_only_here():
     page = Path(__file__).parents[2] / "docs" / "reference" / "dataframe.md"
     text = page.read_text(encoding="utf-8")

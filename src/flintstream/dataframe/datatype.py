@@ -43,19 +43,8 @@ class DataType:
     >>> pf.DataType.int64().not_null().nullable() == pf.DataType.int64()
     True
 
-    The types without parameters:
+    Types may be nested:
 
-    >>> plain = [pf.DataType.int8(), pf.DataType.int16(), pf.DataType.int32(), pf.DataType.float32()]
-    >>> plain += [pf.DataType.float64(), pf.DataType.string(), pf.DataType.binary(), pf.DataType.bool()]
-    >>> len({*plain, pf.DataType.null(), pf.DataType.date()})
-    10
-
-    Those with parameters, and nested ones:
-
-    >>> pf.DataType.decimal(10, 2), pf.DataType.fixed_size_string(3), pf.DataType.fixed_size_binary(4)
-    (DataType(DecimalType(10, 2, true)), DataType(CharType(3, true)), DataType(BinaryType(4, true)))
-    >>> pf.DataType.time(), pf.DataType.timestamp(3), pf.DataType.timestamp_ltz(3)
-    (DataType(TimeType(0, true)), DataType(TimestampType(3, true)), DataType(LocalZonedTimestampType(3, true)))
     >>> scores = pf.DataType.list(pf.DataType.float64())
     >>> person = pf.DataType.struct({"name": pf.DataType.string(), "scores": scores})
     >>> pf.DataType.map(pf.DataType.string(), person) == pf.DataType.map(pf.DataType.string(), person)
@@ -86,76 +75,135 @@ class DataType:
 
         Raises:
             ValueError: It is the type of None only.
+
+        >>> DataType.int64().not_null()
+        DataType(BigIntType(false))
         """
         return DataType(self._table_data_type.not_null())
 
     def nullable(self) -> DataType:
-        """Return this type with None."""
+        """Return this type with None.
+
+        >>> DataType.int64().not_null().nullable() == DataType.int64()
+        True
+        """
         return DataType(self._table_data_type.nullable())
 
     @classmethod
     def int8(cls) -> DataType:
-        """Return TINYINT: integers of 8 bits."""
+        """Return TINYINT: integers of 8 bits.
+
+        >>> DataType.int8()
+        DataType(TinyIntType(true))
+        """
         return cls(DataTypes.TINYINT())
 
     @classmethod
     def int16(cls) -> DataType:
-        """Return SMALLINT: integers of 16 bits."""
+        """Return SMALLINT: integers of 16 bits.
+
+        >>> DataType.int16()
+        DataType(SmallIntType(true))
+        """
         return cls(DataTypes.SMALLINT())
 
     @classmethod
     def int32(cls) -> DataType:
-        """Return INT: integers of 32 bits."""
+        """Return INT: integers of 32 bits.
+
+        >>> DataType.int32()
+        DataType(IntType(true))
+        """
         return cls(DataTypes.INT())
 
     @classmethod
     def int64(cls) -> DataType:
-        """Return BIGINT: integers of 64 bits."""
+        """Return BIGINT: integers of 64 bits.
+
+        >>> DataType.int64()
+        DataType(BigIntType(true))
+        """
         return cls(DataTypes.BIGINT())
 
     @classmethod
     def float32(cls) -> DataType:
-        """Return FLOAT: floating-point numbers of 32 bits."""
+        """Return FLOAT: floating-point numbers of 32 bits.
+
+        >>> DataType.float32()
+        DataType(FloatType(true))
+        """
         return cls(DataTypes.FLOAT())
 
     @classmethod
     def float64(cls) -> DataType:
-        """Return DOUBLE: floating-point numbers of 64 bits."""
+        """Return DOUBLE: floating-point numbers of 64 bits.
+
+        >>> DataType.float64()
+        DataType(DoubleType(true))
+        """
         return cls(DataTypes.DOUBLE())
 
     @classmethod
     def decimal(cls, precision: int, scale: int) -> DataType:
-        """Return DECIMAL with a number of digits, ``scale`` of them behind the point."""
+        """Return DECIMAL with a number of digits, ``scale`` of them behind the point.
+
+        >>> DataType.decimal(10, 2)
+        DataType(DecimalType(10, 2, true))
+        """
         return cls(DataTypes.DECIMAL(precision, scale))
 
     @classmethod
     def string(cls) -> DataType:
-        """Return STRING: texts of any length."""
+        """Return STRING: texts of any length.
+
+        >>> DataType.string()
+        DataType(VarCharType(2147483647, true))
+        """
         return cls(DataTypes.STRING())
 
     @classmethod
     def fixed_size_string(cls, length: int) -> DataType:
-        """Return CHAR: texts of ``length`` characters."""
+        """Return CHAR: texts of ``length`` characters.
+
+        >>> DataType.fixed_size_string(3)
+        DataType(CharType(3, true))
+        """
         return cls(DataTypes.CHAR(length))
 
     @classmethod
     def binary(cls) -> DataType:
-        """Return BYTES: bytes of any length."""
+        """Return BYTES: bytes of any length.
+
+        >>> DataType.binary()
+        DataType(VarBinaryType(2147483647, true))
+        """
         return cls(DataTypes.BYTES())
 
     @classmethod
     def fixed_size_binary(cls, length: int) -> DataType:
-        """Return BINARY: ``length`` bytes."""
+        """Return BINARY: ``length`` bytes.
+
+        >>> DataType.fixed_size_binary(4)
+        DataType(BinaryType(4, true))
+        """
         return cls(DataTypes.BINARY(length))
 
     @classmethod
     def bool(cls) -> DataType:
-        """Return BOOLEAN."""
+        """Return BOOLEAN.
+
+        >>> DataType.bool()
+        DataType(BooleanType(true))
+        """
         return cls(DataTypes.BOOLEAN())
 
     @classmethod
     def null(cls) -> DataType:
-        """Return NULL, whose only value is None."""
+        """Return NULL, whose only value is None.
+
+        >>> DataType.null()
+        DataType(NullType(true))
+        """
         return cls(DataTypes.NULL())
 
     @classmethod
@@ -169,37 +217,65 @@ class DataType:
 
     @classmethod
     def date(cls) -> DataType:
-        """Return DATE."""
+        """Return DATE.
+
+        >>> DataType.date()
+        DataType(DateType(true))
+        """
         return cls(DataTypes.DATE())
 
     @classmethod
     def time(cls, precision: int = 0) -> DataType:
-        """Return TIME with ``precision`` digits of a second."""
+        """Return TIME with ``precision`` digits of a second.
+
+        >>> DataType.time(3)
+        DataType(TimeType(3, true))
+        """
         return cls(DataTypes.TIME(precision))
 
     @classmethod
     def timestamp(cls, precision: int = 6) -> DataType:
-        """Return TIMESTAMP with ``precision`` digits of a second: a date and time without a zone."""
+        """Return TIMESTAMP with ``precision`` digits of a second: a date and time without a zone.
+
+        >>> DataType.timestamp(3)
+        DataType(TimestampType(3, true))
+        """
         return cls(DataTypes.TIMESTAMP(precision))
 
     @classmethod
     def timestamp_ltz(cls, precision: int = 6) -> DataType:
-        """Return TIMESTAMP_LTZ with ``precision`` digits of a second: an instant, shown in the zone of the session."""
+        """Return TIMESTAMP_LTZ with ``precision`` digits of a second: an instant, shown in the zone of the session.
+
+        >>> DataType.timestamp_ltz(3)
+        DataType(LocalZonedTimestampType(3, true))
+        """
         return cls(DataTypes.TIMESTAMP_LTZ(precision))
 
     @classmethod
     def list(cls, dtype: DataType) -> DataType:
-        """Return ARRAY of elements of a type."""
+        """Return ARRAY of elements of a type.
+
+        >>> DataType.list(DataType.int32())
+        DataType(ArrayType(IntType(true), true))
+        """
         return cls(DataTypes.ARRAY(dtype._to_table_data_type()))
 
     @classmethod
     def map(cls, key_type: DataType, value_type: DataType) -> DataType:
-        """Return MAP with keys and values of these types."""
+        """Return MAP with keys and values of these types.
+
+        >>> DataType.map(DataType.string(), DataType.int32())
+        DataType(MapType(VarCharType(2147483647, true), IntType(true), true))
+        """
         return cls(DataTypes.MAP(key_type._to_table_data_type(), value_type._to_table_data_type()))
 
     @classmethod
     def struct(cls, fields: Mapping[str, DataType] | Sequence[tuple[str, DataType]]) -> DataType:
-        """Return ROW with named fields, in their order."""
+        """Return ROW with named fields, in their order.
+
+        >>> DataType.struct({"x": DataType.int32()})
+        DataType(RowType(RowField(x, IntType(true), ...), true))
+        """
         pairs = [*fields.items()] if isinstance(fields, Mapping) else fields
         return cls(DataTypes.ROW([DataTypes.FIELD(name, kind._to_table_data_type()) for name, kind in pairs]))
 

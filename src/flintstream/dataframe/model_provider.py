@@ -45,14 +45,26 @@ class ModelProvider(ABC):
 
     @abstractmethod
     def provider_identifier(self) -> str:
-        """Return the name of the provider, such as ``openai``."""
+        """Return the name of the provider, such as ``openai``.
+
+        >>> GenericProvider("local").provider_identifier()
+        'local'
+        """
 
     @abstractmethod
     def to_options(self) -> dict[str, str]:
-        """Return its options as texts, secrets included."""
+        """Return its options as texts, secrets included.
+
+        >>> GenericProvider("local", token="abc").to_options()
+        {'token': 'abc'}
+        """
 
     def model_option_key(self) -> str:
-        """Return the option that names the model."""
+        """Return the option that names the model.
+
+        >>> GenericProvider("local").model_option_key()
+        'model'
+        """
         return "model"
 
     def __repr__(self) -> str:
@@ -164,11 +176,20 @@ class OpenAIProvider(ModelProvider):
         self._options = texts_of_options(options)
 
     def provider_identifier(self) -> str:
-        """Return ``openai``."""
+        """Return ``openai``.
+
+        >>> OpenAIProvider("https://api.example.com/v1/embeddings", api_key="abc").provider_identifier()
+        'openai'
+        """
         return "openai"
 
     def to_options(self) -> dict[str, str]:
-        """Return the options as texts, the key included."""
+        """Return the options as texts, the key included.
+
+        >>> provider = OpenAIProvider("https://api.example.com/v1/embeddings", api_key="abc")
+        >>> provider.to_options()["api-key"]
+        'abc'
+        """
         return dict(self._options)
 
 
@@ -215,15 +236,27 @@ class TritonProvider(ModelProvider):
         )
 
     def provider_identifier(self) -> str:
-        """Return ``triton``."""
+        """Return ``triton``.
+
+        >>> TritonProvider("http://localhost:8000").provider_identifier()
+        'triton'
+        """
         return "triton"
 
     def model_option_key(self) -> str:
-        """Return ``model-name``."""
+        """Return ``model-name``.
+
+        >>> TritonProvider("http://localhost:8000").model_option_key()
+        'model-name'
+        """
         return "model-name"
 
     def to_options(self) -> dict[str, str]:
-        """Return the options as texts, the token included."""
+        """Return the options as texts, the token included.
+
+        >>> TritonProvider("http://localhost:8000", auth_token="abc").to_options()["auth-token"]
+        'abc'
+        """
         return dict(self._options)
 
 
@@ -274,11 +307,19 @@ class GenericProvider(ModelProvider):
         self._options = dict(options)
 
     def provider_identifier(self) -> str:
-        """Return the name."""
+        """Return the name.
+
+        >>> GenericProvider("local").provider_identifier()
+        'local'
+        """
         return self._identifier
 
     def to_options(self) -> dict[str, str]:
-        """Return the options as texts."""
+        """Return the options as texts.
+
+        >>> GenericProvider("local", size="3").to_options()
+        {'size': '3'}
+        """
         return dict(self._options)
 
 

@@ -42,6 +42,11 @@ class GroupedDataFrame(Generic[F]):
         Raises:
             TypeError: An aggregate is not an expression.
             ValueError: There is none.
+
+        >>> import flintstream.dataframe as pf
+        >>> sales = pf.from_records([("pear", 3), ("pear", 4)], schema=["item", "n"])
+        >>> sales.group_by("item").agg(total=pf.col("n").sum).columns
+        ['item', 'total']
         """
         found = aggregates_of(aggs, named_aggs)
         keys = self._grouping_keys
