@@ -4,30 +4,46 @@ from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
 def as_text(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as a table of text, numbers to the right.
+    r"""Return rows as a table of text, numbers to the right; what a terminal would obey, as line breaks, is escaped.
 
     >>> print(as_text(["n"], [{"n": 10}, {"n": None}]), end="")
     |    n |
     |------|
     |   10 |
     | NULL |
+    >>> print(as_text(["s"], [{"s": "a\nb"}, {"s": "日"}]), end="")
+    | s    |
+    |------|
+    | a\nb |
+    | 日   |
     """
-    texts = [["NULL" if row[name] is None else str(row[name]) for name in columns] for row in rows]
-    widths = [max(map(len, column)) for column in zip(columns, *texts, strict=True)] if columns else []
+    names = list(map(_printable, columns))
+    texts = [["NULL" if row[name] is None else _printable(str(row[name])) for name in columns] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(names, *texts, strict=True)] if columns else []
     numbers = [all(isinstance(row[name], (int, float, type(None))) for row in rows) for name in columns]
 
     def line(cells: Sequence[str]) -> str:
-        parts = zip(cells, widths, numbers, strict=True)
-        return f"| {' | '.join(c.rjust(width) if right else c.ljust(width) for c, width, right in parts)} |"
+        parts = [(text, " " * (width - _width(text))) for text, width in zip(cells, widths, strict=True)]
+        placed = (space + text if right else text + space for (text, space), right in zip(parts, numbers, strict=True))
+        return f"| {' | '.join(placed)} |"
 
     rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
-    return "\n".join([line(list(columns)), rule, *map(line, texts), ""])
+    return "\n".join([line(names), rule, *map(line, texts), ""])
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def as_html(columns: Sequence[tuple[str, str]]) -> str:
