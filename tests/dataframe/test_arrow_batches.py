@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, time
+from datetime import date, datetime, time
 from decimal import Decimal
 
 import pandas as pd
@@ -40,6 +40,11 @@ TYPES = {
         [{"x": 1, "y": "a"}, None, {"x": None, "y": None}, {"x": 4, "y": "d"}, {"x": 5, "y": ""}],
     ),
     "clock": (pa.time32("ms"), pf.DataType.time(3), [time(1, 2, 3, 456000), None, time(0), time(23, 59, 59), None]),
+    "at": (
+        pa.timestamp("us"),
+        pf.DataType.timestamp(6),
+        [datetime(1, 1, 1), None, datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(9999, 12, 31), None],
+    ),
     "counts": (
         pa.map_(pa.string(), pa.int64()),
         pf.DataType.map(pf.DataType.string(), pf.DataType.int64()),
@@ -187,14 +192,6 @@ def test_what_needs_rows_gets_them_from_batches(way, more):
     assert not is_in_batches(more(frame))
     expected = sorted(tuple(row) for row in more(pf.from_records([(1,), (2,), (3,)], schema=["id"])).collect())
     assert sorted(tuple(row) for row in more(frame).collect()) == expected
-
-
-def test_times_pass_as_rows(way):
-    found = pf.from_arrow(pa.table({"at": pa.array([0], pa.timestamp("ms"))})).map_batches(
-        same, return_dtype="ROW<`at` TIMESTAMP(3)>", batch_format="pyarrow"
-    )
-    assert not is_in_batches(found)
-    assert found.to_arrow().num_rows == 1
 
 
 @pytest.mark.parametrize("kind", ["parquet", "orc"])

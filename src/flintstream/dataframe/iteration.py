@@ -9,10 +9,10 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from flintstream.common._public import publish
-from flintstream.common.types import Row
 from flintstream.dataframe._checks import require_text
 from flintstream.errors import optional_module
-from flintstream.table.types import ArrayType, MapType, RowType, create_arrow_schema
+from flintstream.table._owners import array_of, exact_rows_of
+from flintstream.table.types import create_arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
 
+    from flintstream.common.types import Row
     from flintstream.connectors.files.arrow_values import ArrowBatch
     from flintstream.datastream._streams.collect import CloseableIterator as Collected
     from flintstream.table.table import Table
@@ -52,7 +53,16 @@ class CloseableIterator(Protocol[T_co]):
         """Wait for the next result, and return it."""
 
     def close(self) -> None:
-        """Cancel the job if it still runs. A second call has no effect."""
+        """Cancel the job if it still runs. A second call has no effect.
+
+        >>> import flintstream.dataframe as pf
+        >>> pf.set_table_environment(None)
+        >>> _ = pf.config.set("flintstream.engine", "inline")
+        >>> rows = pf.range(3).iter_rows()
+        >>> rows.close()
+        >>> list(rows)
+        []
+        """
 
     def __enter__(self) -> Self:
         """Return self."""
@@ -134,7 +144,7 @@ class Batches:
 
     def iterate(self, table: Table, size: int) -> _CloseableIterator[pd.DataFrame | pa.Table]:
         """Run a job, and return batches of its rows, as they come."""
-        rows = table.execute().collect()
+        rows = exact_rows_of(table)
 
         def batches() -> Iterator[pd.DataFrame | pa.Table]:
             while chunk := list(islice(rows, size)):
@@ -168,11 +178,14 @@ class Batches:
         return table.to_pandas() if self.format == "pandas" else table
 
 
-def take_rows(table: Table, n: int, timeout: float | None) -> list[Row]:
-    """Run a job until it has returned ``n`` rows, or a time in seconds has passed; then cancel it."""
+def take_rows(table: Table, n: int, timeout: float | None, *, exact: bool = False) -> list[Row]:
+    """Run a job until it has returned ``n`` rows, or a time in seconds has passed; then cancel it.
+
+    If they are ``exact``, their timestamps have nanoseconds, which Arrow has.
+    """
     if n == 0:
         return []
-    rows = table.execute().collect()
+    rows = exact_rows_of(table) if exact else table.execute().collect()
     if timeout is None:
         with rows:
             return list(islice(rows, n))
@@ -227,25 +240,12 @@ def _rows_to_batch(
 ) -> pd.DataFrame | pa.Table:
     arrow = optional_module("pyarrow", extra="dataframes", purpose="batches")
     arrays = [
-        arrow.array([_for_arrow(row[i], kind) for row in rows], type=arrow_schema.field(i).type)
-        for i, kind in enumerate(data_types)
+        array_of([row[i] for row in rows], kind).cast(arrow_schema.field(i).type) for i, kind in enumerate(data_types)
     ]
     if row_kind_field is not None:
         arrays.append(arrow.array([str(row.get_row_kind()) for row in rows], type=arrow.utf8()))
     batch = arrow.Table.from_arrays(arrays, schema=arrow_schema)
     return batch.to_pandas() if batch_format == "pandas" else batch
-
-
-def _for_arrow(value: object, kind: DataType) -> object:
-    """Return a value as Arrow takes it: rows as dicts, and maps as pairs."""
-    if isinstance(kind, RowType) and isinstance(value, (tuple, list, Row)):
-        parts = zip(kind.field_names(), value, kind.field_types(), strict=True)
-        return {name: _for_arrow(item, part) for name, item, part in parts}
-    if isinstance(kind, ArrayType) and isinstance(value, (list, tuple)):
-        return [_for_arrow(item, kind.element_type) for item in value]
-    if isinstance(kind, MapType) and isinstance(value, dict):
-        return [(_for_arrow(key, kind.key_type), _for_arrow(item, kind.value_type)) for key, item in value.items()]
-    return value
 
 
 publish(__name__, __all__, globals())

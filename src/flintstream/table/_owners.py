@@ -15,6 +15,7 @@ from flintstream.table._errors import SqlError
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.resolver import resolve_condition
+from flintstream.table._functions.series import array_of
 from flintstream.table._plan.joins import ANTI, SEMI, join_tables
 from flintstream.table._session import arrow_tables
 from flintstream.table._session.arrow_rows import from_arrow_type, rows_of_arrow
@@ -36,11 +37,14 @@ if TYPE_CHECKING:
     from flintstream.datastream._streams.collect import CloseableIterator
     from flintstream.table.expression import Expression
     from flintstream.table.statement_set import StatementSet
+    from flintstream.table.table_result import CloseableIterator as Results
 
 __all__ = [
     "aggregates",
+    "array_of",
     "batches_of",
     "environment_of",
+    "exact_rows_of",
     "extended_table",
     "has_temporary_function",
     "is_query",
@@ -98,6 +102,11 @@ def table_of_arrow(t_env: TableEnvironment, table: pa.Table, kind: t.RowType) ->
 def batches_of(table: Table) -> CloseableIterator[ArrowBatch] | None:
     """Run a job that computes the rows of a table in batches of Arrow; None if they have to be rows."""
     return table._executor.execute_in_batches(table._node)
+
+
+def exact_rows_of(table: Table) -> Results:
+    """Run a job that computes the rows of a table, whose timestamps keep their nanoseconds."""
+    return table.execute()._iterate(precise=True)
 
 
 def has_temporary_function(t_env: TableEnvironment, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
@@ -9,7 +10,7 @@ from flintstream.connectors.files.arrow_values import arrow
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _PLAIN: dict[type[t.DataType], str] = {
     t.CharType: "string",
@@ -27,13 +28,16 @@ _PLAIN: dict[type[t.DataType], str] = {
 }
 
 
-def arrow_schema(row_type: t.RowType, purpose: str, without: Iterable[type[t.DataType]] = ()) -> object:
+def arrow_schema(
+    row_type: t.RowType, purpose: str, without: Iterable[type[t.DataType]] = (), *, reading: bool = False
+) -> object:
     """Return Arrow's schema for rows.
 
     Args:
         row_type: The type of the rows.
         purpose: What the schema is for, for messages.
         without: Types that the file format does not support.
+        reading: Whether timestamps of up to three digits have milliseconds only, as Flink keeps them.
 
     Raises:
         TypeError: ``row_type`` is not a row type.
@@ -43,17 +47,17 @@ def arrow_schema(row_type: t.RowType, purpose: str, without: Iterable[type[t.Dat
         raise TypeError(f"{purpose} needs a row type, like DataTypes.ROW([DataTypes.FIELD(...)]), but got {row_type!r}")
     if not row_type.fields:
         raise PlanError(f"{purpose} needs a row type with at least one field")
-    refused = tuple(without)
-    return arrow().schema([_field(field, f"{purpose}: field '{field.name}'", refused) for field in row_type])
+    convert = partial(_arrow_type, tuple(without), reading)
+    return arrow().schema([_field(field, f"{purpose}: field '{field.name}'", convert) for field in row_type])
 
 
-def _field(field: t.RowField, owner: str, refused: tuple[type[t.DataType], ...]) -> object:
+def _field(field: t.RowField, owner: str, convert: Callable[[t.DataType, str], object]) -> object:
     # Fields stay nullable even if they are NOT NULL, because the type of a stream cannot express that.
-    return arrow().field(field.name, _arrow_type(field.data_type, owner, refused))
+    return arrow().field(field.name, convert(field.data_type, owner))
 
 
-def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataType], ...]) -> object:
-    pa = arrow()
+def _arrow_type(refused: tuple[type[t.DataType], ...], reading: bool, data_type: t.DataType, owner: str) -> object:
+    pa, convert = arrow(), partial(_arrow_type, refused, reading)
     plain = _PLAIN.get(type(data_type))
     if isinstance(data_type, refused):
         raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
@@ -63,16 +67,15 @@ def _arrow_type(data_type: t.DataType, owner: str, refused: tuple[type[t.DataTyp
         return pa.decimal128(data_type.precision, data_type.scale)
     if isinstance(data_type, t.TimeType):
         return pa.time32("ms") if data_type.precision <= 3 else pa.time64("us")
-    if isinstance(data_type, t.TimestampType):
-        return pa.timestamp("us")
-    if isinstance(data_type, t.LocalZonedTimestampType):
-        return pa.timestamp("us", tz="UTC")
+    if isinstance(data_type, (t.TimestampType, t.LocalZonedTimestampType)):
+        unit = "ms" if reading and data_type.precision <= 3 else "us"
+        return pa.timestamp(unit, tz=None if isinstance(data_type, t.TimestampType) else "UTC")
     if isinstance(data_type, t.ArrayType):
-        return pa.list_(_arrow_type(data_type.element_type, owner, refused))
+        return pa.list_(convert(data_type.element_type, owner))
     if isinstance(data_type, t.MapType):
-        return pa.map_(*(_arrow_type(part, owner, refused) for part in (data_type.key_type, data_type.value_type)))
+        return pa.map_(*(convert(part, owner) for part in (data_type.key_type, data_type.value_type)))
     if isinstance(data_type, t.RowType):
-        return pa.struct([_field(field, f"{owner}.{field.name}", refused) for field in data_type])
+        return pa.struct([_field(field, f"{owner}.{field.name}", convert) for field in data_type])
     raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
 
 

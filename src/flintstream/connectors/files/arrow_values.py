@@ -66,7 +66,7 @@ def _present(array: Any, values: list[Any]) -> list[Any]:
 
 
 def _from_instants(array: Any) -> list[Any]:
-    micros = array.cast(arrow().int64()).to_pylist()
+    micros = array.cast(arrow().timestamp("us", array.type.tz)).cast(arrow().int64()).to_pylist()
     return [None if m is None else Instant(m // _MICROS, m % _MICROS * 1000) for m in micros]
 
 

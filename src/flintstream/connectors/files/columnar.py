@@ -53,14 +53,22 @@ class BatchReader(FileReader):
 
     gives_away = True
 
-    def __init__(self, open_columnar: Callable[[str], ColumnarFile]) -> None:
-        """Take the function that opens a file."""
+    def __init__(
+        self,
+        open_columnar: Callable[[str], ColumnarFile],
+        change: Callable[[RecordBatch], RecordBatch] | None = None,
+    ) -> None:
+        """Take the function that opens a file, and perhaps one that changes each batch."""
         super().__init__()
         self._open_columnar = open_columnar
+        self._change = change
 
     def open_file(self, split: FileSplit) -> OpenFile:
         """Open a split's file."""
-        return _OpenBatches(self._open_columnar(split.path), split, lambda batch: [ArrowBatch(batch)])
+        return _OpenBatches(self._open_columnar(split.path), split, self._records)
+
+    def _records(self, batch: RecordBatch) -> list[ArrowBatch]:
+        return [ArrowBatch(batch if self._change is None else self._change(batch))]
 
 
 def groups_of(split: FileSplit, groups: int, size: int) -> range:

@@ -107,10 +107,17 @@ class ColumnarWriter(BulkWriter):
 class BatchWriter(BulkWriter["ArrowBatch"]):
     """Gathers record batches, and writes them as row groups or stripes."""
 
-    def __init__(self, writer: ParquetWriter, schema: Schema, rows_per_group: int = ROWS_PER_GROUP) -> None:
-        """Take pyarrow's writer, the schema of the file, and how many rows a row group has."""
+    def __init__(
+        self,
+        writer: ParquetWriter,
+        schema: Schema,
+        rows_per_group: int = ROWS_PER_GROUP,
+        change: Callable[[RecordBatch], RecordBatch] | None = None,
+    ) -> None:
+        """Take pyarrow's writer, the file's schema, how many rows a row group has, and what changes each batch."""
         self._rows = ColumnarWriter(writer, self._join, rows_per_group)
         self._schema = schema
+        self._change = change
         self._waiting = 0
 
     def add_element(self, element: ArrowBatch) -> None:
@@ -141,7 +148,9 @@ class BatchWriter(BulkWriter["ArrowBatch"]):
         pa = arrow()
         names = self._schema.names  # columns are known by their positions, as those of INSERT INTO
         named = [pa.RecordBatch.from_arrays(item.batch.columns, names=names) for item in batches]
-        table = pa.Table.from_batches([batch.cast(self._schema) for batch in named], schema=self._schema)
+        cast = [batch.cast(self._schema) for batch in named]
+        changed = cast if self._change is None else [*map(self._change, cast)]
+        table = pa.Table.from_batches(changed, schema=self._schema)
         joined = table.combine_chunks().to_batches()
         if len(joined) != 1:  # Arrow splits columns of more than 2 GB
             raise FlintstreamError(f"{len(table)} rows have more than 2 GB of text in a column: write shorter texts")

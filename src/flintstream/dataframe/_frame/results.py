@@ -18,7 +18,7 @@ from flintstream.dataframe.iteration import (
     take_rows,
 )
 from flintstream.errors import optional_module
-from flintstream.table._owners import batches_of
+from flintstream.table._owners import batches_of, exact_rows_of
 from flintstream.table._types.rules import sql_name
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Results(Frame):
         require_rows(n)
         seconds = _seconds(timeout)
         batches = self._batches(batch_format, row_kind_field, included=include_row_kind)
-        return batches.of(take_rows(self._table, n, seconds))
+        return batches.of(take_rows(self._table, n, seconds, exact=True))
 
     def _batches(self, batch_format: object, row_kind_field: object, *, included: bool) -> Batches:
         found = require_choice(batch_format, "batch_format", BATCH_FORMATS)
@@ -210,7 +210,10 @@ class Results(Frame):
         """
         made = self._batches("pyarrow", _KIND, included=False)
         batches = batches_of(self._table)
-        return made.of(self.collect()) if batches is None else made.join(batches)
+        if batches is not None:
+            return made.join(batches)
+        with exact_rows_of(self._table) as rows:
+            return made.of(list(rows))
 
     @property
     def schema(self) -> TableSchema:

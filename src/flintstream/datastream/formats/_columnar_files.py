@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.secrets import shown_path
 from flintstream.common._types.data_types import to_type_info
 from flintstream.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
+from flintstream.connectors.files.arrow_times import cast_times
 from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
 from flintstream.connectors.files.columnar import BatchReader, RowGroupReader
 from flintstream.connectors.files.parquet import ROWS_PER_GROUP, BatchWriter, ColumnarWriter
 from flintstream.datastream.connectors._file_formats import BulkFormat
-from flintstream.datastream.formats._columns import is_local_time_utc, local_to_utc, time_shift, utc_to_local
+from flintstream.datastream.formats._columns import (
+    is_local_time_utc,
+    local_to_utc,
+    shift_batch,
+    time_shift,
+    utc_to_local,
+)
 from flintstream.errors import FlintstreamError
 from flintstream.storage.reading import open_file
 
@@ -73,16 +80,10 @@ class Columns:
                 continue
             column = batch.column(name)
             try:
-                columns.append(column if column.type.equals(field.type) else _cast(column, field.type))
+                columns.append(cast_times(column, field.type))
             except pa.ArrowException as error:
                 raise FlintstreamError(f"{path}: column '{name}' is not {field.type}: {error}") from error
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
-
-
-def _cast(column: Any, kind: Any) -> Any:
-    pa = arrow()
-    nanos = pa.types.is_timestamp(column.type) and column.type.unit == "ns"
-    return column.cast(kind, safe=not nanos)  # Python truncates nanoseconds to microseconds
 
 
 class ColumnarFormat(BulkFormat):
@@ -122,8 +123,9 @@ class BatchFormat(BulkFormat):
 
     splittable = True
 
-    def __init__(self, open_columnar: Callable[[str], ColumnarFile]) -> None:
+    def __init__(self, open_columnar: Callable[[str], ColumnarFile], *, utc: bool) -> None:
         self._open_columnar = open_columnar
+        self._utc = utc
 
     @property
     def produced_type(self) -> None:
@@ -132,21 +134,15 @@ class BatchFormat(BulkFormat):
 
     def create_reader(self) -> SourceReader:
         """Return a reader of batches."""
-        return BatchReader(self._open_columnar)
+        unchanged = self._utc or is_local_time_utc()
+        return BatchReader(self._open_columnar, None if unchanged else functools.partial(shift_batch, utc_to_local))
 
 
 def in_batches(made: ColumnarFormat, names: Sequence[str], size: int) -> BatchFormat:
-    """Return a format whose records are batches of some columns, of up to ``size`` rows.
-
-    Raises:
-        ValueError: The columns have times, which are converted row by row.
-    """
-    kinds = dict(zip(made._row_type.names, made._row_type.field_types(), strict=True))
-    if any(time_shift(kinds[name], utc_to_local) is not None for name in names):
-        raise ValueError("times are read row by row")
+    """Return a format whose records are batches of some columns, of up to ``size`` rows."""
     chosen = arrow().schema([made._columns.schema.field(name) for name in names])
     columns = Columns(chosen, case_sensitive=made._columns._case_sensitive)
-    return BatchFormat(functools.partial(made._open, columns, size))
+    return BatchFormat(functools.partial(made._open, columns, size), utc=made._utc)
 
 
 class Opened:
@@ -215,7 +211,7 @@ class ColumnarRows(RowDataBulkWriterFactory):
 
     def in_batches(self) -> BulkWriterFactory[ArrowBatch]:
         """Return the factory for writers that take batches instead of rows."""
-        return ColumnarBatches(self._schema, self._open_writer, self._rows_per_group)
+        return ColumnarBatches(self._schema, self._open_writer, self._rows_per_group, utc=self._utc)
 
     def create(self, stream: BinaryIO) -> BulkWriter:
         """Return a writer of a new file."""
@@ -237,15 +233,23 @@ class ColumnarBatches(BulkWriterFactory["ArrowBatch"]):
     can_be_concatenated = False
 
     def __init__(
-        self, schema: Schema, open_writer: Callable[[BinaryIO, Schema], ParquetWriter], rows_per_group: int
+        self,
+        schema: Schema,
+        open_writer: Callable[[BinaryIO, Schema], ParquetWriter],
+        rows_per_group: int,
+        *,
+        utc: bool,
     ) -> None:
         self._schema = schema
         self._open_writer = open_writer
         self._rows_per_group = rows_per_group
+        self._utc = utc
 
     def create(self, stream: BinaryIO) -> BulkWriter[ArrowBatch]:
         """Return a writer of a new file."""
-        return BatchWriter(self._open_writer(stream, self._schema), self._schema, self._rows_per_group)
+        unchanged = self._utc or is_local_time_utc()
+        shift = None if unchanged else functools.partial(shift_batch, local_to_utc)
+        return BatchWriter(self._open_writer(stream, self._schema), self._schema, self._rows_per_group, shift)
 
 
 class ParquetInput(Opened):

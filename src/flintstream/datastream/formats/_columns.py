@@ -5,15 +5,20 @@ from __future__ import annotations
 import copy
 import time
 from datetime import timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.common.types import Row
+from flintstream.connectors.files.arrow_times import change_times
+from flintstream.connectors.files.arrow_values import arrow
 from flintstream.errors import PlanError, optional_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
+
+    from pyarrow import Array, DataType, RecordBatch
 
     from flintstream.common.configuration import Configuration
 
@@ -58,6 +63,18 @@ def _shift_fields(row: Any, shifts: list[tuple[int, Callable[[Any], Any]]]) -> A
     for place, shift in shifts:
         shifted[place] = shift(shifted[place])
     return shifted
+
+
+def shift_batch(change: Callable[[datetime], datetime], batch: RecordBatch) -> RecordBatch:
+    """Return a batch whose timestamps without a zone are changed."""
+    columns = [change_times(column, column.type, partial(_shifted, change)) for column in batch.columns]
+    return arrow().RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _shifted(change: Callable[[datetime], datetime], array: Array, _: DataType) -> Array:
+    if array.type.tz is not None:
+        return array
+    return arrow().array([None if value is None else change(value) for value in array.to_pylist()], array.type)
 
 
 def is_local_time_utc() -> bool:

@@ -60,7 +60,7 @@ class OrcColumnarRowInputFormat(ColumnarFormat):
         pyarrow("orc", "reading ORC files")
         if batch_size < 1:
             raise PlanError(f"the batch size of OrcColumnarRowInputFormat must be positive, but got {batch_size}")
-        schema = arrow_schema(row_type, "OrcColumnarRowInputFormat", without=[TimeType])
+        schema = arrow_schema(row_type, "OrcColumnarRowInputFormat", without=[TimeType], reading=True)
         super().__init__(row_type, schema, batch_size=batch_size, utc=True, case_sensitive=is_case_sensitive)
 
     @staticmethod

@@ -80,7 +80,7 @@ class ParquetColumnarRowInputFormat(ColumnarFormat):
         pyarrow("parquet", "reading Parquet files")
         if batch_size < 1:
             raise PlanError(f"the batch size of ParquetColumnarRowInputFormat must be positive, but got {batch_size}")
-        schema = arrow_schema(row_type, "ParquetColumnarRowInputFormat")
+        schema = arrow_schema(row_type, "ParquetColumnarRowInputFormat", reading=True)
         super().__init__(
             row_type, schema, batch_size=batch_size, utc=is_utc_timestamp, case_sensitive=is_case_sensitive
         )

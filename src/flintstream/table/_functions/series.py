@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._types import data_types as t
 from flintstream.common._types.nanoseconds import MICROSECONDS, to_nanoseconds, with_nanoseconds
 from flintstream.errors import optional_module
-from flintstream.table._functions.arrow_values import time_unit
+from flintstream.table._functions.arrow_values import naive_utc, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
     from typing import TypeAlias
 
     from pandas import DataFrame, Series
@@ -53,8 +54,8 @@ def arrow() -> Any:
     return optional_module("pyarrow", extra="dataframes", purpose="pandas functions")
 
 
-def arrow_type(kind: t.DataType) -> DataType:
-    """Return the type of Arrow that PyFlink has for a type.
+def arrow_type(kind: t.DataType, unit_of: Callable[[int], str] = time_unit) -> DataType:
+    """Return the type of Arrow that PyFlink has for a type; ``unit_of`` says which unit timestamps of a precision have.
 
     >>> str(arrow_type(t.DataTypes.ARRAY(t.DataTypes.TIMESTAMP(3))))
     'list<item: timestamp[ms]>'
@@ -74,13 +75,13 @@ def arrow_type(kind: t.DataType) -> DataType:
         unit = time_unit(kind.precision)
         return pa.time32(unit) if unit in {"s", "ms"} else pa.time64(unit)
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
-        return pa.timestamp(time_unit(kind.precision))
+        return pa.timestamp(unit_of(kind.precision))
     if isinstance(kind, t.MapType):
-        return pa.map_(arrow_type(kind.key_type), arrow_type(kind.value_type))
+        return pa.map_(arrow_type(kind.key_type, unit_of), arrow_type(kind.value_type, unit_of))
     if isinstance(kind, t.ArrayType):
-        return pa.list_(arrow_type(kind.element_type))
+        return pa.list_(arrow_type(kind.element_type, unit_of))
     if isinstance(kind, t.RowType):
-        return pa.struct([(field.name, arrow_type(field.data_type)) for field in kind.fields])
+        return pa.struct([(field.name, arrow_type(field.data_type, unit_of)) for field in kind.fields])
     raise ValueError(f"field_type {kind} is not supported.")
 
 
@@ -108,10 +109,10 @@ def to_pandas(values: Sequence[object], kind: t.DataType, name: str | None, zone
     return column_of(array_of(values, kind), kind, name, zone)
 
 
-def array_of(values: Iterable[object], kind: t.DataType) -> Array:
-    """Return the values of a column as an array of Arrow."""
-    written = writer(kind)
-    made: Array = arrow().array([*values] if written is None else [*map(written, values)], arrow_type(kind))
+def array_of(values: Iterable[object], kind: t.DataType, unit_of: Callable[[int], str] = time_unit) -> Array:
+    """Return the values of a column as an array of Arrow, whose timestamps have units by their precision."""
+    written, wanted = writer(kind), arrow_type(kind, unit_of)
+    made: Array = arrow().array([*values] if written is None else [*map(written, values)], wanted)
     return made
 
 
@@ -140,8 +141,8 @@ def from_pandas(found: Data, kind: t.DataType, zone: str) -> list[object]:
     if isinstance(kind, t.RowType) and isinstance(found, pandas().DataFrame):
         # a column at a time: Arrow would make a dict for each row
         parts = zip(_parts(found, kind), kind.field_types(), strict=False)
-        return list(zip(*(_python(_array(column, of, zone), of) for column, of in parts), strict=True))
-    return _python(_array(found, kind, zone), kind)
+        return list(zip(*(values_of(_array(column, of, zone), of) for column, of in parts), strict=True))
+    return values_of(_array(found, kind, zone), kind)
 
 
 def from_arrow(found: Array, kind: t.DataType) -> list[object]:
@@ -156,7 +157,7 @@ def from_arrow(found: Array, kind: t.DataType) -> list[object]:
     if isinstance(kind, t.RowType) and not found.null_count and found.type.num_fields == len(kind.names):
         columns = [from_arrow(part, of) for part, of in zip(found.flatten(), kind.field_types(), strict=True)]
         return list(zip(*columns, strict=True))
-    return _python(_cast(found, kind), kind)
+    return values_of(_cast(found, kind), kind)
 
 
 def array_from_pandas(found: Data, kind: t.DataType, zone: str) -> Array:
@@ -218,7 +219,15 @@ def _array(series: Series, kind: t.DataType, zone: str) -> Array:
         ) from error
 
 
-def _python(array: Array, kind: t.DataType) -> list[object]:
+def values_of(array: Array, kind: t.DataType) -> list[object]:
+    """Return the values of an array of Arrow; its timestamps may have another unit than that of the type.
+
+    >>> values_of(arrow().array([0], arrow().timestamp("us")), t.DataTypes.TIMESTAMP(0))
+    [datetime.datetime(1970, 1, 1, 0, 0)]
+    """
+    if isinstance(kind, t.RowType) and not array.null_count and array.type.num_fields == len(kind.names):
+        columns = [values_of(part, of) for part, of in zip(array.flatten(), kind.field_types(), strict=True)]
+        return list(zip(*columns, strict=True))
     values: list[object] = array.to_pylist()
     read = reader(kind)
     return values if read is None else [*map(read, values)]
@@ -237,7 +246,7 @@ def writer(kind: t.DataType) -> Convert | None:
         item = writer(kind.element_type)
         return None if item is None else lambda found: None if found is None else [*map(item, found)]
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)) and kind.precision > MICROSECONDS:
-        return lambda value: None if value is None else to_nanoseconds(value)
+        return _nanoseconds
     return None
 
 
@@ -254,11 +263,17 @@ def reader(kind: t.DataType) -> Convert | None:
         item = reader(kind.element_type)
         return None if item is None else lambda found: None if found is None else [*map(item, found)]
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)) and kind.precision > MICROSECONDS:
-        return _with_nanoseconds
+        return with_their_nanoseconds
     return None
 
 
-def _with_nanoseconds(found: object) -> object:
+def _nanoseconds(value: datetime | None) -> int | None:
+    """Return the nanoseconds since 1970 of a time of UTC, or of one that has a zone."""
+    utc = naive_utc(value) if value is not None and value.tzinfo is not None else value
+    return None if utc is None else to_nanoseconds(utc)
+
+
+def with_their_nanoseconds(found: object) -> object:
     """Return a time of pandas as one of a table."""
     if not isinstance(found, pandas().Timestamp):
         return found

@@ -27,7 +27,7 @@ from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 from flintstream.table._plan.columnar.lanes import Evaluation, lane_of
 from flintstream.table._plan.columnar.limits import declarations, functions_of, limits_of
-from flintstream.table._plan.columnar.operators import ColumnsOperator, RowsOperator, operator_of
+from flintstream.table._plan.columnar.operators import ColumnsOperator, RowsOperator, StoredOperator, operator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,8 +161,10 @@ def calls_functions_in_batches(node: Node, env: StreamExecutionEnvironment) -> b
     return _lane_with_calls(node, env) is not None
 
 
-def stream_of_batches(node: Node, env: StreamExecutionEnvironment) -> DataStream:
+def stream_of_batches(node: Node, env: StreamExecutionEnvironment, *, stored: bool = False) -> DataStream:
     """Add the steps of a plan that stays in batches to the program, and return the stream of its batches.
+
+    They are in the types that PyFlink has for results, or in those of files.
 
     Raises:
         TypeError: It needs rows.
@@ -170,7 +172,8 @@ def stream_of_batches(node: Node, env: StreamExecutionEnvironment) -> DataStream
     lane = _lane(node, env)
     if lane is None:
         raise TypeError(f"{node.title()} needs rows")
-    return add_operator(_stream_of_lane(lane, env), "Columns", ColumnsOperator(lane.columns, lane.where))
+    operator = (StoredOperator if stored else ColumnsOperator)(lane.columns, lane.where)
+    return add_operator(_stream_of_lane(lane, env), "Columns", operator)
 
 
 def _lane(node: Node, env: StreamExecutionEnvironment) -> Lane | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from flintstream.common._types import data_types as t
 from flintstream.common._types.nanoseconds import from_nanoseconds
+from flintstream.connectors.files.arrow_times import change_times
 from flintstream.errors import optional_module
+from flintstream.table._functions.series import with_their_nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,14 +83,24 @@ def rows_of_arrow(table: pa.Table, zone: str) -> list[tuple[object, ...]]:
     """Return the rows of a table of Arrow; points in time with a zone become local time of ``zone``."""
     types = optional_module("pyarrow.types", extra="dataframes", purpose="from_arrow()", package="pyarrow")
     columns = []
-    for column in table.columns:
-        kind = column.type
-        if types.is_timestamp(kind):
-            columns.append(_times(column if kind.tz is None else _local(column, zone)))
+    for column in local_times(table, zone).columns:
+        if types.is_timestamp(column.type):
+            columns.append(_times(column))
         else:
-            read = _reader(kind)
+            read = _reader(column.type)
             columns.append([None if value is None else read(value) for value in column.to_pylist()])
     return list(zip(*columns, strict=True)) if columns else []
+
+
+def local_times(table: pa.Table, zone: str) -> pa.Table:
+    """Return a table of Arrow in which points in time with a zone are local time of ``zone``, without one."""
+    arrow, change = _arrow(), partial(_local, zone)
+    for i, field in enumerate(table.schema):
+        changed = [change_times(chunk, chunk.type, change) for chunk in table.column(i).chunks]
+        if changed and changed[0].type != field.type:
+            local = arrow.chunked_array(changed)
+            table = table.set_column(i, arrow.field(field.name, local.type, field.nullable), local)
+    return table
 
 
 def _arrow() -> pa:
@@ -98,8 +111,10 @@ def _compute() -> pa:
     return optional_module("pyarrow.compute", extra="dataframes", purpose="from_arrow()", package="pyarrow")
 
 
-def _local(column: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
-    """Return what clocks of a zone show at points in time."""
+def _local(zone: str, column: pa.Array, _: pa.DataType) -> pa.Array:
+    """Return what clocks of a zone show at points in time; times without a zone as they are."""
+    if column.type.tz is None:
+        return column
     shown = column.cast(_arrow().timestamp(column.type.unit, str(ZoneInfo(zone))))
     return _compute().local_timestamp(shown)
 
@@ -135,4 +150,6 @@ def _reader(kind: pa.DataType) -> Callable[[object], object]:
             None if value is None else element(value)
             for value in values  # type: ignore[attr-defined]  # a list
         ]
+    if types.is_timestamp(kind) and kind.unit == "ns":
+        return with_their_nanoseconds
     return lambda value: value

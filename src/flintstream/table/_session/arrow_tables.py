@@ -10,7 +10,7 @@ from flintstream.errors import optional_module
 from flintstream.table._functions.series import arrow_schema
 from flintstream.table._logical.nodes import Scan
 from flintstream.table._plan.columnar.types import all_fit
-from flintstream.table._session.arrow_rows import rows_of_arrow
+from flintstream.table._session.arrow_rows import local_times, rows_of_arrow
 from flintstream.table._session.elements import table_of_elements
 from flintstream.table._types.rules import is_nullable
 
@@ -27,7 +27,7 @@ def table_of_arrow(table: pa.Table, kind: t.RowType, zone: str) -> Node:
 
     Its rows are made when a job needs them. Where batches do, it needs none.
     """
-    fitted = _fit(table, kind)
+    fitted = _fit(local_times(table, zone), kind)
     if fitted is None:
         return table_of_elements(rows_of_arrow(table, zone), kind, zone)
     columns = table_of_elements((), kind, zone).columns

@@ -99,7 +99,7 @@ def write(
     plan = narrow(ready)
     check_determinism(settings, plan, [seen.names.index(item) for item in seen.primary_key])
     if made.batches is not None and not insert.overwrite and _stays_in_batches(env, settings, query, plan, seen):
-        end = stream_of_batches(plan, env).sink_to(made.batches()).name(f"Sink: {name}")
+        end = stream_of_batches(plan, env, stored=True).sink_to(made.batches()).name(f"Sink: {name}")
         _set_parallelism(end, made)
         return
     stream = _without_nulls(settings, translate(plan, env), query, seen)

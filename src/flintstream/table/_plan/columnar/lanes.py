@@ -11,7 +11,7 @@ from flintstream.table._expressions.codegen import compile_source, refs, source
 from flintstream.table._expressions.expr import Call, Ref, calls_python
 from flintstream.table._logical.nodes import Calc, Scan
 from flintstream.table._plan.batches import Batched, in_batches
-from flintstream.table._plan.columnar.types import all_fit
+from flintstream.table._plan.columnar.types import all_fit, is_precise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,7 +121,10 @@ def lane_of(node: Node) -> Lane | None:
     lane = found.read()
     kinds = [column.type for column in (*lane.columns, *lane.scan.columns)]
     for step in lane.steps:
-        kinds += step.types()
+        made = list(step.types())
+        if isinstance(step, Evaluation) and any(map(is_precise, made)):
+            return None
+        kinds += made
     return lane if lane.scan.columns and all_fit(kinds) else None
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
+from flintstream.connectors.files.arrow_times import cast_times, cut_times
 from flintstream.connectors.files.arrow_values import ArrowBatch
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Const, Ref
 from flintstream.table._expressions.python_values import converter_of
 from flintstream.table._functions import series
+from flintstream.table._functions.arrow_values import time_unit
 from flintstream.table._logical.merging import inline
 from flintstream.table._operators.generated import Functions
 from flintstream.table._plan.batches import BatchCall
 from flintstream.table._plan.columnar.lanes import Step
+from flintstream.table._plan.columnar.types import unit_in_files, unit_in_rows
 from flintstream.table._types.rules import INTEGERS
 
 if TYPE_CHECKING:
@@ -115,7 +118,7 @@ class CallsOperator(BatchesOperator):
             return function.of_array(item.function.array(found), item.type, None)
         key = type(function), item.index
         if key not in known:
-            column = _of_type(column_at(batch, self._where[item.index]), item.type)
+            column = cast_times(column_at(batch, self._where[item.index]), series.arrow_type(item.type))
             known[key] = function.of_array(column, item.type, self._columns[item.index].name)
         return known[key]
 
@@ -154,7 +157,8 @@ class EvaluationOperator(BatchesOperator):
             return ()
         numbers, *values = zip(*found, strict=True)
         kept = batch if len(found) == len(batch) else batch.take(series.arrow().array(numbers))
-        arrays = [*kept.columns, *map(series.array_of, values, self._types)]
+        made = [series.array_of(column, kind, unit_in_rows) for column, kind in zip(values, self._types, strict=True)]
+        arrays = [*kept.columns, *made]
         return [ArrowBatch(series.arrow().RecordBatch.from_arrays(arrays, names=[*map(str, range(len(arrays)))]))]
 
 
@@ -183,20 +187,26 @@ class RowsOperator(_OfColumns):
 class ColumnsOperator(_OfColumns):
     """Leaves only the columns of a plan in batches, in their types and order."""
 
+    _unit_of = staticmethod(time_unit)
+
     def results(self, value: ArrowBatch) -> Iterable[object]:
         """Return the batch."""
         paths = zip(self._columns, self._where, strict=True)
-        arrays = [_of_type(column_at(value.batch, path), column.type) for column, path in paths]
+        arrays = [
+            cast_times(column_at(value.batch, path), series.arrow_type(column.type, self._unit_of))
+            for column, path in paths
+        ]
         names = [column.name for column in self._columns]
         return [ArrowBatch(series.arrow().RecordBatch.from_arrays(arrays, names=names))]
 
 
-def _of_type(array: Array, kind: t.DataType) -> Array:
-    wanted = series.arrow_type(kind)
-    return array if array.type == wanted else array.cast(wanted)
+class StoredOperator(ColumnsOperator):
+    """The same for files, whose timestamps have the digits of rows, but at most microseconds."""
+
+    _unit_of = staticmethod(unit_in_files)
 
 
 def _values(array: Array, kind: t.DataType) -> list[object]:
-    values = series.from_arrow(array, kind)
+    values = series.values_of(cut_times(array, series.arrow_type(kind, unit_in_rows)), kind)
     convert = None if type(kind) in _AS_THEY_ARE else converter_of(kind)
     return values if convert is None else [None if value is None else convert(value) for value in values]
