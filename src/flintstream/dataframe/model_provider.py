@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Literal, overload
 
 from flintstream.common._public import publish
 from flintstream.dataframe._checks import require_int, require_number
-from flintstream.dataframe._models.settings import check_kind, choose, hide, text_of_name, texts_of_options
+from flintstream.dataframe._models.settings import (
+    check_kind,
+    choose,
+    hide,
+    text_of_headers,
+    text_of_name,
+    texts_of_options,
+)
 
 __all__ = [
     "GenericProvider",
@@ -186,8 +191,7 @@ class OpenAIProvider(ModelProvider):
     def to_options(self) -> dict[str, str]:
         """Return the options as texts, the key included.
 
-        >>> provider = OpenAIProvider("https://api.example.com/v1/embeddings", api_key="abc")
-        >>> provider.to_options()["api-key"]
+        >>> OpenAIProvider("https://api.example.com/v1/embeddings", api_key="abc").to_options()["api-key"]
         'abc'
         """
         return dict(self._options)
@@ -230,7 +234,7 @@ class TritonProvider(ModelProvider):
             require_number(options[threshold], threshold, most=1, above=0)
         found = {name.replace("_", "-"): value for name, value in options.items()}
         found["compression"] = choose("compression", options.get("compression"), ("gzip",))
-        found["custom-headers"] = _headers(options.get("custom_headers"))
+        found["custom-headers"] = text_of_headers(options.get("custom_headers"))
         self._options = texts_of_options(
             {"endpoint": text_of_name(endpoint, "endpoint"), "model-name": model_name, **found}
         )
@@ -273,24 +277,12 @@ _TRITON_WHOLES: dict[str, tuple[int, int | None]] = {
 _TRITON_OTHERS = ("compression", "custom_headers", "circuit_breaker_failure_threshold")
 
 
-def _headers(headers: object) -> str | None:
-    if headers is None:
-        return None
-    if not isinstance(headers, Mapping):
-        raise TypeError("custom_headers must be a mapping of strings to strings")
-    if not all(isinstance(text, str) for pair in headers.items() for text in pair):
-        raise TypeError("custom_headers must contain string keys and values")
-    return json.dumps(dict(headers))
-
-
 class GenericProvider(ModelProvider):
     """Settings of any provider, by the names of its options.
 
     >>> import flintstream.dataframe as pf
     >>> pf.GenericProvider("mine", endpoint="https://localhost").to_options()
     {'endpoint': 'https://localhost'}
-    >>> pf.GenericProvider("mine").provider_identifier()
-    'mine'
     """
 
     def __init__(self, identifier: str, /, **options: str) -> None:
@@ -367,9 +359,8 @@ def set_model_provider(*args: object, name: object = _UNSET, provider: object = 
 def list_model_providers() -> list[str]:
     """Return the names of all settings, the first ones first.
 
-    >>> import flintstream.dataframe as pf
-    >>> pf.set_model_provider("other", pf.GenericProvider("other"))
-    >>> pf.list_model_providers()[-1]
+    >>> set_model_provider("other", GenericProvider("other"))
+    >>> list_model_providers()[-1]
     'other'
     """
     return list(_registry)
@@ -382,9 +373,8 @@ def set_default_model_provider(name: str) -> None:
         TypeError: The name is not a text.
         ValueError: There are none of this name.
 
-    >>> import flintstream.dataframe as pf
-    >>> pf.set_model_provider("mine", pf.GenericProvider("mine"))
-    >>> pf.set_default_model_provider("mine")
+    >>> set_model_provider("mine", GenericProvider("mine"))
+    >>> set_default_model_provider("mine")
     """
     if text_of_name(name, "name") not in _registry:
         raise ValueError(f"Model provider {name!r} is not registered")

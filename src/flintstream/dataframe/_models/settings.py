@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 SECRETS = ("key", "token", "password", "secret", "authorization", "header")
 HIDDEN = "******"
@@ -72,3 +74,21 @@ def hide(options: Mapping[str, str]) -> dict[str, str]:
     {'api-key': '******', 'model': 'm'}
     """
     return {name: HIDDEN if any(word in name.lower() for word in SECRETS) else value for name, value in options.items()}
+
+
+def text_of_headers(headers: object) -> str | None:
+    """Return headers of HTTP as the text of an option.
+
+    Raises:
+        TypeError: They are not a mapping of texts to texts.
+
+    >>> text_of_headers({"X-Trace-Id": "abc"})
+    '{"X-Trace-Id": "abc"}'
+    """
+    if headers is None:
+        return None
+    if not isinstance(headers, Mapping):
+        raise TypeError("custom_headers must be a mapping of strings to strings")
+    if not all(isinstance(text, str) for pair in headers.items() for text in pair):
+        raise TypeError("custom_headers must contain string keys and values")
+    return json.dumps(dict(headers))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._text.secrets import shown_path
 from flintstream.common._types.data_types import to_type_info
 from flintstream.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
-from flintstream.connectors.files.arrow_times import cast_times
-from flintstream.connectors.files.arrow_values import arrow, batch_of, rows_of
+from flintstream.connectors.files.arrow_values import arrow, batch_of, cast_times, rows_of
 from flintstream.connectors.files.columnar import BatchReader, RowGroupReader
 from flintstream.connectors.files.parquet import ROWS_PER_GROUP, BatchWriter, ColumnarWriter
 from flintstream.datastream.connectors._file_formats import BulkFormat

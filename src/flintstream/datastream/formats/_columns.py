@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types import data_types as t
 from flintstream.common.types import Row
-from flintstream.connectors.files.arrow_times import change_times
-from flintstream.connectors.files.arrow_values import arrow
+from flintstream.connectors.files.arrow_values import arrow, change_times
 from flintstream.errors import PlanError, optional_module
 
 if TYPE_CHECKING:
@@ -67,11 +66,11 @@ def _shift_fields(row: Any, shifts: list[tuple[int, Callable[[Any], Any]]]) -> A
 
 def shift_batch(change: Callable[[datetime], datetime], batch: RecordBatch) -> RecordBatch:
     """Return a batch whose timestamps without a zone are changed."""
-    columns = [change_times(column, column.type, partial(_shifted, change)) for column in batch.columns]
+    columns = [change_times(column, column.type, partial(_shift_array, change)) for column in batch.columns]
     return arrow().RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
-def _shifted(change: Callable[[datetime], datetime], array: Array, _: DataType) -> Array:
+def _shift_array(change: Callable[[datetime], datetime], array: Array, _: DataType) -> Array:
     if array.type.tz is not None:
         return array
     return arrow().array([None if value is None else change(value) for value in array.to_pylist()], array.type)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from flintstream.common._types import data_types as t
 from flintstream.common._types.nanoseconds import from_nanoseconds
-from flintstream.connectors.files.arrow_times import change_times
+from flintstream.connectors.files.arrow_values import change_times
 from flintstream.errors import optional_module
 from flintstream.table._functions.series import with_their_nanoseconds
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
-from flintstream.connectors.files.arrow_times import cast_times, cut_times
-from flintstream.connectors.files.arrow_values import ArrowBatch
+from flintstream.connectors.files.arrow_values import ArrowBatch, cast_times, cut_times
 from flintstream.runtime.operators.functions import FunctionOperator
 from flintstream.table._expressions.codegen import compile_source, source
 from flintstream.table._expressions.expr import Const, Ref
