@@ -13,8 +13,11 @@ from tests.dataframe.equal_programs import SALES, declare_timed, program, window
 
 NAN = float("nan")
 MEASURES = [(1, 1.5), (2, NAN), (3, None), (4, -2.5)]
-PRICES = [("pear", datetime(2026, 5, 17, 10, 0, 0), 1.5), ("fig", datetime(2026, 5, 17, 10, 0, 5), 0.25)]
-PRICES += [("pear", datetime(2026, 5, 17, 10, 0, 3), 2.5)]
+PRICES = [
+    ("pear", datetime(2026, 5, 17, 10, 0, 0), 1.5),
+    ("pear", datetime(2026, 5, 17, 10, 0, 3), 2.5),
+    ("fig", datetime(2026, 5, 17, 10, 0, 5), 0.25),
+]
 
 
 def measures(t_env):

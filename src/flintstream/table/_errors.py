@@ -140,7 +140,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("x", ["id", "price"])
     '; available: id, price'
     """
-    known = list(known)
+    known = [item for item in known if not item.startswith("*anonymous_")]  # what the program has not named
     lower = {item.lower(): item for item in known}
     close = get_close_matches(name.lower(), lower, n=1)
     if close:
