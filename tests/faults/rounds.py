@@ -31,6 +31,8 @@ RECORDS = 250
 """Records of a round with up to three kills."""
 SECONDS = 300
 """Time limit of a round with up to three kills, on any machine."""
+SECONDS_FOR_VICTIM = 30
+"""How long a kill waits for a process of its kind."""
 
 PYTHON = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "PYSPARK_PYTHON": sys.executable}
 """Environment variables of all processes."""
@@ -320,7 +322,7 @@ class Course:
             return
         number = signal.SIGPWR if victim == "decommissioned" else signal.SIGKILL
         kind = "executor" if victim == "decommissioned" else victim
-        chosen = victims(self.process.pid, kind, rng, [node.pid for node in self._nodes()])
+        chosen = self._victims(kind, rng)
         if not chosen:
             self.say(f"there is no {victim} at the moment")
             return
@@ -333,6 +335,16 @@ class Course:
         if victim in {"driver", "tree"}:
             self.process.wait()
             self._start()
+
+    def _victims(self, kind: str, rng: random.Random) -> list[Process]:
+        """Return the processes to kill; after the last kill, it may take a while until there are new ones."""
+        assert self.process is not None
+        until = time.monotonic() + SECONDS_FOR_VICTIM
+        while True:
+            chosen = victims(self.process.pid, kind, rng, [node.pid for node in self._nodes()])
+            if chosen or time.monotonic() > until or self._poll() is not None:
+                return chosen
+            time.sleep(0.05)
 
     def _count(self, victim: str, *, happened: bool) -> None:
         over = (self.directory / "over").exists()
