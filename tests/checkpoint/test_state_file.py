@@ -65,6 +65,26 @@ def test_chunks_of_other_tables_are_not_even_read():
     assert list(changes) == [change for operator, change in CHANGES if operator == "a" and change.table == TOTAL]
 
 
+def test_a_large_change_comes_back_in_pieces_of_the_same_entries():
+    rows = [(number, ("row", number)) for number in range(10_000)]
+    given = [
+        Change(SEEN, rows, [(row, 1) for row in rows], [(number, "gone") for number in range(5_000)]),
+        Change(TIMERS, [(number, "x", None) for number in range(9_000)], [], []),
+        Change(HISTORY, [], [], ["y"], [(number, [number]) for number in range(8_193)]),
+    ]
+    buffer = io.BytesIO()
+    writer = StateFileWriter(buffer, log=True)
+    for change in given:
+        writer.write("a", change)
+    writer.finish()
+    found = list(StateFile(buffer.getvalue()).changes("a"))
+    assert [change.table for change in found] == [SEEN] * 3 + [TIMERS] * 3 + [HISTORY] * 3
+    for change in given:
+        pieces = [piece for piece in found if piece.table == change.table]
+        for part in ("keys", "values", "deleted", "appended"):
+            assert [item for piece in pieces for item in getattr(piece, part)] == list(getattr(change, part)), part
+
+
 def test_the_index_counts_entries():
     file = StateFile(to_bytes(CHANGES, VALUES))
     assert file.sections == [("a", TOTAL, 2, 1, 0), ("b", SEEN, 1, 1, 0), ("a", TIMERS, 1, 0, 0)]

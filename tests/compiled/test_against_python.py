@@ -126,17 +126,17 @@ def first(record):
     return record[0]
 
 
-def routed(declared, blocks, *, compiled, groups=128):
-    """Return the records and timestamps that each subtask gets."""
+def routed(declared, blocks, *, compiled, groups=128, batch=False):
+    """Return the records and timestamps that each bucket of each subtask gets."""
     partitioner = KeyGroupPartitioner(first, None if declared is None else declared.converter())
     outbox: list = []
     with patch.object(keyed_output, "_compiled", exchange if compiled else None):
         edge = ExchangeEdge(0, 1, 2, 0, partitioner, 1, 3, 1, groups, 1)
-        output = exchange_output(edge, 0, outbox, "sender", batch=False)
+        output = exchange_output(edge, 0, outbox, "sender", batch=batch)
         for values, timestamps in blocks:
             output.emit(values, timestamps)
         output.flush()
-    return [(item.subtask, unpack(item.payload)) for item in outbox]
+    return [(item.subtask, item.bucket, unpack(item.payload)) for item in outbox]
 
 
 keys = (
@@ -150,10 +150,12 @@ records = st.lists(st.tuples(keys | tuples, st.integers()), max_size=20)
 @given(
     st.lists(records.flatmap(lambda values: st.tuples(st.just(values), st.just([7] * len(values)) | st.none()))),
     st.sampled_from([128, 100, 3]),  # the hash has 31 bits, which matters unless the number divides 2**31
+    st.booleans(),
 )
-def test_records_get_the_same_route(blocks, groups):
-    expected = routed(None, blocks, compiled=False, groups=groups)
-    assert repr(routed(None, blocks, compiled=True, groups=groups)) == repr(expected)
+@example([([(("a", n), n) for n in range(50)] + [(n, n) for n in range(50)], None)], 100, True)
+def test_records_get_the_same_route(blocks, groups, batch):
+    expected = routed(None, blocks, compiled=False, groups=groups, batch=batch)
+    assert repr(routed(None, blocks, compiled=True, groups=groups, batch=batch)) == repr(expected)
 
 
 @given(st.text())

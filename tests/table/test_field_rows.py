@@ -58,10 +58,15 @@ BEGINS = call("LIKE", LINE, text("B%"))
 FIRST = present(comparison("=", (part(0), text("B")), "UTC"))
 POSITIVE = present(comparison(">", (whole(1), Const(D.BIGINT(), 0)), "UTC"))
 SHOWN = call("CONCAT", part(1), part(0, OTHER), OTHER)
+TIME, SMALL = call("TO_TIMESTAMP_LTZ", whole(1), number(3)), call("TO_TIMESTAMP_LTZ", whole(2, D.INT()), number(3))
+DAY, PRECISE = call("DATE_FORMAT", TIME, text("yyyy-MM-dd")), call("TO_TIMESTAMP_LTZ", whole(1), number(6))
+TIMES = [TIME, SMALL, DAY, PRECISE]
 CHOICES = [part(0), part(2), whole(1), whole(1, D.TINYINT()), whole(3), OTHER, LINE, NOTHING, part(1, OTHER), SHOWN]
+CHOICES += TIMES
 CONDITIONS = [None, BEGINS, FIRST, both(BEGINS, POSITIVE), both(FIRST, BEGINS)]
 
-values = st.sampled_from(["B", "A", "", "7", "-7", " 7", "7.9", "x", "128", "99999999999999999999", "ä", "٣"])
+MOMENTS = ["1436918400123", "253402300800000", "-62135596800001"]
+values = st.sampled_from(["B", "A", "", "7", "-7", " 7", "7.9", "x", "128", "99999999999999999999", "ä", "٣", *MOMENTS])
 lines = st.none() | st.lists(values, max_size=5).map("\t".join) | st.text("B\tä1", max_size=4)
 blocks = st.lists(st.tuples(lines, lines), max_size=5)
 
@@ -83,6 +88,8 @@ def in_order(code, rows, stamps):
 @given(st.lists(st.sampled_from(CHOICES), min_size=1), st.sampled_from(CONDITIONS), blocks, st.booleans())
 @example([whole(1), part(2), NOTHING, OTHER], BEGINS, [("x", "B\t5\tä"), ("y", "B\t 6\tz"), (None, "A\t7")], True)
 @example([whole(3)], None, [("x", None), ("x", "B"), ("x", "")], False)
+@example([TIME, whole(1)], BEGINS, [("x", f"B\t{ms}") for ms in (*MOMENTS, "", "-1")], True)
+@example([TIME, DAY, OTHER], BEGINS, [("x", f"B\t{ms}") for ms in (*MOMENTS, "", "-1")], True)
 @example([SHOWN], CONDITIONS[3], [("a\tb", "B\t1"), ("a\tb", "B\t-1"), (None, "B\tx")], True)
 def test_rows_of_fields_are_those_of_the_code_for_each_row(items, condition, rows, stamped):
     code = field_source(items, condition, stamped=stamped)
@@ -118,6 +125,17 @@ def test_a_condition_on_how_a_text_begins_needs_no_code_of_its_own():
     assert isinstance(code, FieldSource)
     assert code.rest is None
     assert code.taken.prefix == "B"
+
+
+def test_times_of_fields_need_no_code_of_their_own():
+    code = field_source([TIME, whole(1), SMALL], BEGINS, stamped=False)
+    assert isinstance(code, FieldSource)
+    assert code.rest is None
+    assert code.taken.moments == (0, 2)
+    rest = field_source([DAY], BEGINS, stamped=False)
+    assert isinstance(rest, FieldSource)
+    assert rest.rest is not None
+    assert "moment_of" not in rest.rest.text
 
 
 def test_conditions_on_fields_are_computed_from_the_fields_that_were_taken():

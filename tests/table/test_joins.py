@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from unittest.mock import patch
 
 import pytest
 
@@ -109,6 +110,38 @@ def test_in_batch_mode_only_what_is_left_is_there(engine, kind):
     found = changes(t_env.sql_query(f"SELECT * FROM a {kind} b ON ak = bk AND av < bv"))
     assert {kind for kind, _ in found} == {RowKind.INSERT}
     assert left_of(found) == expected(left, right, KINDS[kind], lambda a, b: a[1] < b[1])
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([None, 1, 2, 3]), st.integers(0, 3)), max_size=15),
+    st.lists(st.tuples(st.sampled_from([None, 1, 2, 4]), st.integers(0, 3)), max_size=15),
+    st.sampled_from([*KINDS]),
+    st.booleans(),
+)
+def test_in_batch_mode_many_rows_are_joined_by_block(left, right, kind, united):
+    env, t_env = environment()
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    for name, rows in (("a", left), ("b", right)):
+        types = Types.ROW_NAMED([f"{name}k", f"{name}v"], [Types.INT(), Types.INT()])
+        t_env.create_temporary_view(name, env.from_collection([Row(*row) for row in rows], types))
+    table = "(SELECT * FROM a UNION ALL SELECT ak, av FROM a)" if united else "a"
+    with patch("flintstream.runtime.task.batch_input.BYTES_IN_ORDER", 0):
+        found = changes(t_env.sql_query(f"SELECT * FROM {table} AS a {kind} b ON ak = bk AND av <= bv"))
+    assert {kind for kind, _ in found} <= {RowKind.INSERT}
+    assert left_of(found) == expected(left * (1 + united), right, KINDS[kind], lambda a, b: a[1] <= b[1])
+
+
+@pytest.mark.parametrize(("what", "keeps"), [("IN", True), ("NOT IN", False)])
+def test_in_batch_mode_rows_with_partners_are_found_by_block(what, keeps):
+    env, t_env = environment()
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    types = Types.ROW_NAMED(["k"], [Types.INT()])
+    t_env.create_temporary_view("a", env.from_collection([Row(i % 9) for i in range(50)], types))
+    t_env.create_temporary_view("b", env.from_collection([Row(i) for i in range(5)], types))
+    with patch("flintstream.runtime.task.batch_input.BYTES_IN_ORDER", 0):
+        found = changes(t_env.sql_query(f"SELECT k FROM a WHERE k {what} (SELECT k FROM b)"))
+    assert left_of(found) == Counter((i % 9,) for i in range(50) if (i % 9 < 5) == keeps)
 
 
 def test_the_keys_of_a_comma_join_are_those_of_where():

@@ -194,13 +194,26 @@ cdef bint _hash_tuple(object key, uint32_t* hashed) except -1:
 
 def route(object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
           uint64_t below, bint strings, bint tuples):
+    """Append each record, and its timestamp, to the buffer of its key: see ``route_in_buckets``, with one bucket."""
+    route_in_buckets(cursor, timestamps, selector, field, known, find, by_group, below, strings, tuples, 1)
+
+
+cdef inline PyObject* _buffer(list by_group, uint32_t hashed, uint32_t groups, uint32_t buckets) noexcept:
+    return PyList_GET_ITEM(by_group, hashed % groups * buckets + (hashed >> 7) % buckets)
+
+
+cpdef route_in_buckets(
+    object cursor, list timestamps, object selector, Py_ssize_t field, dict known, object find, list by_group,
+    uint64_t below, bint strings, bint tuples, uint32_t buckets,
+):
     """Append each record, and its timestamp, to the buffer of its key.
 
     Whole numbers from 0 to ``below`` belong to the key group that the formula of :mod:`flintstream.runtime.keys` gives,
-    and so do strings and tuples of both and of times, if ``strings`` and ``tuples`` say so. ``by_group`` has the buffer
-    of each group, ``known`` those of other keys, and ``find(key)`` adds one. A buffer is a pair of lists, the second of which is None without timestamps.
+    and so do strings and tuples of both and of times, if ``strings`` and ``tuples`` say so. ``by_group`` has the buffers
+    of each group, one for each bucket, ``known`` those of other keys, and ``find(key)`` adds one. A buffer is a pair of
+    lists, the second of which is None without timestamps.
     """
-    cdef uint32_t groups = <uint32_t>len(by_group), number
+    cdef uint32_t groups = <uint32_t>len(by_group) // buckets, number
     cdef int overflow = 0
     cdef PyObject* buffer
     cdef Py_ssize_t position = 0, length = 0
@@ -215,15 +228,15 @@ def route(object cursor, list timestamps, object selector, Py_ssize_t field, dic
             whole = PyLong_AsLongLongAndOverflow(key, &overflow)
             if not overflow and 0 <= whole and <uint64_t>whole < below:
                 number = <uint32_t>(<uint64_t>whole * MIX >> 32)
-                buffer = PyList_GET_ITEM(by_group, (number & 0x7FFFFFFF) % groups)
+                buffer = _buffer(by_group, number & 0x7FFFFFFF, groups, buckets)
         elif strings and PyUnicode_CheckExact(key):
             text = PyUnicode_AsUTF8AndSize(key, &length)
             if text == NULL:
                 PyErr_Clear()
             else:
-                buffer = PyList_GET_ITEM(by_group, (crc_of(text, length) & 0x7FFFFFFF) % groups)
+                buffer = _buffer(by_group, crc_of(text, length) & 0x7FFFFFFF, groups, buckets)
         elif tuples and PyTuple_CheckExact(key) and _hash_tuple(key, &number):
-            buffer = PyList_GET_ITEM(by_group, number % groups)
+            buffer = _buffer(by_group, number, groups, buckets)
         if buffer == NULL:
             buffer = PyDict_GetItemWithError(known, key)
             if buffer == NULL:

@@ -19,6 +19,7 @@ cdef extern from "Python.h":
     object PyTuple_New(Py_ssize_t)
     void PyObject_GC_UnTrack(void*)
     void Py_INCREF(object)
+    void Py_DECREF(object)
     void PyTuple_SET_ITEM(object, Py_ssize_t, object)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
@@ -33,6 +34,7 @@ cdef enum:
     MOST_FIELDS = 32
 
 cdef object last_shown = ""
+cdef int64_t FIRST_MS = -62135596800000, LAST_MS = 253402300799999  # of the years that datetimes have
 cdef int64_t BEFORE = 62162035200000000  # microseconds from March 1st of the year 0 to 1970
 
 
@@ -128,14 +130,15 @@ cdef class FieldRows:
     """Makes rows of fields of a text of each record, as ``FieldRows`` of Python code describes them."""
 
     cdef FieldReader reader
-    cdef list kept, wanted
+    cdef list kept, wanted, moments
     cdef object prefix, parse
     cdef bint plain_prefix, single, bounded, flat
     cdef Py_ssize_t column, width
     cdef int64_t lowest, highest
 
     def __init__(
-        self, str separator, wanted, places, kept, Py_ssize_t column, prefix, bounds, bint single, plain, parse
+        self, str separator, wanted, places, kept, Py_ssize_t column, prefix, bounds, bint single, plain, parse,
+        moments=(),
     ):
         cdef int i
         self.reader = FieldReader(separator, wanted, plain)
@@ -145,6 +148,7 @@ cdef class FieldRows:
         self.kept, self.column, self.prefix, self.parse = list(kept), column, prefix, parse
         self.plain_prefix = prefix is not None and PyUnicode_IS_COMPACT_ASCII(prefix)
         self.width = len(places) + len(kept)
+        self.moments = list(moments)
         self.single = single
         self.flat = not any(place >= 0 for _, place, _ in kept)
         self.bounded = bounds is not None
@@ -177,6 +181,21 @@ cdef class FieldRows:
             PyTuple_SET_ITEM(fields, place, value)
         return fields
 
+    cdef int _show_moments(self, fields) except -1:
+        """Put the times in the places of the numbers that are ms since 1970; those of other years are None."""
+        cdef Py_ssize_t place
+        cdef int64_t ms
+        for place in self.moments:
+            number = <object>PyTuple_GET_ITEM(fields, place)
+            if number is None:
+                continue
+            ms = number
+            moment = _moment(ms * 1000 + BEFORE) if FIRST_MS <= ms <= LAST_MS else None
+            Py_INCREF(moment)
+            PyTuple_SET_ITEM(fields, place, moment)
+            Py_DECREF(number)
+        return 0
+
     def rows(self, list records, list times):
         """Return the rows of records that have the prefix, and their times if there are some."""
         cdef list found = [], stamps = []
@@ -197,6 +216,7 @@ cdef class FieldRows:
                     value = None
                 found.append(value)
             else:
+                self._show_moments(fields)
                 for place, column, value in self.kept:
                     if column >= 0:
                         value = record[column]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import ExchangeEdge
 
 _compiled = load("exchange")
+_route_in_buckets = getattr(_compiled, "route_in_buckets", None)
 
 MOST_ROUTES = 1 << 18
 """The most distinct keys whose target is remembered."""
@@ -63,15 +64,16 @@ class KeyedOutput(ExchangeOutput):
         """The index of the first buffer of the subtask that owns each key group."""
         self.routes: dict[Any, Lists] = {}
         """The lists of the buffer of each key, except those that compiled code computes."""
-        self.numbers_below = _kept_below(self.convert) if self.buckets == 1 else 0
+        computed = self.buckets == 1 or _route_in_buckets is not None
+        self.numbers_below = _kept_below(self.convert) if computed else 0
         """Whole numbers from 0 to here (exclusive) are keys whose route can be computed."""
-        self.strings = self.buckets == 1 and _keeps_strings(self.convert)
+        self.strings = computed and _keeps_strings(self.convert)
         """Whether compiled code may compute the route of strings."""
-        self.tuples = self.buckets == 1 and self.convert is None
+        self.tuples = computed and self.convert is None
         """Whether it may compute that of tuples."""
         self.field = field_of(self.selector)
         self.by_group: list[Lists] | None = None
-        """The lists of each key group's buffer, for compiled code."""
+        """The lists of the buffers of each key group, one for each bucket, for compiled code."""
 
     def emit(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block of records. With many buffers, only as many records as fill one are worth a look at all."""
@@ -120,11 +122,15 @@ class KeyedOutput(ExchangeOutput):
     def _route_compiled(self, cursor: Iterator[Any], timestamps: list[int] | None) -> None:
         """Do the same as the loop of :meth:`route` for plain keys."""
         if self.by_group is None:
-            firsts = (self.buffers[first] for first in self.first_buffer)
-            self.by_group = [(buffer.values, buffer.timestamps) for buffer in firsts]
+            groups = (self.buffers[first : first + self.buckets] for first in self.first_buffer)
+            self.by_group = [(buffer.values, buffer.timestamps) for group in groups for buffer in group]
         selector, field, below = self.selector, self.field, self.numbers_below
         routes, find, by_group = self.routes, self._find_route, self.by_group
-        _compiled.route(cursor, timestamps, selector, field, routes, find, by_group, below, self.strings, self.tuples)
+        given = (cursor, timestamps, selector, field, routes, find, by_group, below, self.strings, self.tuples)
+        if self.buckets > 1 and _route_in_buckets is not None:
+            _route_in_buckets(*given, self.buckets)
+        else:
+            _compiled.route(*given)
         if timestamps is None:
             self._pad_timestamps()
 

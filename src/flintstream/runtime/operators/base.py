@@ -128,6 +128,9 @@ class Operator:
     groups_records: ClassVar[bool] = False
     """Whether it handles the records of a block in groups, such as by key, so that larger blocks cost less."""
 
+    takes_any_order: ClassVar[bool] = False
+    """Whether many records of several keys may come in any order in BATCH mode; the keys end together."""
+
     gives_blocks: ClassVar[bool] = False
     """Whether it produces blocks, and emits again the part that the next function left (see :attr:`interrupter`)."""
 
@@ -176,6 +179,12 @@ class Operator:
 
     def freeze_keys(self) -> None:
         """Convert keys to a hashable form from now on."""
+
+    def begin_block(self, number: int, *, last: bool) -> None:
+        """Learn in BATCH mode that a block of an input comes; it is the ``last`` input if the other one is complete.
+
+        Only an operator that takes records in any order gets such blocks.
+        """
 
     def open(self) -> None:
         """Open the user's function. Called once per subtask and worker."""

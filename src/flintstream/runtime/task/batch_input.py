@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from flintstream.runtime.plan import ExchangeEdge
     from flintstream.runtime.task.operator_chain import OperatorChain
 
+BYTES_IN_ORDER = 1 << 16
+"""With more bytes of records than this, a step whose results have no order gets them by block."""
+
 Keyed = dict[Any, tuple[list[int], list[Any], list[int]]]
 """Maps a key to the timestamps, values and input numbers of its records."""
 
@@ -35,6 +38,8 @@ class BatchInput:
         self._edges = operator_chain.chain.inputs
         self._inputs = operator_chain.inputs
         self._selectors: dict[int, Callable[[Any], Any]] = {}
+        self._by_block = False
+        """Whether the operator of the bucket has taken blocks, and no key has ended."""
         self._last_input: int | None = None
         """The keyed input that was read last."""
         self.left: list[Item] = []
@@ -45,8 +50,9 @@ class BatchInput:
         edges = {edge.id: edge for edge in self._edges}
         keyed: Keyed = {}
         bucket: tuple[int, int] | None = None
-        few = gate.held <= SORTED_BYTES
+        few, many = gate.held <= SORTED_BYTES, gate.held > BYTES_IN_ORDER
         priority = {edge.id: edge.priority for edge in self._edges}
+        ends = {edge.target: edge.id for edge in sorted(self._edges, key=lambda edge: edge.id)}
         for item in gate.batch(priority, by_bucket=not few):
             edge = edges[item.edge]
             target = self._inputs[edge.target, edge.input]
@@ -62,6 +68,12 @@ class BatchInput:
             if bucket is not None and bucket != (edge.target, few or item.bucket):
                 yield from self._run_keys(bucket[0], keyed, few=few)
             bucket = (edge.target, few or item.bucket)
+            if many and target.operator.takes_any_order:
+                self._by_block = True
+                target.operator.begin_block(edge.input, last=ends[edge.target] == edge.id)
+                target.process(block.values, block.timestamps)
+                yield
+                continue
             self._sort_in(keyed, edge, block)
         if bucket is not None:
             yield from self._run_keys(bucket[0], keyed, few=few)
@@ -86,6 +98,11 @@ class BatchInput:
     def _run_keys(self, node: int, keyed: Keyed, *, few: bool) -> Iterator[None]:
         """Run the keys of one bucket one after the other, the records of each in the order of their timestamps."""
         operator, outbox = self._operator_chain.operators[node], self._operator_chain.outbox
+        if self._by_block:
+            self._by_block = False
+            operator.end_key(None)
+            yield
+            return
         typed = any(getattr(e.partitioner, "key_converter", None) for e in self._edges if e.target == node)
         if self._last_input is None:  # the input with fewer records starts, since PyFlink finishes sorting it first
             numbers = [number for entry in keyed.values() for number in entry[2]]

@@ -102,16 +102,19 @@ class FieldRows:
     """The lowest and the highest number; others are None."""
     single: bool = False
     """Whether a row is its only field, without a tuple."""
+    moments: tuple[int, ...] = ()
+    """The positions in a row of numbers that are ms since 1970, in whose places are the times, or None for others."""
 
     def open(self, parse: Callable[[str, int], int]) -> Loop | None:
         """Return the loop; None if there is none. Where a number is not plain, it calls ``parse``."""
         if _compiled is None:
             return None
         read = _plain_reader(self.separator, self.wanted)
-        with suppress(ValueError):
+        moments = (self.moments,) if self.moments else ()
+        with suppress(ValueError, TypeError):  # compiled code of an earlier commit knows no moments
             made = _compiled.FieldRows(
                 *(self.separator, self.wanted, self.places, self.kept, self.column, self.prefix, self.bounds),
-                *(self.single, read, parse),
+                *(self.single, read, parse, *moments),
             )
             loop: Loop = made.rows
             return loop

@@ -14,6 +14,7 @@ from flintstream.table._deep_stack import deep
 from flintstream.table._expressions.codegen import Generator, Source, compile_source, conjuncts, refs, source
 from flintstream.table._expressions.expr import Call, Const, Expr, Ref, is_stable
 from flintstream.table._expressions.fields import MILLIS_WITHIN_YEARS, bits_of_integer, is_field
+from flintstream.table._expressions.functions.times import in_millis
 from flintstream.table._expressions.helpers import parse_integer
 from flintstream.table._expressions.plain_values import FieldRows
 from flintstream.table._expressions.times.helpers import FIRST_MS, LAST_MS
@@ -52,6 +53,12 @@ class _Field(NamedTuple):
     position: int
     bits: int
     """Those of the number that it is read as; 0 for the text."""
+
+
+class _Moment(NamedTuple):
+    """A time, whose ms are a field."""
+
+    field: _Field
 
 
 def field_source(projection: Projection, condition: Expr | None, *, stamped: bool) -> Source:
@@ -99,6 +106,16 @@ def _field_of(expression: Expr) -> _Field | None:
     return _Field(_Text(text.index, known), place, bits)
 
 
+def _moment_of(expression: Expr) -> _Field | None:
+    """Return the field whose number is the ms of a time."""
+    if not isinstance(expression, Call) or expression.name != "TO_TIMESTAMP_LTZ":
+        return None
+    ms = in_millis(expression)
+    within = isinstance(ms, Call) and ms.name == MILLIS_WITHIN_YEARS
+    field = _field_of(ms.arguments[0]) if isinstance(ms, Call) and within else None
+    return field if field is not None and field.bits else None
+
+
 def _fields(expression: Expr) -> list[_Field]:
     """Return the fields that an expression reads."""
     waiting, found = [expression], []
@@ -136,7 +153,8 @@ class _Split:
     ) -> tuple[FieldRows, Source | None] | None:
         """Return what makes the rows of fields, and the code of the rest."""
         others = self._leave_prefix(condition)
-        fields = [_field_of(item) for item in items]
+        moments = [_moment_of(item) for item in items]
+        fields = [_field_of(item) or moment for item, moment in zip(items, moments, strict=True)]
         simple = all(
             (field is not None and field.text == self.text)
             or isinstance(item, Ref)
@@ -150,17 +168,20 @@ class _Split:
                 for i, item in enumerate(items)
                 if fields[i] is None
             )
-            return self._take([field for field in fields if field is not None], tuple(places), kept), None
+            shown = tuple(i for i, moment in enumerate(moments) if moment is not None)
+            return self._take([f for f in fields if f is not None], tuple(places), kept, moments=shown), None
         projection = [self._move(item) for item in items]
         left = [self._move(item) for item in others]
         if len(left) > 1 and isinstance(condition, Call):
             condition = replace(condition, arguments=tuple(left))
         else:
             condition = left[0] if left else None
-        wanted = [key for key in self.places if isinstance(key, _Field)]
+        wanted = [(key, place) for key, place in self.places.items() if isinstance(key, (_Field, _Moment))]
         kept = tuple((place, key, None) for key, place in self.places.items() if isinstance(key, int))
-        places = [self.places[key] for key in wanted]
-        return self._take(wanted, tuple(places), kept), source(projection, condition, stamped=stamped)
+        read = [key.field if isinstance(key, _Moment) else key for key, _ in wanted]
+        shown = tuple(place for key, place in wanted if isinstance(key, _Moment))
+        taken = self._take(read, tuple(place for _, place in wanted), kept, moments=shown)
+        return taken, source(projection, condition, stamped=stamped)
 
     def _take(
         self,
@@ -170,10 +191,11 @@ class _Split:
         *,
         bounds: tuple[int, int] | None = None,
         single: bool = False,
+        moments: tuple[int, ...] = (),
     ) -> FieldRows:
         wanted = tuple((field.position, field.bits) for field in fields)
         column, separator = self.text
-        return FieldRows(column, separator, wanted, places, kept, self.prefix, bounds, single)
+        return FieldRows(column, separator, wanted, places, kept, self.prefix, bounds, single, moments)
 
     def _leave_prefix(self, condition: Expr | None) -> list[Expr]:
         """Return the conditions without one on how the text begins, which is kept."""
@@ -204,6 +226,10 @@ class _Split:
         field = _field_of(expression)
         if field is not None and field.text == self.text:
             return Ref(expression.type.nullable(), self.places.setdefault(field, len(self.places)))
+        moment = _moment_of(expression)
+        if moment is not None and moment.text == self.text:
+            key = _Moment(moment)
+            return Ref(expression.type.nullable(), self.places.setdefault(key, len(self.places)))
         if isinstance(expression, Ref):
             return Ref(expression.type, self.places.setdefault(expression.index, len(self.places)))
         if isinstance(expression, Call) and expression.arguments:

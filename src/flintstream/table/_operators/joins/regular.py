@@ -59,7 +59,7 @@ class RegularJoin(Sides):
         sides = zip(("left", "right"), self.ttls_ms, strict=True)
         self.rows = tuple(entries_of(state, map_state(name, ttl_ms)) for name, ttl_ms in sides)
         self.pairs = self.test()
-        plain = self.only_pairs and not (any(self.kinds) or self.changes or self.batch)
+        plain = self.only_pairs and not (any(self.kinds) or self.changes)
         self.direct = [direct for rows in self.rows if plain and (direct := rows.direct()) is not None]
         """The rows of both sides, if they are in dictionaries, and no row is an update."""
 
@@ -266,6 +266,8 @@ class JoinOfBlocks(KeyedCoProcessOperator):
     are not kept.
     """
 
+    takes_any_order = True
+
     def __init__(
         self,
         function: RegularJoin,
@@ -279,6 +281,15 @@ class JoinOfBlocks(KeyedCoProcessOperator):
         self.ends = ends
         self.is_over: Callable[[int], bool] | None = None
         self.draining = False
+        self.by_block = False
+        """Whether blocks of a bounded join have rows of several keys."""
+        self.last_side: int | None = None
+        """The side that comes after all rows of the other one."""
+
+    def begin_block(self, number: int, *, last: bool) -> None:
+        """Note that rows come by block, and whether the other side is complete."""
+        self.by_block = True
+        self.last_side = number if last else None
 
     def on_inputs(self, is_over: Callable[[int], bool]) -> None:
         """Learn how to ask whether the event time of an input has ended."""
@@ -308,11 +319,12 @@ class JoinOfBlocks(KeyedCoProcessOperator):
 
     def _join(self, values: list[Change], timestamps: list[int] | None, side: int, key: object) -> None:
         function = self.function
-        keep = not (function.only_pairs and self._is_alone(side))
+        keep = not (function.only_pairs and (self._is_alone(side) or self.last_side == side))
         results: list[Row] = []
         stamps: list[int] = []
         selector = (self.selector, self.selector2)[side]
-        compiled = len(function.direct) == 2 and key is selector
+        at_once = not function.batch or (self.by_block and function.only_pairs and not any(function.kinds))
+        compiled = at_once and len(function.direct) == 2 and key is selector
 
         def send(found: list[Row], time: int) -> None:
             results.extend(found)
@@ -328,7 +340,7 @@ class JoinOfBlocks(KeyedCoProcessOperator):
                     *(cursor, timestamps, selector, field_of(selector), function.keys != 1, kept, others.values),
                     *(mine.changes(), function.pairs, side == 0, freeze_key, results, stamps),
                 )
-            elif function.batch:
+            elif not at_once:
                 results = function.collect(cursor, key, side, self.timers)
                 stamps = [MIN_TIMESTAMP] * len(results)
             else:
