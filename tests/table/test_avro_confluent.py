@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
+import ipaddress
 import json
+import pickle
+import ssl
 import threading
+from contextlib import contextmanager
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,26 +18,36 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 pytest.importorskip("fastavro", reason="the extra 'avro' is not installed: make setup")
 
+pytest.importorskip("cryptography", reason="the extra 'kafka' is not installed: make setup")
+
 import fastavro
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
 
 from flintstream.common._types.data_types import DataTypes
 from flintstream.connectors.formats.schema_registry import SchemaRegistry, SchemaRegistryError
+from flintstream.connectors.kafka.stores import StoreError
 from flintstream.errors import PlanError
-from flintstream.table._connectors.messages import decoder, encoder
+from flintstream.table._connectors.messages import change_decoder, change_encoder, decoder, encoder
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import SqlError
+from flintstream.table._types.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 
 class Registry(ThreadingHTTPServer):
-    """A registry in memory; it wants ann's password if ``guarded``."""
+    """A registry in memory; it wants ann's password or a token if ``guarded``, and speaks TLS with a context."""
 
-    def __init__(self):
+    def __init__(self, context=None):
         super().__init__(("127.0.0.1", 0), Handler)
+        if context is not None:
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         self.schemas: list[str] = []
         self.subjects: dict[str, list[int]] = {}
         self.asked: list[str] = []
         self.guarded = False
-        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.url = f"http{'' if context is None else 's'}://127.0.0.1:{self.server_port}"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def allowed(self):
         self.server.asked.append(self.path)
-        if self.server.guarded and self.headers["Authorization"] != "Basic YW5uOnBX":
+        if self.server.guarded and self.headers["Authorization"] not in {"Basic YW5uOnBX", "Bearer t0ken"}:
             self.answer(401, {"message": "Unauthorized"})
             return False
         return True
@@ -76,15 +91,23 @@ def add(registry, subject, schema):
     return number
 
 
-@pytest.fixture
-def registry():
-    found = Registry()
+@contextmanager
+def running(context=None):
+    found = Registry(context)
     thread = threading.Thread(target=found.serve_forever)
     thread.start()
-    yield found
-    found.shutdown()
-    thread.join()
-    found.server_close()
+    try:
+        yield found
+    finally:
+        found.shutdown()
+        thread.join()
+        found.server_close()
+
+
+@pytest.fixture
+def registry():
+    with running() as found:
+        yield found
 
 
 NAMES, TYPES = ["id", "name", "price"], [DataTypes.INT(), DataTypes.STRING(), DataTypes.DECIMAL(6, 2)]
@@ -148,6 +171,128 @@ def test_a_subject_and_credentials_may_be_given(registry):
     assert SchemaRegistry([url]).schema(1) == registry.schemas[0]
     with pytest.raises(SchemaRegistryError, match=r"refuses /schemas/ids/1: 401"):
         SchemaRegistry([registry.url.replace("//", "//ann:secret@")]).schema(1)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"bearer-auth.credentials-source": "STATIC_TOKEN", "bearer-auth.token": "t0ken"},
+        {"properties.bearer.auth.token": "t0ken"},
+        {"properties.basic.auth.credentials.source": "USER_INFO", "properties.basic.auth.user.info": "ann:pW"},
+        {"properties.schema.registry.basic.auth.user.info": "ann:pW"},
+    ],
+)
+def test_a_token_or_properties_of_the_client_are_credentials(registry, more):
+    registry.guarded = True
+    encoder("avro-confluent", NAMES, TYPES, options(registry, **more)).encode()
+    assert registry.subjects == {"orders-value": [1]}
+
+
+def test_credentials_of_another_kind_and_unknown_properties_are_told(registry):
+    with pytest.raises(
+        SqlError, match=r"'avro-confluent.bearer-auth.credentials-source' must be STATIC_TOKEN, but got"
+    ):
+        encoder("avro-confluent", NAMES, TYPES, options(registry, **{"bearer-auth.credentials-source": "OAUTH"}))
+    with pytest.warns(
+        UserWarning,
+        match=r"the property 'bearer.auth.tokn' of the registry's client is unknown and has no effect; did you mean",
+    ):
+        encoder("avro-confluent", NAMES, TYPES, options(registry, **{"properties.bearer.auth.tokn": "x"}))
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory):
+    """Return a folder with a key and its certificate for 127.0.0.1 as PEM, and stores of Java with both."""
+    folder = tmp_path_factory.mktemp("keys")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "registry")])
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    now = dt.datetime.now(dt.timezone.utc)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + dt.timedelta(1))
+        .add_extension(address, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pem = key.private_bytes(serialization.Encoding.PEM, *plain) + made.public_bytes(serialization.Encoding.PEM)
+    (folder / "both.pem").write_bytes(pem)
+    (folder / "trusted.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    closed = serialization.BestAvailableEncryption(b"pW")
+    (folder / "both.p12").write_bytes(pkcs12.serialize_key_and_certificates(b"own", key, made, None, closed))
+    return folder
+
+
+def test_a_registry_with_tls_is_trusted_by_a_truststore_and_may_want_a_key(keys):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(keys / "both.pem")
+    context.load_verify_locations(keys / "both.pem")
+    context.verify_mode = ssl.CERT_REQUIRED
+    trust = {"ssl.truststore.location": str(keys / "trusted.pem")}
+    own = {"ssl.keystore.location": str(keys / "both.p12"), "ssl.keystore.password": "pW"}
+    with running(context) as registry:
+        made = pickle.loads(pickle.dumps(encoder("avro-confluent", NAMES, TYPES, options(registry, **trust, **own))))
+        made.encode()
+        assert registry.subjects == {"orders-value": [1]}
+        properties = {f"properties.schema.registry.{key}": value for key, value in {**trust, **own}.items()}
+        encoder("avro-confluent", NAMES, TYPES, options(registry, **properties)).encode()
+        with pytest.raises(SchemaRegistryError, match="CERTIFICATE_VERIFY_FAILED"):
+            encoder("avro-confluent", NAMES, TYPES, options(registry, **own)).encode()
+        with pytest.raises(SchemaRegistryError, match="does not answer"):
+            encoder("avro-confluent", NAMES, TYPES, options(registry, **trust)).encode()
+    wrong = {"ssl.truststore.location": str(keys / "both.p12"), "ssl.truststore.password": "other"}
+    with pytest.raises(StoreError, match="password") as failed:
+        encoder("avro-confluent", NAMES, TYPES, options(registry, **wrong)).encode()
+    assert "other" not in str(failed.value)
+
+
+def change_options(registry):
+    return Options("t", {"connector": "kafka", "topic": "orders", "debezium-avro-confluent.url": registry.url})
+
+
+def test_changes_of_debezium_in_avro_are_written_and_read_back(registry):
+    kind = "debezium-avro-confluent"
+    rows = [(1, "pen", Decimal("1.50")), (2, None, None)]
+    encode = change_encoder(kind, NAMES, TYPES, change_options(registry), "").encode()
+    written = [encode((*rows[0], INSERT)), encode((*rows[0], UPDATE_BEFORE)), encode((*rows[1], UPDATE_AFTER))]
+    decode = change_decoder(kind, NAMES, TYPES, change_options(registry), "").decode()
+    assert [decode(message) for message in written] == [[(rows[0], INSERT)], [(rows[0], DELETE)], [(rows[1], INSERT)]]
+    assert decode(b"") is None
+
+
+def test_changes_are_read_from_the_envelope_that_debezium_writes(registry):
+    value = {
+        "type": "record", "name": "Value",
+        "fields": [{"name": "id", "type": "int"}, {"name": "name", "type": ["null", "string"], "default": None}],
+    }  # fmt: skip
+    envelope = {
+        "type": "record", "name": "Envelope", "namespace": "shop.orders",
+        "fields": [
+            {"name": "before", "type": ["null", value], "default": None},
+            {"name": "after", "type": ["null", "Value"], "default": None},
+            {"name": "source", "type": "string"},
+            {"name": "op", "type": "string"},
+            {"name": "ts_ms", "type": ["null", "long"], "default": None},
+        ],
+    }  # fmt: skip
+    head = b"\0" + add(registry, "orders-value", json.dumps(envelope)).to_bytes(4, "big")
+
+    def message(**fields):
+        stream = io.BytesIO()
+        stream.write(head)
+        fastavro.schemaless_writer(stream, envelope, {"source": "s", **fields})
+        return stream.getvalue()
+
+    decode = change_decoder("debezium-avro-confluent", NAMES, TYPES, change_options(registry), "").decode()
+    old, new = {"id": 1, "name": "pen"}, {"id": 1, "name": "ink"}
+    assert decode(message(op="r", after=old)) == [((1, "pen", None), INSERT)]
+    assert decode(message(op="u", before=old, after=new)) == [
+        ((1, "pen", None), UPDATE_BEFORE), ((1, "ink", None), UPDATE_AFTER),
+    ]  # fmt: skip
+    assert decode(message(op="d", before=new)) == [((1, "ink", None), DELETE)]
+    with pytest.raises(ValueError, match="needs REPLICA IDENTITY FULL"):
+        decode(message(op="u", after=new))
+    with pytest.raises(ValueError, match="unknown 'op' 'x'"):
+        decode(message(op="x"))
 
 
 def test_the_first_registry_that_answers_is_asked(registry):

@@ -5,7 +5,8 @@ The results of CSV and raw values come from PyFlink 2.3.
 
 from __future__ import annotations
 
-import re
+import datetime as dt
+import json
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -74,6 +75,7 @@ READS: dict[str, Any] = {
 
 _JSONS = ("json", *changes.FORMATS)
 WRITES: dict[str, Any] = {
+    "avro.encoding": ("json", ("x", 1), 2),
     "raw.endianness": ("little-endian", (1,), [("n", T.INT())]),
     "raw.charset": ("UTF-16", ("x",), 1),
     **{f"{kind}.encode.decimal-as-plain-number": ("true", ("x", 1, "1E-9", None, None)) for kind in _JSONS},
@@ -112,6 +114,7 @@ BUILT = {
         "format": "raw",
         "parquet.utc-timezone": "true format=parquet",
         "parquet.write.int64.timestamp": "true format=parquet",
+        "parquet.timestamp.time.unit": "nanos format=parquet parquet.write.int64.timestamp=true",
         "orc.stripe.size": "1000000 format=orc",
         "partition.default-name": "none",
         "sink.parallelism": "3",
@@ -180,8 +183,12 @@ ELSEWHERE = {
         "sink.partitioner-field-delimiter"
     ),
     "test_avro_confluent.py": (
-        "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source"
+        "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source token "
+        "truststore.location truststore.password keystore.location keystore.password "
+        "debezium-avro-confluent.schema debezium-avro-confluent.subject debezium-avro-confluent.url"
     ),
+    "test_protobuf.py": "message-class-name descriptor-set read-default-values write-null-string-literal "
+    "protobuf.ignore-parse-errors",
     "test_files.py": "auto-compaction compaction.file-size json-parser.enabled compression compress",
     "test_directories_of_files.py": (
         "class kind timestamp-formatter timestamp-pattern trigger delay watermark-time-zone success-file.name"
@@ -200,9 +207,13 @@ ELSEWHERE = {
 }
 """Options that another test of this folder shows: its text has the last part."""
 
-REFUSED = {"avro.encoding"}
-"""Options of which only the default is accepted."""
-HERE = {"avro.codec", "source.path.regex-pattern", "scan.parallelism", "scan.watermark.alignment.update-interval"}
+HERE = {
+    "avro.codec",
+    "avro.timestamp_mapping.legacy",
+    "source.path.regex-pattern",
+    "scan.parallelism",
+    "scan.watermark.alignment.update-interval",
+}
 """Options whose effect a test below shows."""
 
 
@@ -251,21 +262,24 @@ def test_an_option_changes_what_is_written(key):
     assert write(kind, row, columns, {**other, key: value}) != write(kind, row, columns, other)
 
 
+_NEEDED = {
+    "avro-confluent": {"avro-confluent.url": "http://x"},
+    "debezium-avro-confluent": {"debezium-avro-confluent.url": "http://x"},
+    "protobuf": {"protobuf.message-class-name": "google.protobuf.wrappers_pb2.StringValue"},
+}
+"""The options that a format does not do without."""
+
+
 def _accepted():
     """Return the options that connectors accept with each format, and those of them that are listed without effect."""
     accepted, listed = set(), set()
     for name in registry.BUILT_IN:
-        formats = {"filesystem": page._FORMATS["filesystem"], "kafka": (*messages.FORMATS, *changes.FORMATS)}
+        formats = {"filesystem": page._FORMATS["filesystem"], "kafka": (*messages.FORMATS, *messages.OF_CHANGES)}
         for kind in formats.get(name, ("",)):
-            more = (
-                {"format": kind, "avro-confluent.url": "http://x"}
-                if kind == "avro-confluent"
-                else {"format": kind}
-                if kind
-                else {}
-            )
+            more = {"format": kind, **_NEEDED.get(kind, {})} if kind else {}
             options = Options("t", {"connector": name, **page._REQUIRED.get(name, {}), **more})
-            table = ConnectorTable("t", [Column("k", T.STRING())], options, ["k"])
+            column = "value" if kind == "protobuf" else "k"
+            table = ConnectorTable("t", [Column(column, T.STRING())], options, [column])
             connector = registry.find("t", name)
             if isinstance(connector, SourceConnector):
                 connector.source(table)
@@ -315,7 +329,7 @@ def test_every_option_is_shown_to_act_or_listed():
     open_ = [
         key
         for key in sorted(_accepted())
-        if key not in {*READS, *WRITES, *REFUSED, *HERE, *built, *parts}
+        if key not in {*READS, *WRITES, *HERE, *built, *parts}
         and not any(key == word or key.endswith(f".{word}") for word in named)
         and not (key.partition(".")[2] in {*of_debezium, "schema-include"} and key.partition(".")[0] in changes.FORMATS)
     ]
@@ -397,14 +411,6 @@ def test_csv_files_are_read_as_options_say(t_env, tmp_path, options, text, expec
         assert [tuple(row) for row in rows] == expected
 
 
-@pytest.mark.parametrize("key", sorted(REFUSED))
-def test_another_value_than_the_default_is_refused(key):
-    kind = key.partition(".")[0] if key.startswith(("csv", "avro")) else "csv"
-    options = Options("t", {"connector": "kafka", **page._REQUIRED["kafka"], "format": kind, key: "x"})
-    with pytest.raises(SqlError, match=f"the option '{re.escape(key)}' is not supported yet"):
-        registry.source_of(ConnectorTable("t", [Column("k", T.STRING())], options))
-
-
 def test_avro_files_are_compressed(t_env, tmp_path):
     t_env.execute_sql(
         f"CREATE TABLE f (a STRING) WITH ('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'avro', "
@@ -414,6 +420,66 @@ def test_avro_files_are_compressed(t_env, tmp_path):
     assert all(b"deflate" in file.read_bytes() for file in tmp_path.iterdir())
     with t_env.execute_sql("SELECT * FROM f").collect() as rows:
         assert [tuple(row) for row in rows] == [("x",)]
+
+
+def test_avro_files_have_local_timestamps_without_the_legacy_mapping(t_env, tmp_path):
+    import fastavro
+
+    columns = "(a TIMESTAMP(3), b TIMESTAMP(6), c TIMESTAMP_LTZ(3), d ARRAY<TIMESTAMP(3)>)"
+    time = "TIMESTAMP '2020-01-02 03:04:05.006'"
+    found = {}
+    for legacy in ("true", "false"):
+        path = tmp_path / legacy
+        t_env.execute_sql(
+            f"CREATE TABLE f_{legacy} {columns} WITH ('connector' = 'filesystem', 'path' = '{path}', "
+            f"'format' = 'avro', 'avro.timestamp_mapping.legacy' = '{legacy}')"
+        )
+        t_env.execute_sql(f"INSERT INTO f_{legacy} SELECT {time}, {time}, TO_TIMESTAMP_LTZ(1, 3), ARRAY[{time}]").wait()
+        with next(path.iterdir()).open("rb") as file:
+            schema: Any = fastavro.reader(file).writer_schema
+        kinds = {field["name"]: field["type"][1] for field in schema["fields"]}
+        found[legacy] = [kinds[name]["logicalType"] for name in "abc"] + [kinds["d"]["items"][1]["logicalType"]]
+        with t_env.execute_sql(
+            f"SELECT CAST(a AS STRING), b = a, c = TO_TIMESTAMP_LTZ(1, 3), d[1] = a FROM f_{legacy}"
+        ).collect() as rows:
+            assert [tuple(row) for row in rows] == [("2020-01-02 03:04:05.006", True, True, True)]
+    assert found["true"] == ["timestamp-millis", "timestamp-micros", "timestamp-millis", "timestamp-millis"]
+    assert found["false"] == [
+        "local-timestamp-millis", "local-timestamp-micros", "timestamp-millis", "local-timestamp-millis",
+    ]  # fmt: skip
+
+
+def test_messages_of_avro_as_json_are_read_back():
+    columns = [("a", T.STRING()), ("t", T.TIMESTAMP(3)), ("l", T.ARRAY(T.INT())), ("d", T.DECIMAL(6, 2))]
+    names, types = zip(*columns, strict=True)
+    given = Options("t", {"connector": "kafka", "avro.encoding": "json"})
+    rows = [("x", dt.datetime(2020, 1, 1), [1, None], Decimal("1.50")), (None, None, None, None)]
+    encode = messages.encoder("avro", names, types, given).encode()
+    decode = messages.decoder("avro", names, types, given).decode()
+    written = [encode(row) for row in rows]
+    assert json.loads(written[0])["a"] == {"string": "x"}
+    assert [decode(message) for message in written] == rows
+    with pytest.raises(SqlError, match=r"'avro.encoding' must be binary or json, but got 'xml'"):
+        messages.decoder("avro", names, types, Options("t", {"connector": "kafka", "avro.encoding": "xml"}))
+
+
+@pytest.mark.parametrize(("unit", "arrow"), [("millis", "ms"), ("micros", "us"), ("nanos", "ns")])
+def test_parquet_files_have_timestamps_in_a_unit(t_env, tmp_path, unit, arrow):
+    import pyarrow.parquet as pq
+
+    t_env.execute_sql(
+        "CREATE TABLE f (a TIMESTAMP(6), b ARRAY<TIMESTAMP_LTZ(6)>) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}', 'format' = 'parquet', 'parquet.utc-timezone' = 'true', "
+        f"'parquet.write.int64.timestamp' = 'true', 'parquet.timestamp.time.unit' = '{unit}')"
+    )
+    t_env.execute_sql(
+        "INSERT INTO f SELECT TIMESTAMP '2020-01-01 00:00:00.123456', ARRAY[TO_TIMESTAMP_LTZ(1500, 3)]"
+    ).wait()
+    kinds = pq.read_schema(next(tmp_path.iterdir())).types
+    assert str(kinds[0]) == f"timestamp[{arrow}]"
+    assert f"timestamp[{arrow}, tz=UTC]" in str(kinds[1])
+    with t_env.execute_sql("SELECT CAST(a AS STRING), b[1] = TO_TIMESTAMP_LTZ(1500, 3) FROM f").collect() as rows:
+        assert [tuple(row) for row in rows] == [(f"2020-01-01 00:00:00.{123000 if unit == 'millis' else 123456}", True)]
 
 
 def test_a_source_has_a_parallelism(t_env):

@@ -64,6 +64,25 @@ def test_json_messages_are_rows_and_rows_are_json_messages(t_env, broker):
 
 
 @pytest.mark.server
+def test_protobuf_messages_are_read_and_written(t_env, broker):
+    pytest.importorskip("google.protobuf", reason="the extra 'protobuf' is not installed: make setup")
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    source, target = broker.topic(), broker.topic()
+    send(broker, source, [Timestamp(seconds=7, nanos=5).SerializeToString(), b"\x08"])
+    options = {
+        "format": "protobuf",
+        "protobuf.message-class-name": "com.google.protobuf.Timestamp",
+        "protobuf.ignore-parse-errors": "true",
+    }
+    declare(t_env, broker.servers, "src", "nanos INT, seconds BIGINT", source, **options)
+    declare(t_env, broker.servers, "dst", "seconds BIGINT, nanos INT", target, **options)
+    assert rows(t_env.execute_sql("SELECT * FROM src")) == [(5, 7)]
+    t_env.execute_sql("INSERT INTO dst SELECT seconds + 1, nanos FROM src").wait()
+    assert [Timestamp.FromString(value) for _, _, value in broker.records(target)] == [Timestamp(seconds=8, nanos=5)]
+
+
+@pytest.mark.server
 def test_metadata_and_the_key_are_columns(t_env, broker):
     topic = broker.topic()
     send(broker, topic, [(b"k1", b'{"v":1}')], timestamp=1_600_000_000_123)

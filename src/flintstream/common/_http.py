@@ -15,6 +15,7 @@ from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, build
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from http.client import HTTPMessage, HTTPResponse
+    from ssl import SSLContext
     from urllib.request import Request
 
 __all__ = ["MOST_BYTES", "AnswerError", "RefusalError", "ask", "read_answer", "shut_after"]
@@ -132,13 +133,14 @@ def _server(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def ask(request: Request, seconds: float, most_bytes: int = MOST_BYTES) -> bytes:
+def ask(request: Request, seconds: float, most_bytes: int = MOST_BYTES, *, context: SSLContext | None = None) -> bytes:
     """Send a request over HTTP, and return the body of the answer. Credentials follow no redirect to another server.
 
     Args:
         request: what to send.
         seconds: the longest time for all of it, from the first connection to the last byte.
         most_bytes: the longest body.
+        context: what to trust, and the client's own certificate; what the system trusts by default.
 
     Raises:
         AnswerError: the answer is longer, or takes longer.
@@ -162,7 +164,7 @@ def ask(request: Request, seconds: float, most_bytes: int = MOST_BYTES) -> bytes
 
         class Encrypted(HTTPSHandler):
             def https_open(self, req: Request) -> HTTPResponse:
-                return self.do_open(WatchedTls, req)
+                return self.do_open(WatchedTls, req, context=context)
 
         opener = build_opener(Plain, Encrypted, _SameServerOnly)
         try:

@@ -29,7 +29,12 @@ _PLAIN: dict[type[t.DataType], str] = {
 
 
 def arrow_schema(
-    row_type: t.RowType, purpose: str, without: Iterable[type[t.DataType]] = (), *, reading: bool = False
+    row_type: t.RowType,
+    purpose: str,
+    without: Iterable[type[t.DataType]] = (),
+    *,
+    reading: bool = False,
+    time_unit: str = "us",
 ) -> object:
     """Return Arrow's schema for rows.
 
@@ -38,6 +43,7 @@ def arrow_schema(
         purpose: What the schema is for, for messages.
         without: Types that the file format does not support.
         reading: Whether timestamps of up to three digits have milliseconds only, as Flink keeps them.
+        time_unit: The unit of other timestamps, as Arrow abbreviates it.
 
     Raises:
         TypeError: ``row_type`` is not a row type.
@@ -47,7 +53,7 @@ def arrow_schema(
         raise TypeError(f"{purpose} needs a row type, like DataTypes.ROW([DataTypes.FIELD(...)]), but got {row_type!r}")
     if not row_type.fields:
         raise PlanError(f"{purpose} needs a row type with at least one field")
-    convert = partial(_arrow_type, tuple(without), reading)
+    convert = partial(_arrow_type, tuple(without), reading, time_unit)
     return arrow().schema([_field(field, f"{purpose}: field '{field.name}'", convert) for field in row_type])
 
 
@@ -56,8 +62,10 @@ def _field(field: t.RowField, owner: str, convert: Callable[[t.DataType, str], o
     return arrow().field(field.name, convert(field.data_type, owner))
 
 
-def _arrow_type(refused: tuple[type[t.DataType], ...], reading: bool, data_type: t.DataType, owner: str) -> object:
-    pa, convert = arrow(), partial(_arrow_type, refused, reading)
+def _arrow_type(
+    refused: tuple[type[t.DataType], ...], reading: bool, time_unit: str, data_type: t.DataType, owner: str
+) -> object:
+    pa, convert = arrow(), partial(_arrow_type, refused, reading, time_unit)
     plain = _PLAIN.get(type(data_type))
     if isinstance(data_type, refused):
         raise PlanError(f"{owner} has the type {data_type!r}, which the file format does not support")
@@ -68,7 +76,7 @@ def _arrow_type(refused: tuple[type[t.DataType], ...], reading: bool, data_type:
     if isinstance(data_type, t.TimeType):
         return pa.time32("ms") if data_type.precision <= 3 else pa.time64("us")
     if isinstance(data_type, (t.TimestampType, t.LocalZonedTimestampType)):
-        unit = "ms" if reading and data_type.precision <= 3 else "us"
+        unit = "ms" if reading and data_type.precision <= 3 else time_unit
         return pa.timestamp(unit, tz=None if isinstance(data_type, t.TimestampType) else "UTC")
     if isinstance(data_type, t.ArrayType):
         return pa.list_(convert(data_type.element_type, owner))

@@ -149,8 +149,10 @@ def array_of(values: list[Any], kind: Any) -> Any:
 
 
 def _to_instants(values: list[Any], kind: Any) -> Any:
-    micros = [None if v is None else v.seconds * _MICROS + v.nanos // 1000 for v in values]
-    return arrow().array(micros, kind)
+    second = 1000 ** _ORDER.index(kind.unit)
+    nanos = 1000 ** (len(_ORDER) - 1) // second
+    counts = [None if v is None else v.seconds * second + v.nanos // nanos for v in values]
+    return arrow().array(counts, kind)
 
 
 def _mask(values: list[Any]) -> Any:

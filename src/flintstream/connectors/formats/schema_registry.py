@@ -11,10 +11,12 @@ from urllib.request import Request
 
 from flintstream.common._http import RefusalError, ask
 from flintstream.common._text.secrets import without_secrets
+from flintstream.connectors.kafka.tls import tls_context
 from flintstream.errors import FlintstreamError, PlanError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from ssl import SSLContext
 
 _TIMEOUT_S = 30
 _CONTENT = "application/vnd.schemaregistry.v1+json"
@@ -30,19 +32,32 @@ class SchemaRegistry:
     Args:
         urls: The addresses, with ``http`` or ``https``.
         user_info: ``user:password``, unless the address has them.
+        token: What proves the identity of the client in place of a password.
+        tls: The stores of certificates and keys, by the names that Java's clients have for them, such as
+            ``ssl.truststore.location``. They are read in the process that connects.
 
     Raises:
         PlanError: An address is none of HTTP.
     """
 
-    def __init__(self, urls: Sequence[str], user_info: str | None = None) -> None:
+    def __init__(
+        self,
+        urls: Sequence[str],
+        user_info: str | None = None,
+        token: str | None = None,
+        tls: Mapping[str, str] | None = None,
+    ) -> None:
         for url in urls:
             if urlsplit(url).scheme not in {"http", "https"}:
                 raise PlanError(
                     f"the schema registry needs an address with http or https, but got {shorten(without_secrets(url))}"
                 )
-        self.urls, self.user_info = tuple(urls), user_info
+        self.urls, self.user_info, self.token, self.tls = tuple(urls), user_info, token, dict(tls or {})
         self._schemas: dict[int, str] = {}
+        self._context: SSLContext | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_context": None}
 
     def __repr__(self) -> str:
         return f"SchemaRegistry({', '.join(map(without_secrets, self.urls))})"
@@ -72,9 +87,10 @@ class SchemaRegistry:
 
     def _ask(self, path: str, content: Any) -> Any:
         failure: Exception | None = None
+        context = self._tls_context()
         for url in self.urls:
             try:
-                return json.loads(ask(self._request(url, path, content), _TIMEOUT_S))
+                return json.loads(ask(self._request(url, path, content), _TIMEOUT_S, context=context))
             except RefusalError as error:
                 if error.status < 500:
                     text = shorten(without_secrets(error.text), 300)
@@ -84,6 +100,11 @@ class SchemaRegistry:
                 failure = error
         raise SchemaRegistryError(f"{self!r} does not answer {path}: {failure}")
 
+    def _tls_context(self) -> SSLContext | None:
+        if self.tls and self._context is None:
+            self._context = tls_context(self.tls)
+        return self._context
+
     def _request(self, url: str, path: str, content: Any) -> Request:
         parts = urlsplit(url)
         user_info = self.user_info
@@ -92,6 +113,8 @@ class SchemaRegistry:
         place = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/") + path)
         data = None if content is None else json.dumps(content).encode()
         request = Request(place.geturl(), data, {"Accept": _CONTENT, "Content-Type": _CONTENT})  # noqa: S310
-        if user_info is not None:
+        if self.token is not None:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        elif user_info is not None:
             request.add_header("Authorization", "Basic " + base64.b64encode(user_info.encode()).decode())
         return request

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from flintstream.connectors.kafka.stores import StoreError, pem_store, read_store
@@ -55,6 +57,29 @@ def tls(properties: Mapping[str, str], *, reads_files: bool = True) -> dict[str,
     if named:
         found["ssl.cipher.suites"] = ":".join(named)
     return found
+
+
+def tls_context(properties: Mapping[str, str]) -> ssl.SSLContext:
+    r"""Return what Python's clients need for TLS, from the settings of Java's.
+
+    Without a truststore, it trusts what the system trusts.
+
+    >>> tls_context({}).verify_mode.name
+    'CERT_REQUIRED'
+
+    Raises:
+        StoreError: A store cannot be read.
+    """
+    found = tls(properties)
+    context = ssl.create_default_context(cadata=found.get("ssl.ca.pem"))
+    if "ssl.key.pem" in found:
+        with NamedTemporaryFile("w", suffix=".pem") as file:  # for this user alone; ssl reads keys from files only
+            file.write(found["ssl.key.pem"] + found["ssl.certificate.pem"])
+            file.flush()
+            context.load_cert_chain(file.name, password=found.get("ssl.key.password"))
+    if found.get("ssl.endpoint.identification.algorithm") == "none":
+        context.check_hostname = False
+    return context
 
 
 def _store(properties: Mapping[str, str], which: str, inline: tuple[str, ...], *, reads_files: bool) -> Store | None:

@@ -31,6 +31,7 @@ _CODECS = {
     "uncompressed": "none",
     "none": "none",
 }
+_TIME_UNITS = {"micros": "us", "millis": "ms", "nanos": "ns"}
 _FLAGS = {"true": "true", "false": ""}
 
 
@@ -112,9 +113,10 @@ class ParquetBulkWriters:
 
         Args:
             row_type: The type of the rows, from ``DataTypes.ROW``.
-            hadoop_config: Supports ``parquet.compression`` (snappy by default; gzip, zstd, lz4, brotli, uncompressed)
-                and ``parquet.write.int64.timestamp`` (false by default: Flink writes 96-bit timestamps); other keys
-                have no effect.
+            hadoop_config: Supports ``parquet.compression`` (snappy by default; gzip, zstd, lz4, brotli, uncompressed),
+                ``parquet.write.int64.timestamp`` (false by default: Flink writes 96-bit timestamps), and, for 64-bit
+                timestamps, ``parquet.timestamp.time.unit`` (micros by default; millis, nanos); other keys have no
+                effect.
             utc_timestamp: Whether ``TIMESTAMP`` values are UTC, and written unchanged; otherwise they are local time,
                 and converted to UTC.
 
@@ -125,10 +127,14 @@ class ParquetBulkWriters:
         """
         pyarrow("parquet", "writing Parquet files")
         found = properties(hadoop_config)
+        whole = bool(choice(found, "parquet.write.int64.timestamp", _FLAGS, "false"))
+        unit = choice(found, "parquet.timestamp.time.unit", _TIME_UNITS, "micros") if whole else "us"
         writer = functools.partial(
             parquet_writer,
             compression=choice(found, "parquet.compression", _CODECS, "snappy"),
-            use_deprecated_int96_timestamps=not choice(found, "parquet.write.int64.timestamp", _FLAGS, "false"),
+            use_deprecated_int96_timestamps=not whole,
+            coerce_timestamps="ms" if unit == "ms" else None,  # cuts off what is smaller
+            allow_truncated_timestamps=True,
         )
-        schema = arrow_schema(row_type, "ParquetBulkWriters.for_row_type")
+        schema = arrow_schema(row_type, "ParquetBulkWriters.for_row_type", time_unit="ns" if unit == "ns" else "us")
         return ColumnarRows(row_type, schema, writer, utc=utc_timestamp)

@@ -144,9 +144,12 @@ class ChangeDecoder(Decoder):
             get = found.get
             return tuple([None if (value := get(name)) is None else value_of(value, read) for name, read in parts])
 
-        changes = {"debezium-json": _debezium, "canal-json": _canal, "maxwell-json": _maxwell, "ogg-json": _ogg}[
-            self.kind
-        ]
+        changes = {
+            "debezium-json": changes_of_images,
+            "canal-json": _canal,
+            "maxwell-json": _maxwell,
+            "ogg-json": _ogg,
+        }[self.kind]
         extras = [METADATA[self.kind][name][1] for name in self.metadata]
         included = [(key, re.compile(pattern)) for key, pattern in self.included.items() if pattern is not None]
 
@@ -173,7 +176,12 @@ class ChangeDecoder(Decoder):
         return decode
 
 
-def _debezium(found: Message, row_of: ReadObject) -> Iterator[Change]:
+def changes_of_images(found: Message, row_of: ReadObject) -> Iterator[Change]:
+    """Yield the changes of a message of Debezium, which has the rows before and after.
+
+    Raises:
+        ValueError: It has another form.
+    """
     operation = found["op"]
     if operation in {"c", "r"}:
         yield row_of(found["after"]), INSERT

@@ -166,7 +166,7 @@ _SINK_OPTIONS = {
 """Options of sinks without effect, with the reasons."""
 
 _OF_WRITERS = {
-    "parquet": ("parquet.compression", "parquet.write.int64.timestamp"),
+    "parquet": ("parquet.compression", "parquet.timestamp.time.unit", "parquet.write.int64.timestamp"),
     "orc": ("orc.compress", "orc.stripe.size"),
 }
 """The options that formats pass on to their writers."""
@@ -187,7 +187,8 @@ class FileSystem(SourceConnector, SinkConnector):
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source; fields of CSV and JSON that a query does not read may be wrong."""
         options, fewer = table.options, partial(_file_source, table)
-        options.of_sinks(*_SINK_OPTIONS, *_ROLLING, *_MERGING, "avro.codec", "sink.parallelism")
+        options.of_sinks(*_SINK_OPTIONS, *_ROLLING, *_MERGING, "avro.codec", "avro.timestamp_mapping.legacy")
+        options.of_sinks("sink.parallelism")
         options.of_sinks(*COMMIT_OPTIONS)
         options.known("source.report-statistics", "plans do not depend on statistics")
         kind, source = _format(options), _file_source(table)
@@ -269,10 +270,10 @@ def _file_source(table: ConnectorTable, need: Collection[str] | None = None) -> 
     options, keys = table.options, table.partitions
     check(table)
     more = {*keys, *table.metadata}
+    default = options.text("partition.default-name", _DEFAULT) or ""
     stored = [(n, k) for n, k in zip(table.names, table.types, strict=True) if n not in more]
     made = _stream_format(_format(options), [n for n, _ in stored], [k for _, k in stored], options, need)
     if more:
-        default = options.text("partition.default-name", _DEFAULT) or ""
         time_of = Instant.of_epoch_milli if _records(_format(options)) is Records.ROWS else from_millis
         of_changes = _format(options) in changes.FORMATS
         made = WithKeys(made, table.names, table.types, keys, default, table.metadata, time_of, of_changes=of_changes)
@@ -385,7 +386,8 @@ def _writers(kind: str, names: Sequence[str], types: Sequence[t.DataType], optio
         utc = options.flag("parquet.utc-timezone")
         return ParquetBulkWriters.for_row_type(row_type, _of_writer(kind, options), utc_timestamp=utc)
     if kind == "avro":
-        return AvroRowFiles(names, types, _codec(options))
+        local = not options.flag("avro.timestamp_mapping.legacy", default=True)
+        return AvroRowFiles(names, types, _codec(options), local=local)
     from flintstream.datastream.formats.orc import OrcBulkWriters
 
     return OrcBulkWriters.for_row_type(row_type, _of_writer(kind, options))

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._types import data_types as t
 from flintstream.table._connectors import changes
+from flintstream.table._connectors.avro import AvroMessages
+from flintstream.table._connectors.avro_changes import DEBEZIUM_AVRO, AvroChanges
+from flintstream.table._connectors.avro_confluent import RegistryMessages
+from flintstream.table._connectors.changes import ChangeDecoder, ChangeEncoder
 from flintstream.table._connectors.csv import CsvDecoder, CsvEncoder
 from flintstream.table._connectors.formats import Decoder, Encoder, JsonDecoder, JsonEncoder
+from flintstream.table._connectors.protobuf import ProtobufMessages
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._types.rules import BYTES, TEXTS, sql_name
 
@@ -17,13 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flintstream.common._types.data_types import DataType
-    from flintstream.table._connectors.avro import AvroMessages
-    from flintstream.table._connectors.avro_confluent import RegistryMessages
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
-
-FORMATS = ("avro", "avro-confluent", "csv", "json", "raw")
-_PLANNED = (*changes.FORMATS, "protobuf")
+FORMATS = ("avro", "avro-confluent", "csv", "json", "protobuf", "raw")
+_ENCODINGS = ("binary", "json")
+OF_CHANGES = (*changes.FORMATS, DEBEZIUM_AVRO)
+"""The formats whose messages are changes of rows: those of files, and those with a registry."""
 
 
 def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str = "") -> Decoder:
@@ -50,37 +54,58 @@ def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
     return (CsvEncoder if kind == "csv" else JsonEncoder)(names, types, options, f"{prefix}{kind}.")
 
 
+def change_decoder(
+    kind: str,
+    names: Sequence[str],
+    types: Sequence[DataType],
+    options: Options,
+    prefix: str,
+    metadata: Sequence[str] = (),
+) -> ChangeDecoder | AvroChanges:
+    """Return what reads a message of a format of changes."""
+    if kind == DEBEZIUM_AVRO:
+        return AvroChanges(names, types, options, prefix)
+    return ChangeDecoder(kind, names, types, options, prefix, metadata)
+
+
+def change_encoder(
+    kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
+) -> ChangeEncoder | AvroChanges:
+    """Return what writes a change of a row, whose kind follows its columns."""
+    if kind == DEBEZIUM_AVRO:
+        return AvroChanges(names, types, options, prefix)
+    return ChangeEncoder(kind, names, types, options, prefix)
+
+
 def _both_ways(
     kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
-) -> Raw | AvroMessages | RegistryMessages | None:
+) -> Raw | AvroMessages | ProtobufMessages | RegistryMessages | None:
     """Return what both reads and writes a message; None for a format with a class for each."""
     _check(kind, options)
     if kind == "raw":
         return Raw(names, types, options, prefix)
     if kind == "avro":
         return _avro(names, types, options, prefix)
-    return _with_registry(names, types, options, prefix) if kind == "avro-confluent" else None
+    if kind == "protobuf":
+        return ProtobufMessages(names, types, options, prefix)
+    if kind == "avro-confluent":
+        return RegistryMessages(names, types, options, prefix, "key" if prefix == "key." else "value")
+    return None
 
 
 def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> AvroMessages:
-    from flintstream.table._connectors.avro import AvroMessages
-
-    options.not_yet(f"{prefix}avro.encoding", "binary")
-    options.known(
-        f"{prefix}avro.timestamp_mapping.legacy", "the logical type in the schema determines how times are read"
-    )
-    return AvroMessages(names, types)
-
-
-def _with_registry(names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> RegistryMessages:
-    from flintstream.table._connectors.avro_confluent import RegistryMessages
-
-    return RegistryMessages(names, types, options, prefix, "key" if prefix == "key." else "value")
+    encoding = options.text(f"{prefix}avro.encoding", "binary") or ""
+    if encoding not in _ENCODINGS:
+        raise SqlError(
+            f"table '{options.table}': '{prefix}avro.encoding' must be {' or '.join(_ENCODINGS)}, but got '{encoding}'"
+        )
+    local = not options.flag(f"{prefix}avro.timestamp_mapping.legacy", default=True)
+    return AvroMessages(names, types, local=local, as_json=encoding == "json")
 
 
 def _check(kind: str, options: Options) -> None:
     if kind not in FORMATS:
-        known = "is not supported yet" if kind in _PLANNED else "is unknown"
+        known = "has changes, so it cannot be used here" if kind in OF_CHANGES else "is unknown"
         raise SqlError(f"table '{options.table}': the format '{kind}' {known}{nearest(kind, FORMATS)}")
 
 

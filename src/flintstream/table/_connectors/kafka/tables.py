@@ -29,7 +29,7 @@ from flintstream.table._connectors.contract import (
 )
 from flintstream.table._connectors.kafka import metadata
 from flintstream.table._connectors.kafka.writing import HeadersOf, OnePartition, Part, TimeOf
-from flintstream.table._connectors.messages import decoder, encoder
+from flintstream.table._connectors.messages import OF_CHANGES, change_decoder, change_encoder, decoder, encoder
 from flintstream.table._connectors.times import ALIGNMENT
 from flintstream.table._errors import SqlError, nearest, unsupported
 
@@ -146,7 +146,7 @@ class Fields(NamedTuple):
     @property
     def has_changes(self) -> bool:
         """Whether a message is a change of a row."""
-        return self.value_format in changes.FORMATS
+        return self.value_format in OF_CHANGES
 
     def of_value(self, options: Options) -> tuple[list[str], list[DataType], Options, str]:
         """Return the arguments of a format for the values: names, types, options and their prefix."""
@@ -240,7 +240,7 @@ class Kafka(SourceConnector, SinkConnector):
         if not fields.has_changes:
             return RecordReader(decoder(fields.value_format, *fields.of_value(table.options)), *placed)
         added = [key.removeprefix("value.") for key in more]
-        value = changes.ChangeDecoder(fields.value_format, *fields.of_value(table.options), added)
+        value = change_decoder(fields.value_format, *fields.of_value(table.options), added)
         return _ChangeReader(value, *placed)
 
     def sink(self, table: ConnectorTable) -> TableSink:
@@ -250,7 +250,7 @@ class Kafka(SourceConnector, SinkConnector):
         positions = [names.index(name) for name in fields.values]
         value: Encoder
         if fields.has_changes:
-            value = changes.ChangeEncoder(fields.value_format, *fields.of_value(options))
+            value = change_encoder(fields.value_format, *fields.of_value(options))
             positions.append(-1)
         else:
             value = encoder(fields.value_format, *fields.of_value(options))
