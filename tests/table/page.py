@@ -34,6 +34,7 @@ _INSTEAD = re.compile(r"is not supported yet: (.*?)\. For bounded data")
 _SEARCH = {"hosts": "http://x:1", "index": "x"}
 _REQUIRED: Mapping[str, Mapping[str, str]] = {
     "delta": {"table-path": "x"},
+    "dynamodb": {"table-name": "x", "aws.region": "eu-central-1"},
     "elasticsearch-6": {"hosts": "http://x:1", "index": "x", "document-type": "x"},
     **dict.fromkeys(("elasticsearch-7", "elasticsearch-8", "opensearch", "opensearch-2"), _SEARCH),
     "faker": {"fields.k.expression": "x"},
@@ -134,12 +135,10 @@ def function_rows() -> list[list[str]]:
 
 def content() -> str:
     """Return the tables."""
-    planned = ", ".join(f"`{name}`" for name in registry.PLANNED)
     return "\n\n".join([
         "Each row is an example that was planned in both modes; `tests/table/support.py` has the statements.",
         _table(["subject", "clause", *MODES, "PyFlink 2.3.0"], clause_rows()),
         _table(["connector", "reading", "writing", "lookups", "formats", "options"], connector_rows()),
-        f"These connectors are refused with advice: {planned}.",
         "These options are accepted and have no effect; those of formats are listed once for each connector.",
         _table(["connector", "why", "options"], options_without_effect()),
         _table(["functions", "number", "names"], function_rows()),

@@ -150,14 +150,6 @@ def test_a_clause_that_is_missing_is_named_with_its_place(t_env, statement, clau
         t_env.execute_sql(statement)
 
 
-def test_a_table_of_dynamodb_names_what_to_do_instead(t_env):
-    t_env.execute_sql("CREATE TABLE clicks (n INT) WITH ('connector' = 'dynamodb', 'table' = 'a')")
-    message = "the connector 'dynamodb' of table 'clicks' is not supported yet: write the table in the program"
-    for statement in ("SELECT * FROM clicks", "INSERT INTO clicks VALUES (1)"):
-        with pytest.raises(UnsupportedClauseError, match=f"{message}.*sources-and-sinks"):
-            t_env.execute_sql(statement)
-
-
 def test_columns_are_attributes_of_their_table(t_env):
     table = t_env.sql_query("SELECT 1 AS price, 2 AS amount")
     assert rows(table.select(table.price + table.amount).execute()) == [(3,)]

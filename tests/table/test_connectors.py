@@ -14,7 +14,7 @@ from flintstream.common import Row, Types
 from flintstream.connectors.collection import CollectionSource
 from flintstream.connectors.sink import Sink, SinkWriter
 from flintstream.table._connectors import registry
-from flintstream.table._errors import SqlError, UnsupportedClauseError
+from flintstream.table._errors import SqlError
 from flintstream.table.connectors import (
     CHANGES,
     INSERTIONS,
@@ -219,14 +219,6 @@ def test_an_installed_package_adds_a_connector(t_env, monkeypatch):
     declare(t_env, "other", "letter STRING", "letters-of-packages", form="rows")
     with pytest.raises(SqlError, match="did you mean 'letters-of-a-package'"):
         t_env.sql_query("SELECT * FROM other")
-
-
-def test_a_connector_that_is_planned_may_be_registered(t_env):
-    declare(t_env, "t", "letter STRING", "dynamodb", form="rows")
-    with pytest.raises(UnsupportedClauseError, match="the connector 'dynamodb'"):
-        t_env.sql_query("SELECT * FROM t")
-    register("dynamodb", Letters)
-    assert rows(t_env, "SELECT * FROM t") == [("a",), ("b",)]
 
 
 def test_a_built_in_name_and_what_is_not_a_connector_are_not_registered():

@@ -182,7 +182,7 @@ def test_a_partition_that_is_behind_the_others_is_not_late(t_env, broker):
     [
         ({"format": None}, "the option 'format' is missing"),
         ({"format": "jsn"}, "the format 'jsn' is unknown; did you mean 'json'"),
-        ({"format": "protobuf"}, "the format 'protobuf' is not supported yet"),
+        ({"format": "protobuf"}, "the option 'protobuf.message-class-name' is missing"),
         (
             {"scan.startup.mode": "earliest"},
             "'scan.startup.mode' does not accept 'earliest'; did you mean 'ear",

@@ -48,11 +48,20 @@ class Failure(TypedDict, total=False):
     ErrorMessage: str
 
 
+class Unprocessed(TypedDict, total=False):
+    """The requests that a table has not taken, by its name."""
+
+    UnprocessedItems: dict[str, list[dict[str, object]]]
+
+
 class PutClient(Protocol):
     """The clients, as far as a sink needs them."""
 
     def put_records(self, **arguments: object) -> dict[str, list[Failure]]:
         """Write to a stream."""
+
+    def batch_write_item(self, **arguments: object) -> Unprocessed:
+        """Write to a table."""
 
     def put_record_batch(self, **arguments: object) -> dict[str, list[Failure]]:
         """Write to a delivery stream."""

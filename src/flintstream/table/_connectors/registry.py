@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.errors import MissingDependencyError
 from flintstream.table._connectors.contract import SinkConnector, SourceConnector
-from flintstream.table._errors import SqlError, nearest, unsupported
+from flintstream.table._errors import SqlError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,7 @@ BUILT_IN = {
         "blackhole": "outputs:BlackHole",
         "datagen": "datagen:Datagen",
         "delta": "lakes.delta:Delta",
+        "dynamodb": "aws.dynamodb:DynamoDb",
         "elasticsearch-6": "elasticsearch:Elasticsearch6",
         "elasticsearch-7": "elasticsearch:Elasticsearch",
         "elasticsearch-8": "elasticsearch:Elasticsearch",
@@ -42,11 +43,6 @@ BUILT_IN = {
 }
 EXTRAS = {"iceberg": "iceberg"}
 """The extras of connectors whose modules import other packages."""
-PLANNED = {
-    "dynamodb": "write the table in the program with a sink of your own, as in docs/how-to/sources-and-sinks.md, and "
-    "bridge it with to_data_stream()",
-}
-"""Connectors that are refused, and what to do instead."""
 _registered: dict[str, type[TableConnector]] = {}
 
 
@@ -83,8 +79,6 @@ def find(table: str, name: str | None) -> TableConnector:
     if found is None:
         installed = {entry.name: entry for entry in entry_points(group=GROUP)}
         found = installed.get(name)
-        if name in PLANNED and found is None:
-            raise unsupported(f"the connector '{name}' of table '{table}'", None, PLANNED[name])
         if found is None:
             known = sorted({*BUILT_IN, *_registered, *installed})
             hint = nearest(name, known) or f"; available: {', '.join(known)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from flintstream.common._types.data_types import DataTypes
 from flintstream.common.serialization import SerializationSchema
+from flintstream.connectors.aws.client import PROVIDER
 from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.kinesis import (
     FlinkKinesisConsumer,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 MOST_KEY_LENGTH = 256
 """The longest partition key that the service takes."""
+_CREDENTIALS = "aws.credentials."
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc).replace(tzinfo=None)  # values of SQL have no zone
 _METADATA: dict[str, Callable[[KinesisRecord], object]] = {
     "timestamp": lambda message: _EPOCH + timedelta(milliseconds=message.timestamp),
@@ -118,9 +120,14 @@ def _format(options: Options) -> str:
     return found
 
 
-def _access(options: Options, arn: str = "") -> dict[str, str]:
-    """Return the properties of a client; the region may be that of the stream."""
+def access_of(options: Options, arn: str = "") -> dict[str, str]:
+    """Return the properties of a client; the region may be that of the stream.
+
+    Tables have ``aws.credentials.basic.accesskeyid`` for ``aws.credentials.provider.basic.accesskeyid``, and so on.
+    """
     found = {f"aws.{key}": value for key, value in options.starting_with("aws.").items()}
+    for key in [key for key in found if key.startswith(_CREDENTIALS) and not key.startswith(PROVIDER)]:
+        found.setdefault(f"{PROVIDER}.{key.removeprefix(_CREDENTIALS)}", found.pop(key))
     if arn.startswith("arn:") and arn.count(":") > 3:
         found.setdefault("aws.region", arn.split(":")[3])
     return found
@@ -157,7 +164,7 @@ class Kinesis(SourceConnector, SinkConnector):
     def source(self, table: ConnectorTable) -> TableSource:
         """Return the source."""
         options, stream = table.options, _stream(table.options)
-        properties = _access(options, stream)
+        properties = access_of(options, stream)
         properties |= {f"source.{key}": value for key, value in options.starting_with("source.").items()}
         for key, older in _OLDER.items():
             value = options.text(key)
@@ -180,7 +187,7 @@ class Kinesis(SourceConnector, SinkConnector):
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
         options, stream = table.options, _stream(table.options)
-        builder = KinesisStreamsSink.builder().set_kinesis_client_properties(_access(options, stream))
+        builder = KinesisStreamsSink.builder().set_kinesis_client_properties(access_of(options, stream))
         builder.set_stream_name(stream)
         builder.set_serialization_schema(_Values(encoder(_format(options), table.names, table.types, options)))
         builder.set_partition_key_generator(_keys(table))
@@ -213,7 +220,7 @@ class Firehose(SinkConnector):
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
         options = table.options
-        builder = KinesisFirehoseSink.builder().set_firehose_client_properties(_access(options))
+        builder = KinesisFirehoseSink.builder().set_firehose_client_properties(access_of(options))
         builder.set_delivery_stream_name(options.required("delivery-stream"))
         builder.set_serialization_schema(_Values(encoder(_format(options), table.names, table.types, options)))
         _set_sending(builder, options)
