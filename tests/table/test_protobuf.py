@@ -139,7 +139,7 @@ def test_values_that_an_enum_lacks_are_written_as_its_first_one(tmp_path):
     encode, decode = both(stored(tmp_path), {"corpus_int": T.BIGINT(), "corpus_str": T.STRING()})
     assert decode(encode((5, "NEWS"))) == (0, "UNIVERSAL")
     _, of_names = both(stored(tmp_path, syntax="proto3"), {"corpus_str": T.STRING()})
-    with pytest.raises(ValueError, match=r"9 is no value of com.example.SimpleTest.corpus_str"):
+    with pytest.raises(ValueError, match=r"9 is not a value of com.example.SimpleTest.corpus_str"):
         of_names(class_of(syntax="proto3")(corpus_str=9).SerializeToString())
 
 

@@ -31,7 +31,7 @@ class MessageClass:
             messages are those of imported modules.
 
     Raises:
-        PlanError: There is no such message, or the file is none of descriptors.
+        PlanError: There is no such message, or the file does not have descriptors.
         MissingDependencyError: protobuf is not installed.
 
     >>> MessageClass("google.protobuf.timestamp_pb2.Timestamp").create().FromString(b"")
@@ -98,7 +98,7 @@ def _stored(path: str) -> Iterator[FileDescriptor]:
         raise PlanError(f"the file of Protobuf descriptors cannot be read: {error}") from error
     except (errors.DecodeError, TypeError) as error:
         raise PlanError(
-            f"{path} is no file of Protobuf descriptors with all that they import, as protoc --include_imports "
+            f"{path} does not have Protobuf descriptors with all that they import, as protoc --include_imports "
             f"--descriptor_set_out writes it: {error}"
         ) from error
     for file in found.file:

@@ -217,7 +217,7 @@ class _Shape:
             def name_of(number: int) -> str:
                 name: str | None = by_number.get(number)
                 if name is None:
-                    raise ValueError(f"{number} is no value of {field.full_name}")
+                    raise ValueError(f"{number} is not a value of {field.full_name}")
                 return name
 
             return name_of
