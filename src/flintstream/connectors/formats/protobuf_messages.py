@@ -41,7 +41,7 @@ class MessageClass:
     """
 
     def __init__(self, name: str, path: str | None = None) -> None:
-        files = list(_imported(name) if path is None else _stored(path))
+        files = list(_import_files(name) if path is None else _read_files(path))
         known = {alias: message for file in files for message in _messages(file) for alias in _aliases(message, file)}
         found = known.get(name.replace("$", ".")) or known.get(name)
         if found is None:
@@ -71,7 +71,7 @@ def protobuf(module: str) -> ModuleType:
     return optional_module(f"google.protobuf.{module}", extra="protobuf", purpose="Protobuf")
 
 
-def _imported(name: str) -> Iterator[FileDescriptor]:
+def _import_files(name: str) -> Iterator[FileDescriptor]:
     """Yield the files of all imported modules, and of the one that the name begins with."""
     protobuf("message")
     parts = name.split(".")
@@ -86,7 +86,7 @@ def _imported(name: str) -> Iterator[FileDescriptor]:
             yield module.DESCRIPTOR
 
 
-def _stored(path: str) -> Iterator[FileDescriptor]:
+def _read_files(path: str) -> Iterator[FileDescriptor]:
     """Yield the files of a file of descriptors."""
     descriptors, errors, pool_of = protobuf("descriptor_pb2"), protobuf("message"), protobuf("descriptor_pool")
     pool = pool_of.DescriptorPool()
