@@ -180,7 +180,7 @@ ELSEWHERE = {
         "aws.region delivery-stream stream stream.arn scan.stream.initpos scan.stream.initpos-timestamp "
         "scan.stream.initpos-timestamp-format scan.shard.discovery.intervalmillis scan.shard.getrecords.intervalmillis "
         "scan.shard.getrecords.maxrecordcount sink.batch.max-size sink.fail-on-error sink.flush-buffer.size "
-        "sink.partitioner-field-delimiter"
+        "sink.partitioner-field-delimiter table-name sink.ignore-nulls"
     ),
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source token "
