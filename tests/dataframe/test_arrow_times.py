@@ -218,3 +218,17 @@ def test_pandas_functions_get_points_in_time_in_the_zone_of_the_session():
 
     in_batches, in_rows = both_ways(run, "America/New_York")
     assert in_batches == in_rows == [("1970-01-01T05:00:00-05:00",)]
+
+
+def test_digits_before_1970_are_cut_to_the_past(tmp_path):
+    pq.write_table(pa.table({"at": pa.array([-1, 1_999_999], pa.timestamp("us"))}), tmp_path / "a.parquet")
+    schema = {"at": pf.DataType.timestamp(0)}
+
+    def run(batches):
+        frame = pf.read_parquet(str(tmp_path), schema=schema)
+        called = frame.map_batches(same, return_dtype=pf.DataType.struct(schema), batch_format="pyarrow")
+        assert is_in_batches(called) is batches
+        return sorted(row[0] for row in called.collect())
+
+    in_batches, in_rows = both_ways(run)
+    assert in_batches == in_rows == [datetime(1969, 12, 31, 23, 59, 59), datetime(1970, 1, 1, 0, 0, 1)]
