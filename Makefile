@@ -36,10 +36,10 @@ compiled: $(VENV)/.ready ## compile the modules of src/flintstream/compiled agai
 	$(BIN)/python hatch_build.py
 
 test-deep: setup ## every program on Spark alone, all seeds and mutations: what faster tests show too; MINUTES ends it early
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "deep and not nightly" $(if $(MINUTES),--stop-after $(MINUTES))
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile thorough -m "deep and not nightly" $(if $(MINUTES),--stop-after $(MINUTES))
 
 test-nightly: setup ## many kills, clusters of several processes, other releases of Spark: one after the other, for hours
-	$(BIN)/python -m pytest -m nightly
+	$(BIN)/python -m pytest --hypothesis-profile thorough -m nightly
 
 test-versions: setup ## all conformance programs on each release of Spark, or on those of SPARK='3.5 4.0'; CHOICE=1 runs a part
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)

@@ -30,10 +30,12 @@ SERVERS = {"broker", "mariadb", "postgresql", "s3", "s3_server", "secure", "serv
 """Fixtures that start a server."""
 
 # On a busy machine, drawing an example may take longer than hypothesis thinks healthy
-settings.register_profile("default", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("thorough", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("default", settings.get_profile("thorough"), max_examples=50)
 settings.register_profile("fast", settings.get_profile("default"), max_examples=10)
-if settings.get_current_profile_name() == "default":
-    settings.load_profile("default")
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+if settings.get_current_profile_name() in {"default", "ci"}:  # the second one where the environment has CI
+    settings.load_profile(settings.get_current_profile_name())
 
 
 def pytest_addoption(parser):

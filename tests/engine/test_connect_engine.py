@@ -60,7 +60,9 @@ class Count(KeyedProcessFunction):
         yield ctx.get_current_key(), self.count.value()
 
 
-@pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])
+@pytest.mark.parametrize(
+    "mode", [RuntimeExecutionMode.STREAMING, pytest.param(RuntimeExecutionMode.BATCH, marks=pytest.mark.deep)]
+)
 def test_state_and_timers_see_every_record_once(server, mode):
     env = environment(server)
     env.set_runtime_mode(mode)
@@ -68,6 +70,7 @@ def test_state_and_timers_see_every_record_once(server, mode):
     assert sorted(counted.execute_and_collect()) == [(key, len(range(key, 10_000, 7))) for key in range(7)]
 
 
+@pytest.mark.deep
 def test_each_exchange_may_have_another_number_of_targets(server):
     env = environment(server)
     first = env.from_collection(list(range(1000))).key_by(lambda number: number % 3).map(lambda n: n + 1)
@@ -86,6 +89,7 @@ def test_spark_hashes_numbers_as_we_do(server):
     assert [row.h for row in frame.collect()] == [spark_hash(number * 7919) for number in range(50)]
 
 
+@pytest.mark.deep
 def test_where_spark_cannot_be_told_the_partition_known_keys_do_the_same(server, monkeypatch):
     monkeypatch.setattr(connect_session(server), "has_direct_exchange", False)
     env = environment(server)

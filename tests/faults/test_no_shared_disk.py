@@ -84,6 +84,7 @@ def read(uri):
     return [s3fs.S3FileSystem().cat_file(str(path)).decode() for path in listed(uri)]
 
 
+@pytest.mark.deep
 def test_a_batch_job_needs_no_store(run, s3):
     run(ROOT / "examples" / "word_count.py", "--output", f"{s3}/words")
     assert "(a,3)" in "".join(read(f"{s3}/words")).splitlines()

@@ -250,6 +250,7 @@ def test_a_query_that_does_not_match_the_records_fails(server):
 
 @pytest.mark.kills
 @pytest.mark.parametrize("logs", [False, pytest.param(True, marks=pytest.mark.deep)])
+@pytest.mark.deep
 def test_a_server_that_is_away_for_some_seconds_has_nothing_lost_with_one_warning(tmp_path, caplog, logs):
     pytest.importorskip("cassandra", reason="cassandra-driver is not installed")
     from tests.connectors.cassandra.server import NoServerError, Server

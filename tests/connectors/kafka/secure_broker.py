@@ -60,7 +60,15 @@ def make_stores(directory: Path) -> None:
     """Create a root, an intermediate authority, and keys of broker and client; those of the client in all forms."""
 
     def keytool(*arguments: str, give: str = "") -> str:
-        command = ["keytool", *arguments, "-storepass", SECRET, "-noprompt"]
+        command = [
+            "keytool",
+            "-J-XX:TieredStopAtLevel=1",
+            "-J-XX:+UseSerialGC",
+            *arguments,
+            "-storepass",
+            SECRET,
+            "-noprompt",
+        ]
         done = subprocess.run(command, input=give, cwd=directory, capture_output=True, text=True, check=False)  # noqa: S603
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

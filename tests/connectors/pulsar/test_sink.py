@@ -133,6 +133,7 @@ def test_by_the_hash_of_missing_keys_any_partition_takes_a_message(server):
 
 
 @pytest.mark.kills
+@pytest.mark.deep
 def test_a_broker_that_is_away_for_some_seconds_has_nothing_lost_with_one_warning(tmp_path, caplog):
     pytest.importorskip("pulsar", reason="pulsar-client is not installed")
     from tests.connectors.pulsar.server import NoServerError, Server

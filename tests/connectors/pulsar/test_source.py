@@ -169,6 +169,7 @@ def test_a_subscription_that_another_job_uses_is_refused(server, monkeypatch):
 
 
 @pytest.mark.kills
+@pytest.mark.deep
 def test_a_broker_that_is_away_for_some_seconds_has_nothing_lost_or_read_twice(tmp_path, caplog):
     pytest.importorskip("pulsar", reason="pulsar-client is not installed")
     from tests.connectors.pulsar.server import NoServerError, Server
