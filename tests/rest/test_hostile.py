@@ -356,7 +356,7 @@ VALUES: list[Any] = [..., None, True, -1, 10**30, 10**12, 1e308, math.nan, "", "
 
 
 @pytest.mark.promise("S33")
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_record_with_any_part_changed_takes_no_list_down(kept, caplog):
     record, path = kept
     from flintstream.rest.routes import Request, routes

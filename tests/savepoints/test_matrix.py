@@ -101,7 +101,7 @@ def pairs():
     """All pairs: the first dozen has each writer and each reader once, as has the second, and so on."""
     for shift, (number, writer) in itertools.product(range(len(KINDS)), enumerate(KINDS)):
         reader = KINDS[(5 * number + shift) % len(KINDS)]
-        marks = pytest.mark.deep if shift >= 3 else pytest.mark.slow if shift else ()
+        marks = pytest.mark.deep if shift >= 2 else pytest.mark.slow if shift else ()
         yield pytest.param(writer, reader, marks=marks, id=" ".join(map(str, writer + reader)))
 
 
