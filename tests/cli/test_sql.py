@@ -51,6 +51,20 @@ def test_a_query_shows_each_change(runner, told):
     assert told[-1] == "4 rows in set"
 
 
+def test_ctrl_c_while_a_row_is_written_cancels_the_query(runner, told):
+    def write(lines):
+        for line in lines:
+            told.append(line)
+            if "+I" in line:
+                raise KeyboardInterrupt
+
+    runner._write = write
+    runner.run_script("CREATE TABLE endless (n INT) WITH ('connector' = 'datagen', 'rows-per-second' = '10');")
+    runner.run_script("SELECT n FROM endless;")
+    assert told[-1] == "cancelled"
+    assert sum("+I" in line for line in told) == 1
+
+
 def test_a_query_shows_the_table_that_its_changes_leave(runner, told):
     assert runner.run_script(f"SET 'sql-client.execution.result-mode' = 'table'; {COUNTS}")
     assert [" ".join(line.split()) for line in told[4:]][:2] == ["| be | 1 |", "| to | 2 |"]
@@ -175,7 +189,7 @@ def test_a_terminal_runs_statements_of_several_lines_completes_names_and_cancels
     terminal.send(";\r")
     terminal.expect(r"\+I ")
     terminal.sendintr()
-    terminal.expect("rows in set|row in set")
+    terminal.expect("rows in set|row in set|cancelled")  # the second one, if a row is written at that moment
     terminal.send("SHOW JOBS;\r")
     terminal.expect("CANCELED")
     terminal.send("SET 'my.password' = 'hush';\r")

@@ -108,7 +108,11 @@ class Runner:
         if result is None:
             self._write(["cancelled"])
         elif result.is_query:
-            self._write(self._query_lines(operation, result))
+            try:
+                self._write(self._query_lines(operation, result))
+            except KeyboardInterrupt:  # not while the next row was awaited, but while one was written
+                operation.cancel()
+                self._write(["cancelled"])
         elif result.job_id is not None:
             self._write([f"Job ID: {result.job_id}"])
         elif not result.has_content:
