@@ -145,7 +145,10 @@ def content() -> str:
     ])  # fmt: skip
 
 
-_COUNTS = re.compile(r"Of(\s)[\d,]+ results that were recorded from PyFlink 2\.3\.0,(\s)[\d,]+ are")
+_COUNTS = re.compile(
+    r"Of(\s)[\d,]+(\s)results(\s)that(\s)were(\s)recorded(\s)from(\s)PyFlink(\s)2\.3\.0,(\s)[\d,]+(\s)are"
+)
+"""The counts with the spaces between their words, any of which may end a line."""
 
 
 def recorded() -> tuple[int, int]:
@@ -162,7 +165,13 @@ def recorded() -> tuple[int, int]:
 def filled(page: str) -> str:
     """Return a page with the current tables between the comments that mark them, and the current counts."""
     total, same = recorded()
-    page = _COUNTS.sub(rf"Of\g<1>{total:,} results that were recorded from PyFlink 2.3.0,\g<2>{same:,} are", page)
+    words = f"Of {total:,} results that were recorded from PyFlink 2.3.0, {same:,} are".split()
+
+    def with_spaces(found: re.Match[str]) -> str:
+        return "".join(word + space for word, space in zip(words, (*found.groups(), ""), strict=True))
+
+    page, places = _COUNTS.subn(with_spaces, page)
+    assert places == 1, "the page lacks the counts of recorded results"
     return _PLACE.sub(lambda place: f"{place[1]}\n{content()}\n\n{place[2]}", page)
 
 
