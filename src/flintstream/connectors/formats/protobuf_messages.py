@@ -31,7 +31,7 @@ class MessageClass:
             messages are those of imported modules.
 
     Raises:
-        PlanError: There is no such message, or the file does not have descriptors.
+        PlanError: The message is missing, or the file does not have descriptors.
         MissingDependencyError: protobuf is not installed.
 
     >>> MessageClass("google.protobuf.timestamp_pb2.Timestamp").create().FromString(b"")

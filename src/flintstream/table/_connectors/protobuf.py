@@ -38,7 +38,7 @@ class ProtobufMessages(Decoder, Encoder):
 
         Raises:
             SqlError: A field of the message is missing or has another type, or an option is missing or wrong.
-            PlanError: There is no such message.
+            PlanError: The message is missing.
         """
         prefix = f"{prefix}protobuf."
         self.names, self.types, self.place = tuple(names), tuple(types), f"table '{options.table}'"

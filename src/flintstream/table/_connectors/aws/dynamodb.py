@@ -112,7 +112,7 @@ class _Requests:
 
 
 def _converter(kind: DataType) -> Convert | None:
-    """Return the function that makes an attribute of a value; None if there is no such attribute."""
+    """Return the function that makes an attribute of a value; None if DynamoDB lacks the type."""
     if isinstance(kind, TEXTS):
         return lambda value: {"S": value}
     if isinstance(kind, t.BooleanType):
