@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 import flintstream.datastream.connectors.file_system
 import flintstream.datastream.formats.csv
 import flintstream.table.expressions  # noqa: F401 - modules that publish classes: their examples run with its names
+from flintstream.options.command_line import reset_defaults
 
 # These modules publish classes: examples in the modules that define them run under the public names.
 for public in ("datastream.connectors.file_system", "datastream.formats.csv", "table.expressions"):
@@ -59,6 +60,7 @@ def pytest_configure(config):
     config.stash[END] = None if minutes is None else time.monotonic() + minutes * 60
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in this hook, too
 def pytest_collection_modifyitems(items):
     """Mark tests that need a server, and keep tests that share an expensive fixture in one process."""
     for item in items:
@@ -78,7 +80,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish(session):
     """Refuse versions of pytest and xdist that ignore groups: each process would start Spark and every server."""
-    if os.environ.get("PYTEST_XDIST_WORKER") and session.config.getoption("dist") == "loadgroup":
+    if os.environ.get("PYTEST_XDIST_WORKER") and session.config.getoption("loadgroup"):  # --dist is "no" in a worker
         for item in session.items:
             if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:
                 message = f"the group of {item.nodeid} is ignored: make setup installs versions that go together"
@@ -92,6 +94,13 @@ def pytest_runtest_setup(item):
 
 
 END = pytest.StashKey[float | None]()
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_commands():
+    """Forget the settings of a command that a test ran in this process, or all later jobs have them as defaults."""
+    yield
+    reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -58,7 +58,8 @@ def the_other_workers():
 
 
 def sums(function, settings=None):
-    settings = {"flintstream.master": "local[2]", **SETTINGS, **(settings or {})}
+    # In this process, the functions above would kill the tests
+    settings = {"flintstream.engine": "spark", "flintstream.master": "local[2]", **SETTINGS, **(settings or {})}
     env = StreamExecutionEnvironment.get_execution_environment(settings)
     env.set_parallelism(2)
     numbers = env.from_source(PacedSource(RECORDS, 0.005), WatermarkStrategy.no_watermarks(), "numbers")
