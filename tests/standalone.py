@@ -15,7 +15,8 @@ import pytest
 from tests.faults.processes import below, kill
 from tests.waiting import wait_for
 
-from flintstream.engine.spark.jvm.start import OPENED_PACKAGES, find_java
+from flintstream.engine.spark.jvm.java_release import find_java
+from flintstream.engine.spark.jvm.start import OPENED_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

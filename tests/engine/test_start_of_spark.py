@@ -16,6 +16,7 @@ from flintstream.engine.spark import session, versions
 from flintstream.engine.spark.jvm import start
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.jvm.converters import Converter, avoid_numpy
+from flintstream.engine.spark.jvm.java_release import find_java
 from flintstream.engine.spark.python_path import prefer_package
 
 COUNTS = """
@@ -233,7 +234,7 @@ def test_no_jvm_starts_early_under_spark_submit_or_with_another_spark(monkeypatc
     ],
 )
 def test_a_job_takes_the_jvm_that_has_started_early_only_if_it_is_as_the_job_needs_it(tmp_path, arguments, shown, jvm):
-    archive = ClassArchive.of(start.find_java())
+    archive = ClassArchive.of(find_java())
     if archive is None or not archive.ready:
         pytest.skip("there is no archive of Spark's classes yet")
     program = tmp_path / "counts.py"

