@@ -45,7 +45,7 @@ test-versions: setup ## all conformance programs on each release of Spark, or on
 	$(BIN)/python -m tests.versions $(if $(CHOICE),--choice) $(if $(MINUTES),--minutes $(MINUTES)) $(SPARK)
 
 # An install by a user has no pins. Without the tools of `dev`, which limit what users may have; s3 brings too many versions to try.
-LANE_EXTRAS := avro,aws,cassandra,dataframes,delta,elasticsearch,examples,faker,iceberg,jdbc,kafka,metrics,mysql,orc,parquet,postgresql,protobuf,pulsar,rabbitmq,rocksdb,table,tls,ui,zstd$(JAVA_EXTRA)
+LANE_EXTRAS := avro,aws,cassandra,dataframes,delta,elasticsearch,examples,faker,iceberg,jdbc,kafka,metrics,mongodb,mysql,orc,parquet,postgresql,protobuf,pulsar,rabbitmq,rocksdb,table,tls,ui,zstd$(JAVA_EXTRA)
 LANE_TOOLS := hypothesis ipykernel msgspec nbclient pexpect pyte pytest pytest-timeout pytest-xdist
 LANE_TESTS := tests/documentation tests/test_errors.py tests/notebook tests/common/test_by_value.py \
   tests/engine/test_failures_of_user_code.py tests/engine/test_prints_of_functions.py tests/engine/test_worker_lines.py \

@@ -300,6 +300,8 @@ OF_TABLES = {
         "password": "SECRET",
         "username": "me",
     },
+    "mongodb": {"uri": "mongodb://me:SECRET@127.0.0.1:1/?serverSelectionTimeoutMS=50", "database": "d"}
+    | {"collection": "c", "sink.max-retries": "0"},
     "filesystem": {"path": "https://127.0.0.1:1/in?sig=SECRET", "format": "csv"},
 }
 

@@ -45,6 +45,7 @@ _REQUIRED: Mapping[str, Mapping[str, str]] = {
     "kafka": {"topic": "x", "properties.group.id": "x", "properties.bootstrap.servers": "x", "format": "json"},
     "kinesis": {"stream.arn": "x", "format": "json", "aws.region": "eu-central-1"},
     "kinesis-legacy": {"stream": "x", "format": "json", "aws.region": "eu-central-1"},
+    "mongodb": {"uri": "mongodb://x", "database": "x", "collection": "x"},
     "upsert-kafka": {"topic": "x", "properties.bootstrap.servers": "x", "key.format": "json", "value.format": "json"},
 }
 _FORMATS = {

@@ -122,6 +122,18 @@ BUILT = {
         "sink.rolling-policy.file-size": "1mb",
         "sink.rolling-policy.rollover-interval": "3s",
     },
+    "mongodb": {
+        "uri": "mongodb://y",
+        "database": "y",
+        "collection": "y",
+        "sink.buffer-flush.interval": "3s",
+        "sink.buffer-flush.max-rows": "3",
+        "sink.bypass-document-validation": "true",
+        "sink.max-retries": "5",
+        "sink.ordered-writes": "false",
+        "sink.parallelism": "3",
+        "sink.retry.interval": "3s",
+    },
     "jdbc": {
         "url": "jdbc:sqlite:y",
         "table-name": "y",

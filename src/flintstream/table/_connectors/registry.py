@@ -35,6 +35,7 @@ BUILT_IN = {
         "kafka": "kafka.tables:Kafka",
         "kinesis": "aws:Kinesis",
         "kinesis-legacy": "aws:Kinesis",
+        "mongodb": "mongodb:MongoDb",
         "opensearch": "elasticsearch:Elasticsearch",
         "opensearch-2": "elasticsearch:Elasticsearch",
         "print": "outputs:Print",
