@@ -113,6 +113,16 @@ def test_an_order_of_an_expression_adds_no_column(sales, nulls_first):
     assert sales.sort(pf.col("n") * -1, nulls_first=nulls_first).columns == ["item", "n", "price"]
 
 
+@pytest.mark.parametrize("option", ["descending", "nulls_first"])
+def test_an_order_has_as_many_options_as_keys(sales, option):
+    for order in (
+        lambda: sales.sort(["item", "n"], **{option: [True]}),
+        lambda: sales.top_n(1, order_by=["item", "n"], **{option: [True]}),
+    ):
+        with pytest.raises(ValueError, match=f"{option} must have the same length as the sort keys"):
+            order()
+
+
 def test_sets_match_columns_by_position(batch):
     few, more = pf.from_dict({"a": [1, 1, 2]}), pf.from_dict({"b": [1, 3]})
     found = {
@@ -278,3 +288,5 @@ def test_a_size_may_be_an_interval(clicks):
         clicks.tumble(on="at", size=10)
     with pytest.raises(SqlError, match="time attribute"):
         clicks.tumble(on="n", size=timedelta(seconds=1))
+    with pytest.raises(TypeError, match="partition_by must be a column name, expression, or a list of them"):
+        clicks.session(on="at", gap=timedelta(seconds=1), partition_by=["n", 1])

@@ -29,6 +29,25 @@ def test_set_operations_leave_the_same_rows_behind_in_both_modes(mode, operation
     assert left(changes(environment(mode).sql_query(f"{A} {operation} {B}"))) == [(item,) for item in expected]
 
 
+METHODS = ["union", "union_all", "intersect", "intersect_all", "minus", "minus_all", "join", "left_outer_join"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tables_of_two_environments_are_refused(method):
+    here, there = environment("batch").sql_query("SELECT 1 AS a"), environment("batch").sql_query("SELECT 1 AS b")
+    with pytest.raises(SqlError, match="same TableEnvironment"):
+        getattr(here, method)(there)
+
+
+@pytest.mark.parametrize("operation", ["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
+def test_an_error_names_the_operation_whose_tables_differ(operation):
+    t_env = environment("batch")
+    with pytest.raises(SqlError, match=rf"the tables of {operation} at line 1, column \d+ have different numbers"):
+        t_env.sql_query(f"SELECT 1 AS a {operation} SELECT 1 AS a, 2 AS b")
+    with pytest.raises(SqlError, match=rf"column 'a' of {operation} at .* has different types"):
+        t_env.sql_query(f"SELECT 1 AS a {operation} SELECT ROW(1) AS a")
+
+
 def test_a_batch_is_sorted_and_cut():
     t_env = environment("batch")
     assert [row[1] for row in changes(t_env.sql_query(f"{A} ORDER BY x DESC"))] == [2, 1, 1, None]

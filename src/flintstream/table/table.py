@@ -22,7 +22,7 @@ from flintstream.table._results.java_table import JavaBacked
 from flintstream.table._results.pandas import data_frame
 from flintstream.table._session.explain import explain
 from flintstream.table._session.inserts import Insert, insert_query
-from flintstream.table._steps.conditions import select, where
+from flintstream.table._steps.conditions import peer, select, where
 from flintstream.table._steps.grouped import (
     AggregatedTable,
     Call,
@@ -266,7 +266,7 @@ class Table(JavaBacked):
 
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables."""
-        return self._with(union_all([self._node, right._node], self._session.zone))
+        return self._with(union_all([self._node, peer(self._session, right._session, right._node)], self._session.zone))
 
     def union(self, right: Table) -> Table:
         """Return each row of both tables once."""
@@ -290,7 +290,8 @@ class Table(JavaBacked):
 
     @deep
     def _combine(self, right: Table, operation: SetOperator) -> Table:
-        return self._with(combine(self._session.settings, self._node, right._node, operation, None))
+        other = peer(self._session, right._session, right._node)
+        return self._with(combine(self._session.settings, self._node, other, operation, None))
 
     @deep
     def order_by(self, *fields: Expression) -> Table:
@@ -351,15 +352,14 @@ class Table(JavaBacked):
     @deep
     def _join(self, right: Table, predicate: Expression | None, kind: JoinKind) -> Table:
         left = [column.name for column in self._node.columns]
-        ambiguous = [column.name for column in right._node.columns if column.name in left]
+        other = peer(self._session, right._session, right._node)
+        ambiguous = [column.name for column in other.columns if column.name in left]
         if ambiguous:
-            raise SqlError(
-                f"join: Ambiguous column name: {', '.join(ambiguous)}. Rename the columns of one table with alias()"
-            )
-        session = self._session
-        scope = session.scope((*self._node.columns, *right._node.columns))
+            names = ", ".join(ambiguous)
+            raise SqlError(f"join: Ambiguous column name: {names}. Rename the columns of one table with alias()")
+        scope = self._session.scope((*self._node.columns, *other.columns))
         condition = None if predicate is None else resolve_condition(syntax_of(predicate), scope, "join", None)
-        return self._with(join_tables(session.settings, self._node, right._node, kind, condition))
+        return self._with(join_tables(self._session.settings, self._node, other, kind, condition))
 
     def join_lateral(self, table_function_call: object, join_predicate: Expression | None = None) -> Table:
         """Return each row joined with the rows that a table function returns for it, and for which a condition holds.

@@ -21,10 +21,15 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).parents[3]
 PARTS = {"table": "results.json", "dataframe": "dataframe.json"}
 """The packages whose tests run, and the files with their results."""
-JAVA = re.compile(r"_j_|_get_j_|get_gateway\(|jvm|java|Py4J|json_plan|CustomExtractor|CustomAssigner", re.IGNORECASE)
+JAVA = re.compile(
+    r"_j_|_get_j_|get_gateway\(|jvm|java|Py4J|json_plan|CustomExtractor|CustomAssigner|asSerializableString",
+    re.IGNORECASE,
+)
 """What a test contains that takes objects of Java, classes of Flink's test jars, or its plans as JSON."""
 ERRORS = re.compile(r"Py4JJavaError|java_error")
 """What tests call errors that are also raised here, without Java."""
+RANDOM = re.compile(r"'[0-9a-f]{100}'")
+"""The values of a source of random texts in messages."""
 NO_JVM = "flintstream has no Flink JVM"
 """What the error of a test says whose helper takes objects of Java."""
 RUNS, JAVA_NEEDED = "runs", "needs Java"
@@ -94,7 +99,7 @@ def _name(case: ET.Element) -> str:
 def _result(case: ET.Element) -> str:
     for child in case:
         if child.tag in {"failure", "error"}:
-            return (child.get("message") or "").partition("\n")[0][:120]
+            return RANDOM.sub("'...'", child.get("message") or "").partition("\n")[0][:120]
         if child.tag == "skipped":
             return f"skipped: {child.get('message')}"
     return RUNS

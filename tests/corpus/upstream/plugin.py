@@ -113,6 +113,10 @@ def name_functions() -> None:
     sources = import_module("flintstream.dataframe._functions.source")
     functions, tables = import_module("pyflink.dataframe.udf"), import_module("pyflink.dataframe.udtf")
     files = import_module("flintstream.dataframe._options.descriptors")
+    windows = import_module("flintstream.dataframe._frame.windows")
+    vars(import_module("pyflink.dataframe.dataframe")).update(
+        _resolve_window_time_column=lambda on: windows.column_of(on, "on"), _to_interval_expression=windows._interval
+    )
 
     def adapter(kind, source, dtype, deterministic, usage, how):
         made = kind(source, dtype._to_table_data_type(), deterministic=deterministic)
@@ -134,8 +138,11 @@ def name_functions() -> None:
     vars(tables)["_resolve_flat_map_udtf"] = lambda function, dtype, _: tables.declaration_of(function, dtype)
     vars(import_module("pyflink.dataframe.io"))["_build_filesystem_options"] = file_options
     wrappers = import_module("flintstream.table._functions.wrappers")
-    wrappers.FunctionWrapper._func = property(lambda wrapper: wrapper.implementation)
-    vars(import_module("pyflink.dataframe"))["llm"] = Models()
+    wrappers.FunctionWrapper._func = property(  # aggregates set it themselves
+        lambda wrapper: vars(wrapper).get("_func", wrapper.implementation),
+        lambda wrapper, function: vars(wrapper).update(_func=function),
+    )
+    vars(import_module("pyflink.dataframe")).update(llm=Models(), model_provider=Models())
 
 
 if TESTS == "pyflink.dataframe.tests":

@@ -51,6 +51,14 @@ class DataType:
         """Return this type with None."""
         return self._with_nullable(nullable=True)
 
+    def bridged_to(self, conversion_cls: str) -> Self:
+        """Return this type; in PyFlink, values get the named class of Java.
+
+        >>> DataType().bridged_to("java.sql.Timestamp") == DataType()
+        True
+        """
+        return self
+
     def _with_nullable(self, *, nullable: bool) -> Self:
         other = copy.copy(self)
         other._nullable = nullable

@@ -75,7 +75,7 @@ def find_unused(base: str, taken: set[str]) -> str:
     return base
 
 
-def column_of(value: object, name: str) -> Expression:
+def column_of(value: object, name: str, kinds: str = "column name or expression") -> Expression:
     """Return a column by its name, or an expression.
 
     Raises:
@@ -85,7 +85,7 @@ def column_of(value: object, name: str) -> Expression:
         return col(value)
     if isinstance(value, Expression):
         return value
-    raise TypeError(f"{name} must be a column name or expression")
+    raise TypeError(f"{name} must be a {kinds}")
 
 
 def keys_of(value: object, name: str) -> list[ColumnLike] | None:
@@ -106,8 +106,8 @@ def keys_of(value: object, name: str) -> list[ColumnLike] | None:
     return keys
 
 
-def flags_of(value: object, count: int, name: str, keys: str) -> list[bool]:
-    """Return a bool for each of the keys in another argument.
+def flags_of(value: object, count: int, name: str) -> list[bool]:
+    """Return a bool for each of the keys of an order.
 
     Raises:
         TypeError: The argument is neither a bool nor a list of them.
@@ -119,7 +119,7 @@ def flags_of(value: object, count: int, name: str, keys: str) -> list[bool]:
         raise TypeError(f"{name} must be a boolean or a list of booleans")
     found = [item for item in value if isinstance(item, bool)]
     if len(value) != count:
-        raise ValueError(f"{name} must have the same length as {keys}")
+        raise ValueError(f"{name} must have the same length as the sort keys")
     if len(found) != count:
         raise TypeError(f"{name} must be a boolean or a list of booleans")
     return found

@@ -62,7 +62,7 @@ class Rows(Frame):
         names, keys = texts_of(subset, "subset"), keys_of(order_by, "order_by")
         if nulls_first is not None and keys is None:
             raise ValueError("nulls_first requires order_by")
-        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys or ()), "nulls_first", "order_by")
+        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys or ()), "nulls_first")
         if names is None:
             if keys is not None:
                 raise ValueError("order_by requires subset; whole-row duplicates cannot be ordered")
@@ -109,8 +109,8 @@ class Rows(Frame):
         groups = (texts_of(partition_by, "partition_by") if partition_by else None) or []
         for name in groups:
             check_column(name, self.columns, "partition_by")
-        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys), "nulls_first", "order_by")
-        return self._rank(n, groups, keys, flags_of(descending, len(keys), "descending", "order_by"), nulls)
+        nulls = None if nulls_first is None else flags_of(nulls_first, len(keys), "nulls_first")
+        return self._rank(n, groups, keys, flags_of(descending, len(keys), "descending"), nulls)
 
     def _rank(
         self,
@@ -182,9 +182,9 @@ class Rows(Frame):
                 check_column(key, self.columns, "by")
             elif _has_direction(syntax_of(key)):
                 raise ValueError("sort() expressions must not specify asc or desc; use descending instead")
-        down = flags_of(descending, len(keys), "descending", "by")
+        down = flags_of(descending, len(keys), "descending")
         if nulls_first is not None:
-            nulls = flags_of(nulls_first, len(keys), "nulls_first", "by")
+            nulls = flags_of(nulls_first, len(keys), "nulls_first")
             table, order = self._order(keys, down, nulls, "by", set(self.columns))
             return self._query(f"SELECT {list_names(self.columns)} FROM {quote(str(table))} ORDER BY {order}")
         items = [col(key) if isinstance(key, str) else key for key in keys]

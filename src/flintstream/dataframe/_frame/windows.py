@@ -137,7 +137,8 @@ class Windows(Frame):
         ['window_start', 'window_end']
         """
         given = partition_by if isinstance(partition_by, (list, tuple)) else [partition_by]
-        by = [column_of(item, "partition_by") for item in given if item is not None]
+        kinds = "column name, expression, or a list of them"
+        by = [column_of(item, "partition_by", kinds) for item in given if item is not None]
         return self._with(with_windows(self._table, "SESSION", column_of(on, "on"), [_interval(gap)], by))
 
     def agg(self, *aggs: Expression, **named_aggs: Expression) -> Self:

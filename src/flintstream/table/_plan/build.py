@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flintstream.table._expressions.expr import Expr
     from flintstream.table._expressions.resolver import Item
     from flintstream.table._logical.nodes import Node
+    from flintstream.table._syntax.queries import SetOperator
 
 
 def calc(node: Node, items: Sequence[Item], condition: Expr | None = None) -> Node:
@@ -91,21 +92,23 @@ def values(rows: Sequence[tuple[Expr, ...]], names: Sequence[str], zone: str, pl
     return Values(tuple(Column(name, kind) for name, kind in zip(names, types, strict=True)), tuple(cells))
 
 
-def union_all(parts: Sequence[Node], zone: str, place: Place | None = None) -> Node:
-    """Return all rows of several tables, whose columns get common types.
+def union_all(
+    parts: Sequence[Node], zone: str, place: Place | None = None, operation: SetOperator = "UNION ALL"
+) -> Node:
+    """Return all rows of several tables, whose columns get common types; errors name the operation that needs them.
 
     Raises:
         SqlError: They have different numbers or types of columns.
     """
     widths = {len(part.columns) for part in parts}
     if len(widths) > 1:
-        raise SqlError(f"the tables of UNION ALL{at(place)} have different numbers of columns: {sorted(widths)}")
+        raise SqlError(f"the tables of {operation}{at(place)} have different numbers of columns: {sorted(widths)}")
     columns = []
     for i, column in enumerate(parts[0].columns):
         common = common_type([part.columns[i].type for part in parts])
         if common is None:
             given = " and ".join(sql_name(part.columns[i].type) for part in parts)
-            raise SqlError(f"column '{column.name}' of UNION ALL{at(place)} has different types: {given}")
+            raise SqlError(f"column '{column.name}' of {operation}{at(place)} has different types: {given}")
         same_time = all(part.columns[i].time == column.time for part in parts)
         columns.append(Column(column.name, common, column.time if same_time else ""))
     return Union(tuple(columns), tuple(convert(part, columns, zone) for part in parts))

@@ -51,7 +51,7 @@ def combine(settings: PlannerSettings, left: Node, right: Node, operation: SetOp
     Raises:
         SqlError: The tables have different numbers or types of columns.
     """
-    both: Any = union_all([left, right], settings.zone, place)
+    both: Any = union_all([left, right], settings.zone, place, operation)
     columns = tuple(type(column)(column.name, column.type) for column in both.columns)
     return SetOperation(columns, both.parts[0], both.parts[1], operation, settings.batch, settings.state_ttl_ms)
 

@@ -1,4 +1,4 @@
-"""Conditions and columns that may have queries among their parts: ``in_()`` with a table."""
+"""What methods of tables take: other tables, and conditions and columns with queries among their parts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.table._analyzer.queries import QueryPlanner
 from flintstream.table._analyzer.subqueries import filter_rows, with_values
+from flintstream.table._errors import SqlError
 from flintstream.table._expressions.resolver import items_of, resolve, resolve_items
 from flintstream.table._plan.build import add_filter, calc
 from flintstream.table._plan.joins import with_condition
@@ -44,3 +45,14 @@ def select(session: Session, node: Node, items: list[s.Syntax]) -> Node:
 
 def _planner(session: Session) -> QueryPlanner:
     return QueryPlanner(session.settings, session.scope(()), session.table)
+
+
+def peer(session: Session, other: Session, node: Node) -> Node:
+    """Return the plan of another table, for a join or a set operation.
+
+    Raises:
+        SqlError: Its names and settings are those of another environment.
+    """
+    if other is not session:
+        raise SqlError("both tables must belong to the same TableEnvironment; from_pandas() can copy rows")
+    return node

@@ -12,6 +12,7 @@ import unittest
 from unittest import mock
 
 from flintstream import dataframe
+from flintstream.common import RowKind
 from flintstream.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream._environment.job import client_of
 from flintstream.table import StreamTableEnvironment
@@ -152,11 +153,11 @@ class _DataFrames:
 
     resource = JOBS
 
-    def assert_dataframe_schema(self, frame, names, types=None):
+    def assert_dataframe_schema(self, frame, names, expected_column_data_types=None):
         schema = frame.to_table().get_resolved_schema()
         assert schema.get_column_names() == names
-        if types is not None:
-            assert schema.get_column_data_types() == types
+        if expected_column_data_types is not None:
+            assert schema.get_column_data_types() == expected_column_data_types
 
 
 class PyFlinkDataFrameUTTestCase(_DataFrames, PyFlinkUTTestCase):
@@ -179,6 +180,19 @@ class PyFlinkStreamDataFrameTestCase(_DataFrames, PyFlinkStreamTableTestCase):
 
     def setUp(self):
         use(self)
+
+    @staticmethod
+    def _materialize(frame, key=None):
+        """Return the rows that all changes leave, sorted; a row replaces the one with the same key."""
+        positions = [frame.columns.index(name) for name in (frame.columns if key is None else key)]
+        kept = {}
+        for row in frame.collect():
+            at = tuple(row[position] for position in positions)
+            if row.get_row_kind() in {RowKind.INSERT, RowKind.UPDATE_AFTER}:
+                kept[at] = tuple(row)
+            else:
+                kept.pop(at, None)
+        return sorted(kept.values())
 
 
 class PythonAPICompletenessTestCase:
