@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Splits = dict[tuple[int, int], dict[int, list[Any]]]
 """(Chain, subtask) -> node id of the source -> the new splits that the subtask reads."""
 
+__tracebackhide__ = True
+"""pytest leaves the frames of this module out of what it shows of a test that fails."""
+
 _log = logging.getLogger(__name__)
 
 

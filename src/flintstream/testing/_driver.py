@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from flintstream.runtime.protocol import Report, Restore
 
 
+__tracebackhide__ = True
+"""pytest leaves the frames of this module out of what it shows of a test that fails."""
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The state of a harness's operators, from which another harness can start.
@@ -61,6 +65,11 @@ class Snapshot:
     """The event time of each input (ms)."""
     processing_time: int
     """Ms since the epoch."""
+
+    def __repr__(self) -> str:
+        """Name the operators; what they hold would fill the report of a test."""
+        names = ", ".join(f"'{info.name}'" for _, info in self.completed.metadata.operators().values())
+        return f"<Snapshot of {names} at {self.processing_time} ms>"
 
 
 class HarnessSettings(TypedDict, total=False):

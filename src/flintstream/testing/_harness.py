@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from flintstream.testing._ends import Event
 
 
+__tracebackhide__ = True
+"""pytest leaves the frames of this module out of what it shows of a test that fails."""
+
+
 class Harness:
     """Base class of all test harnesses. Tests use a subclass, as a context manager or with :meth:`close`."""
 

@@ -57,6 +57,10 @@ __all__ = [
 ]
 
 
+__tracebackhide__ = True
+"""pytest leaves the frames of this module out of what it shows of a test that fails."""
+
+
 class OneInputHarness(Harness):
     """Harness for operations on one stream.
 

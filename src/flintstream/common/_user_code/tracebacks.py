@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import contextlib
-import importlib
 import os
 import sys
 from types import TracebackType
@@ -18,6 +15,7 @@ __all__ = ["shorten_tracebacks", "steps_of"]
 _PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))  # noqa: PTH100, PTH118, PTH120 - without pathlib
 _OWN = _PACKAGE + os.sep
 """What starts the ``co_filename`` of our own code."""
+_STANDARD_LIBRARY = os.__file__.removesuffix("os.py")
 
 
 def shorten_tracebacks(error: BaseException) -> list[tuple[BaseException, TracebackType | None]]:
@@ -57,18 +55,21 @@ class _Machinery:
 
     def __init__(self) -> None:
         self.own = (_OWN, "<frozen ", *_directories("pyspark", "py4j", "cloudpickle"))
-        # Calls by the program itself stay visible.
-        self.helpers = (*_directories(concurrent.futures.__name__, importlib.__name__), contextlib.__file__)
 
     def without(self, trace: TracebackType | None) -> list[TracebackType]:
         shown: list[TracebackType] = []
         before = False
         for step in steps_of(trace):
             name = step.tb_frame.f_code.co_filename
-            before = name.startswith(self.own) or (before and name.startswith(self.helpers))
+            # What the program itself calls in the standard library stays visible
+            before = name.startswith(self.own) or (before and _is_of_python(name))
             if not before:
                 shown.append(step)
         return shown
+
+
+def _is_of_python(path: str) -> bool:
+    return path.startswith(_STANDARD_LIBRARY) and "-packages" + os.sep not in path
 
 
 def _directories(*packages: str) -> tuple[str, ...]:
