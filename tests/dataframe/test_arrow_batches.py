@@ -83,6 +83,7 @@ def way(request):
     """The environment, with and without batches."""
     t_env = start("streaming")
     t_env.get_config().set("flintstream.table.arrow-batches", request.param)
+    t_env.get_config().set("python.fn-execution.bundle.time", "600000")  # a slow machine fills bundles, too
     yield request.param == "true"
     pf.set_table_environment(None)
     pf.config._buffered.clear()
