@@ -188,7 +188,7 @@ def test_a_table_without_a_source_is_only_looked_up(env, t_env):
             "pulsar",
             {},
             "SELECT * FROM t",
-            "is unknown; available: blackhole, datagen, .*, kafka, kinesis, .*letters, numbers, ",
+            "is unknown; available: blackhole, datagen, .*, kafka, kinesis, .*letters, mongodb, numbers, ",
         ),
         ("numbers", {}, "SELECT * FROM t", "the connector 'numbers' only writes: the table cannot be read"),
         ("letters", {"form": "rows"}, "INSERT INTO t SELECT * FROM one", "'letters' only reads: the table cannot be"),
