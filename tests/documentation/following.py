@@ -6,15 +6,18 @@ lines below are what they print, where ``...`` stands for any text. Other blocks
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import time
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 SECONDS = 300
 END = "-- end of the command, exit code"
@@ -22,6 +25,20 @@ BLOCK = re.compile(
     r"^```\{code-block\} \w+\n:caption: (?P<file>\S+)\n\n?(?P<text>.*?)^```$|^```console\n(?P<shell>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+
+
+@contextmanager
+def reader_in(directory: Path) -> Iterator[Reader]:
+    """Return a reader who works in a directory, with commands of this installation and an own home."""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {"HOME": str(directory / "home"), "XDG_STATE_HOME": str(directory / "home")}
+    (directory / "home").mkdir()
+    (directory / "tutorial").mkdir()
+    reader = Reader(directory / "tutorial", environment)
+    try:
+        yield reader
+    finally:
+        reader.leave()
 
 
 @dataclass
@@ -47,7 +64,7 @@ class Command:
     @property
     def only_looks(self) -> bool:
         """Tell whether a reader would type it again after a while."""
-        return self.line.startswith(("cat ", "flintstream list"))
+        return self.line.startswith(("cat ", "flintstream list", "python show"))
 
 
 def steps(page: Path) -> list[File | Command]:
@@ -82,16 +99,20 @@ class Reader:
             stdout=subprocess.PIPE,
         )
 
-    def follow(self, page: Path, *, installed: bool) -> None:
-        """Do all steps of a page, without those of its installation if flintstream is ``installed``.
+    def follow(self, page: Path, servers: str = "") -> None:
+        """Do all steps of a page, except those that install flintstream, or start and end a server.
+
+        Args:
+            page: The page.
+            servers: The address of the server that runs instead of the one on ``localhost:9092``.
 
         Raises:
             AssertionError: A command fails, or prints something else.
         """
         for step in steps(page):
             if isinstance(step, File):
-                self.write(step)
-            elif not (installed and re.match(r"mkdir|python3 -m venv|pip install", step.line)):
+                self.write(replace(step, text=step.text.replace("localhost:9092", servers)) if servers else step)
+            elif not re.match(r"mkdir|python3 -m venv|pip install|docker ", step.line):
                 self.do(step)
 
     def write(self, file: File) -> None:

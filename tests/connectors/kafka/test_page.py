@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from tests.connectors.kafka.broker import send
 from tests.documentation.blocks import blocks
+from tests.documentation.following import reader_in
 
 import flintstream
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "kafka.md"
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = DOCS / "how-to" / "kafka.md"
 
 
 @pytest.mark.spark
@@ -41,3 +43,11 @@ def test_the_program_of_the_page_adds_up_orders(broker, tmp_path):
     values = [value.decode() for _, _, value in broker.records("page-bills")]
     assert values == ["ann,12.50", "bob,1.00", "ann,12.75"]
     assert "\n".join(values) in PAGE.read_text("utf-8")
+
+
+@pytest.mark.deep
+@pytest.mark.kills
+@pytest.mark.spark
+def test_the_tutorial_can_be_followed(broker, tmp_path):
+    with reader_in(tmp_path) as reader:
+        reader.follow(DOCS / "tutorials" / "kafka.md", servers=broker.servers)
