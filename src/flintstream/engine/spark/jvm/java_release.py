@@ -72,6 +72,12 @@ def judge_java(java: str | Path | None) -> tuple[str, str | None]:
     return found, None if version >= OLDEST_JAVA else _REMEDY
 
 
+def diagnose(java: str) -> str:
+    """Return a sentence on the Java with which Spark has not started."""
+    found, remedy = judge_java(java)
+    return f"Java: {found}" if remedy is None else f"Spark does not run on this Java, {found}: {remedy}"
+
+
 def _version_of_pyspark() -> str:
     with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version("pyspark")

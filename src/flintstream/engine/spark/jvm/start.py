@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flintstream.common._text.secrets import hide_secrets
 from flintstream.engine.spark.jvm.class_archive import ClassArchive
 from flintstream.engine.spark.jvm.converters import avoid_numpy
-from flintstream.engine.spark.jvm.java_release import find_java, judge_java
+from flintstream.engine.spark.jvm.java_release import diagnose, find_java
 from flintstream.engine.spark.sockets import is_private
 from flintstream.engine.spark.versions import scala, spark_home
 from flintstream.engine.spark.worker_lines import drain_lines, pipe_of_lines
@@ -106,9 +106,13 @@ def start_gateway(master: str, conf: Mapping[str, str], *, plain: bool = False) 
             with _quiet():
                 return launch_gateway(spark_conf)  # type: ignore[no-untyped-call]
         except PySparkException as error:
-            java = str(Path(os.environ["JAVA_HOME"], "bin", "java"))
-            raise _NotStartedError(f"spark-submit did not start: {error}. {_diagnosis(java)}") from None
-    port, secret, process = _start_jvm(find_java(), conf, plain=plain)
+            own = str(Path(os.environ["JAVA_HOME"], "bin", "java"))
+            raise _NotStartedError(f"spark-submit did not start: {error}. {diagnose(own)}") from None
+    java = find_java()
+    try:
+        port, secret, process = _start_jvm(java, conf, plain=plain)
+    except _NotStartedError as error:
+        raise _NotStartedError(f"{error} {diagnose(java)}") from None
     os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     try:
         gateway = launch_gateway()  # type: ignore[no-untyped-call]
@@ -266,18 +270,13 @@ def _run_jvm(
             code = _end(starting)
             drain_lines()
             why = f"not ready after {seconds} s" if code is None else f"exit code {code}"
-            raise _NotStartedError(f"Spark's JVM did not start ({why}); see above. {_diagnosis(java)}")
+            raise _NotStartedError(f"Spark's JVM did not start ({why}); see above.")
         time.sleep(0.01)
     data = info.read_bytes()
     shutil.rmtree(starting.directory, ignore_errors=True)
     (port,) = struct.unpack(">i", data[:4])
     (length,) = struct.unpack(">i", data[4:8])
     return port, data[8 : 8 + length].decode(), starting.process
-
-
-def _diagnosis(java: str) -> str:
-    found, remedy = judge_java(java)
-    return f"Java: {found}" if remedy is None else f"Spark does not run on this Java, {found}: {remedy}"
 
 
 def variables_of_jvm(conf: Mapping[str, str]) -> dict[str, str]:
