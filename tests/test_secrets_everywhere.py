@@ -301,7 +301,7 @@ OF_TABLES = {
         "username": "me",
     },
     "mongodb": {"uri": "mongodb://me:SECRET@127.0.0.1:1/?serverSelectionTimeoutMS=50", "database": "d"}
-    | {"collection": "c", "sink.max-retries": "0"},
+    | {"collection": "c", "sink.max-retries": "0", "scan.partition.strategy": "single"},
     "filesystem": {"path": "https://127.0.0.1:1/in?sig=SECRET", "format": "csv"},
 }
 

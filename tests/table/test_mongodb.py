@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ pytest.importorskip("pymongo", reason="the extra 'mongodb' is not installed: mak
 from bson import Binary, Code, Decimal128, Int64, ObjectId, Regex, Timestamp
 from tests.connectors.mongodb import conftest as mongodb
 
-from flintstream.common import Row
+from flintstream.common import Row, Types
 from flintstream.connectors.mongodb.client import MongoError
 from flintstream.connectors.sink import WriterContext
 from flintstream.table import DataTypes
@@ -33,6 +35,11 @@ def declare(t_env, server, database, columns, tail="", name="t", **more):
     options = {"connector": "mongodb", "uri": server.uri, "database": database, "collection": "c", **more}
     given = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
     t_env.execute_sql(f"CREATE TABLE {name} ({columns}) {tail} WITH ({given})")
+
+
+def source_of(table: ConnectorTable) -> Any:
+    """Return the source of a table, as a thing of which tests look at any part."""
+    return registry.source_of(table)
 
 
 def described(*columns, key=(), partitions=(), **more):
@@ -140,8 +147,29 @@ def test_times_lose_what_is_shorter_than_a_millisecond_and_texts_may_be_any():
     code = '{"_value": {"$code": "function() { return 10; }"}}'
     assert reader(DataTypes.STRING())(writer(DataTypes.STRING())(code)) == code
     assert writer(DataTypes.STRING())(code) == Code("function() { return 10; }")
-    assert id_of(HEX) == ObjectId(HEX)
-    assert id_of("x" * 24) == "x" * 24
+    for text in (
+        '{"$symbol": "_value"}',
+        '{"_value": {"$oid": "xyz"}}',
+        '{"_value": {"$numberDecimal": "x"}}',
+        '{"_value": {"$regularExpression": 1}}',
+    ):
+        assert writer(DataTypes.STRING())(text) == text
+    assert id_of(HEX, HEX) == ObjectId(HEX)
+    assert id_of("x" * 24, "x") == "x" * 24
+
+
+@pytest.mark.parametrize("value", ['{"$gt": ""}', '{"$regularExpression": {"pattern": ".*", "options": ""}}'])
+def test_a_text_in_a_key_selects_no_other_document(t_env, server, value):
+    database = server.database()
+    server.insert(database, [{"_id": "other"}])
+    text = f'{{"_value": {value}}}'
+    declare(t_env, server, database, "_id STRING, n INT, PRIMARY KEY (_id) NOT ENFORCED")
+    t_env.execute_sql(f"INSERT INTO t VALUES ('{text}', 1)").wait()
+    assert server.documents(database) == [{"_id": "other"}, {"_id": text, "n": 1}]
+    made = sink_of(("k", DataTypes.STRING()), ("s", DataTypes.STRING()), key=["k"], partitions=["s"])
+    (deletion, change) = changes(made, (text, text, 3), (text, text, 0))
+    assert deletion._filter == {"_id": text}
+    assert change._filter == {"_id": text, "s": text}
 
 
 @pytest.mark.parametrize(
@@ -157,13 +185,22 @@ def test_times_lose_what_is_shorter_than_a_millisecond_and_texts_may_be_any():
         ([], {"sink.delivery-guarantee": "exactly-once"}, "'sink.delivery-guarantee' does not accept 'exactly-once'"),
         ([], {"sink.buffer-flush.max-rows": "0"}, "'sink.buffer-flush.max-rows' must be at least 1, but got 0"),
         ([], {"sink.max-retries": "-1"}, "'sink.max-retries' must be at least 0, but got -1"),
+        ([], {"scan.partition.strategy": "samples"}, "'scan.partition.strategy' does not accept 'samples'; did you"),
+        ([], {"scan.partition.size": "0"}, "'scan.partition.size' must be at least 1 byte"),
+        ([], {"scan.fetch-size": "0"}, "'scan.fetch-size' must be at least 1, but got 0"),
+        ([], {"filter.handling.policy": "some"}, "'filter.handling.policy' does not accept 'some'"),
+        ([], {"lookup.cache": "FULL"}, "'lookup.cache' does not accept 'FULL'"),
+        ([], {"lookup.max-retries": "-1"}, "'lookup.max-retries' must be at least 0, but got -1"),
         ([], {"uri": "http://h"}, "'http://h' is not a URI of MongoDB"),
         ([], {"colection": "x"}, "the connector 'mongodb' has no option 'colection'; did you mean 'collection'"),
     ],
 )
 def test_what_mongodb_does_not_take_is_refused(columns, more, message):
+    table = described(*columns, **more)
+    reads = any(name.startswith(("scan.", "filter.", "lookup.")) for name in more)
+    plan = (lambda: source_of(table).lookup([])) if reads else (lambda: registry.sink_of(table))
     with pytest.raises(SqlError, match=message):
-        sink_of(*columns, **more)
+        plan()
 
 
 def test_rows_without_a_key_become_documents_to_insert():
@@ -249,3 +286,122 @@ def test_fields_that_the_table_lacks_stay_and_a_key_may_be_all_there_is(t_env, s
     assert server.documents(database) == [
         {"_id": ObjectId(HEX), "n": 2, "other": "x"}, {"_id": "k", "other": "y"}, {"_id": "new"}
     ]  # fmt: skip
+
+
+USERS: list[dict[str, Any]] = [
+    {"_id": "ann", "n": 1, "tags": ["a", "b"], "at": {"city": "Rome"}, "secret": "x"},
+    {"_id": ObjectId(HEX), "n": 2},
+    {"_id": "bob", "n": None, "secret": 5},
+]
+USER_COLUMNS = "_id STRING, n INT, tags ARRAY<STRING>, at_ ROW<city STRING>, PRIMARY KEY (_id) NOT ENFORCED"
+
+
+def rows(result):
+    with result.collect() as found:
+        return [tuple(row) for row in found]
+
+
+def test_documents_are_rows(t_env, server):
+    database = server.database()
+    server.insert(database, [{("at_" if key == "at" else key): value for key, value in user.items()} for user in USERS])
+    declare(t_env, server, database, USER_COLUMNS)
+    assert sorted(rows(t_env.execute_sql("SELECT _id, n, tags, at_ FROM t"))) == [
+        (HEX, 2, None, None), ("ann", 1, ["a", "b"], Row("Rome")), ("bob", None, None, None)
+    ]  # fmt: skip
+    assert rows(t_env.execute_sql("SELECT COUNT(*) FROM t WHERE n IS NOT NULL"))[-1] == (2,)
+
+
+def test_a_query_asks_only_for_the_fields_that_it_reads(t_env, server):
+    """A field of another type does not matter to a query that leaves it out."""
+    database = server.database()
+    server.insert(database, USERS)
+    declare(t_env, server, database, "_id STRING, n INT, secret BOOLEAN")
+    assert sorted(rows(t_env.execute_sql("SELECT _id, n FROM t")), key=str) == [(HEX, 2), ("ann", 1), ("bob", None)]
+    with pytest.raises(MongoError, match=r"a document has '?[x5]'? \((str|int)\) where the table has BOOLEAN"):
+        rows(t_env.execute_sql("SELECT secret FROM t"))
+    made = source_of(described(("a", DataTypes.INT()), ("b", DataTypes.INT())))
+    assert made.with_columns(frozenset("b")).input.fields == ("b",)
+
+
+def test_the_options_of_reading_act():
+    more = {
+        "scan.fetch-size": "7", "scan.partition.strategy": "pagination", "scan.partition.size": "1mb",
+        "scan.partition.samples": "3", "scan.partition.record-size": "9", "scan.cursor.no-timeout": "false",
+        "filter.handling.policy": "never", "lookup.cache": "PARTIAL", "lookup.partial-cache.max-rows": "5",
+        "lookup.partial-cache.expire-after-write": "2s", "lookup.partial-cache.expire-after-access": "3s",
+        "lookup.partial-cache.cache-missing-key": "false", "lookup.max-retries": "4", "lookup.retry.interval": "6s",
+    }  # fmt: skip
+    made = source_of(described(("a", DataTypes.INT()), ("b", DataTypes.STRING()), **more))
+    found = made.source.input
+    assert (found.fetch_size, found.strategy, found.partition_bytes) == (7, "pagination", 1 << 20)
+    assert (found.samples, found.partition_records, found.fields) == (3, 9, ("a", "b"))
+    cached = made.lookup([1])
+    assert (cached.max_rows, cached.limits, cached.keeps_missing) == (5, (2000, 3000), False)
+    assert (cached.lookup.keys, cached.lookup.max_retries, cached.lookup.retry_ms) == (("b",), 4, 6000)
+
+
+def joined(env, t_env, keys):
+    stream = env.from_collection([(key,) for key in keys], Types.ROW_NAMED(["k"], [Types.STRING()]))
+    t_env.create_temporary_view("plain", t_env.from_data_stream(stream))
+    t_env.execute_sql("CREATE TEMPORARY VIEW o AS SELECT *, PROCTIME() AS p FROM plain")
+    return rows(t_env.execute_sql("SELECT o.k, t.n FROM o LEFT JOIN t FOR SYSTEM_TIME AS OF o.p ON o.k = t._id"))
+
+
+@pytest.mark.parametrize("cache", ["NONE", "PARTIAL"])
+def test_a_lookup_join_finds_documents_by_key(env, t_env, server, cache):
+    database = server.database()
+    server.insert(database, USERS)
+    declare(t_env, server, database, "_id STRING, n INT", **{"lookup.cache": cache})
+    keys = ["ann", HEX, "nobody", "bob", "ann"]
+    assert sorted(joined(env, t_env, keys), key=str) == sorted(
+        [("ann", 1), (HEX, 2), ("nobody", None), ("bob", None), ("ann", 1)], key=str
+    )
+
+
+def test_lookups_compare_values_as_columns_have_them(server):
+    database = server.database()
+    server.insert(
+        database, [{"_id": "x", "m": MOMENT, "n": Int64(5), "s": "p"}, {"_id": "y", "m": MOMENT, "n": 5, "s": "q"}]
+    )
+    table = described(
+        ("m", DataTypes.TIMESTAMP(6)), ("n", DataTypes.BIGINT()), ("s", DataTypes.STRING()), uri=server.uri, database=database
+    )  # fmt: skip
+    lookup = source_of(table).lookup([0, 1])
+    moment = MOMENT.replace(microsecond=6999)  # a document has milliseconds
+    keys = [(moment, 5), (MOMENT, 5), (MOMENT, 6)] + [(MOMENT, n) for n in range(100, 250)]
+    found = lookup.find(keys)
+    lookup.close()
+    both = [(MOMENT, 5, "p"), (MOMENT, 5, "q")]
+    assert {key: sorted(value) for key, value in found.items()} == {(moment, 5): both, (MOMENT, 5): both}
+    injected = source_of(table).lookup([2])
+    assert injected.find([('{"_value": {"$gt": ""}}',)]) == {}
+    injected.close()
+
+
+def test_a_lookup_waits_for_a_server_that_is_away(server, monkeypatch):
+    from pymongo.errors import AutoReconnect
+
+    from flintstream.connectors.mongodb.lookup import MongoLookup
+
+    database = server.database()
+    server.insert(database, USERS)
+    table = described(("_id", DataTypes.STRING()), ("n", DataTypes.INT()), uri=server.uri, database=database)
+    waits: list[float] = []
+    fails = [True, True]
+    ask = MongoLookup._ask
+
+    def failing(self, condition):
+        if fails and fails.pop():
+            raise AutoReconnect("away")
+        return ask(self, condition)
+
+    monkeypatch.setattr(MongoLookup, "_ask", failing)
+    monkeypatch.setattr("flintstream.connectors.mongodb.lookup.time", SimpleNamespace(sleep=waits.append))
+    lookup = source_of(table).lookup([0])
+    assert lookup.find([("ann",)]) == {("ann",): [("ann", 1)]}
+    assert waits == [1.0, 2.0]
+    lookup.close()
+    fails += [True] * 4
+    with pytest.raises(MongoError, match=r"cannot look up keys in .*: away"):
+        lookup.find([("ann",)])
+    assert fails == []

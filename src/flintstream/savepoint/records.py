@@ -12,6 +12,7 @@ from flintstream.connectors.kafka import dynamic, staging
 from flintstream.connectors.kafka import reader as kafka_reader
 from flintstream.connectors.lakes import splits as lakes_splits
 from flintstream.connectors.lakes import writer as lakes_writer
+from flintstream.connectors.mongodb import source as mongodb_source
 from flintstream.connectors.pulsar import source as pulsar_source
 from flintstream.connectors.rabbitmq import source as rabbitmq_source
 
@@ -31,6 +32,7 @@ MODULES = (
     kinesis_shards,
     lakes_splits,
     lakes_writer,
+    mongodb_source,
     number_sequence,
     pulsar_source,
     rabbitmq_source,

@@ -1,6 +1,6 @@
-"""The sink of MongoDB, with the names of Flink's builders as Python writes them. PyFlink has no module for it.
+"""The source and the sink of MongoDB, with the names of Flink's builders as Python writes them.
 
-It needs the extra ``mongodb``.
+PyFlink has no module for them. They need the extra ``mongodb``.
 """
 
 from __future__ import annotations
@@ -11,5 +11,20 @@ from flintstream.datastream.connectors.mongodb.sink import (
     MongoSinkBuilder,
     MongoSinkContext,
 )
+from flintstream.datastream.connectors.mongodb.source import (
+    MongoDeserializationSchema,
+    MongoSource,
+    MongoSourceBuilder,
+    PartitionStrategy,
+)
 
-__all__ = ["MongoSerializationSchema", "MongoSink", "MongoSinkBuilder", "MongoSinkContext"]
+__all__ = [
+    "MongoDeserializationSchema",
+    "MongoSerializationSchema",
+    "MongoSink",
+    "MongoSinkBuilder",
+    "MongoSinkContext",
+    "MongoSource",
+    "MongoSourceBuilder",
+    "PartitionStrategy",
+]

@@ -1,16 +1,23 @@
-"""``'connector' = 'mongodb'``: documents of a collection, with insertions, or with changes by key."""
+"""``'connector' = 'mongodb'``: documents of a collection, read, found by key, inserted, and written by key."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from flintstream.connectors.mongodb.client import MongoAccess, part
+from flintstream.connectors.mongodb.client import part
 from flintstream.connectors.mongodb.writer import MongoOutput, MongoTarget
-from flintstream.errors import PlanError
-from flintstream.table._connectors.contract import INSERTIONS, UPSERTS, SinkConnector, TableSink
-from flintstream.table._connectors.mongodb.values import check_types, id_of, is_key, writer
-from flintstream.table._errors import SqlError, nearest
+from flintstream.table._connectors.contract import (
+    INSERTIONS,
+    UPSERTS,
+    SinkConnector,
+    SourceConnector,
+    TableSink,
+)
+from flintstream.table._connectors.mongodb.reading import source_of
+from flintstream.table._connectors.mongodb.settings import SOURCE_ONLY, access_of, at_least, choice, millis
+from flintstream.table._connectors.mongodb.values import check_types, equal_to, id_of, is_key, writer
+from flintstream.table._errors import SqlError
 from flintstream.table._types.row_kinds import RETRACTIONS
 from flintstream.table._types.rules import sql_name
 
@@ -20,35 +27,40 @@ if TYPE_CHECKING:
 
     from flintstream.common._types.data_types import DataType
     from flintstream.connectors.sink import WriterContext
-    from flintstream.table._connectors.contract import ConnectorTable
+    from flintstream.table._connectors.contract import (
+        ConnectorTable,
+        TableSource,
+    )
     from flintstream.table._connectors.mongodb.values import Convert
-    from flintstream.table._connectors.options import Options
 
 ID = "_id"
 _GUARANTEES = ("none", "at-least-once")
 
 
-class MongoDb(SinkConnector):
-    """Writes documents: with a primary key, the newest row of each key; without one, each row as a new document."""
+class MongoDb(SourceConnector, SinkConnector):
+    """Reads documents, once or by key.
+
+    Writes documents: with a primary key, the newest row of each key; without one, each row as a new document.
+    """
+
+    def source(self, table: ConnectorTable) -> TableSource:
+        """Return the source."""
+        return source_of(table)
 
     def sink(self, table: ConnectorTable) -> TableSink:
         """Return the sink."""
         options = table.options
-        guarantee = options.text("sink.delivery-guarantee", "at-least-once") or ""
-        if guarantee not in _GUARANTEES:
-            raise SqlError(
-                f"table '{table.name}': 'sink.delivery-guarantee' does not accept '{guarantee}'"
-                f"{nearest(guarantee, _GUARANTEES)}; available: {', '.join(_GUARANTEES)}"
-            )
+        options.of_sources(*SOURCE_ONLY)
+        choice(options, "sink.delivery-guarantee", _GUARANTEES, "at-least-once")
         options.known("sink.delivery-guarantee", "changes are always written before a checkpoint")
         changes = _Changes.of(table)
         output = MongoOutput(
-            _access(options),
+            access_of(options),
             changes,
-            batch_size=_at_least(options, "sink.buffer-flush.max-rows", 1000, 1, or_none=True),
-            interval_ms=_millis(options, "sink.buffer-flush.interval"),
-            max_retries=_at_least(options, "sink.max-retries", 3, 0),
-            retry_ms=_millis(options, "sink.retry.interval"),
+            batch_size=at_least(options, "sink.buffer-flush.max-rows", 1000, 1, or_none=True),
+            interval_ms=millis(options, "sink.buffer-flush.interval"),
+            max_retries=at_least(options, "sink.max-retries", 3, 0),
+            retry_ms=millis(options, "sink.retry.interval"),
             ordered=options.flag("sink.ordered-writes", default=True),
             bypasses_validation=options.flag("sink.bypass-document-validation"),
             key_of=changes.key_text if changes.key else None,
@@ -60,27 +72,6 @@ class MongoDb(SinkConnector):
             parallelism=options.integer("sink.parallelism"),
             overwriting=(lambda: sink) if changes.key else None,
         )
-
-
-def _access(options: Options) -> MongoAccess:
-    access = MongoAccess(*[options.required(key) for key in ("uri", "database", "collection")])
-    try:
-        return access.check()
-    except PlanError as error:
-        raise SqlError(f"table '{options.table}': {error}") from None
-
-
-def _at_least(options: Options, key: str, default: int, least: int, *, or_none: bool = False) -> int:
-    """Return a number; -1 means no limit if ``or_none``."""
-    found = options.integer(key, default)
-    if found is None or (found < least and not (or_none and found == -1)):
-        raise SqlError(f"table '{options.table}': '{key}' must be at least {least}, but got {found}")
-    return found
-
-
-def _millis(options: Options, key: str) -> int:
-    found = options.millis(key)
-    return 1000 if found is None else found
 
 
 @dataclass
@@ -143,7 +134,9 @@ class _Changes:
             if name != ID  # it cannot be changed
         }
         found = {ID: self._id(values)}
-        found |= {self.names[i]: document[self.names[i]] for i in self.shards if self.names[i] != ID}
+        for i in self.shards:
+            if self.names[i] != ID:
+                found[self.names[i]] = equal_to(document[self.names[i]], values[i])
         change = {"$set": document} if document else {"$setOnInsert": found}
         return self._driver.UpdateOne(found, change, upsert=True)
 
@@ -151,5 +144,5 @@ class _Changes:
         writers = cast("list[tuple[str, Convert]]", self._writers)
         if len(self.key) == 1:
             position = self.key[0]
-            return id_of(writers[position][1](values[position]))
+            return id_of(writers[position][1](values[position]), values[position])
         return {self.names[i]: writers[i][1](values[i]) for i in self.key}

@@ -107,9 +107,9 @@ def _write_text(value: object) -> object:
         json = part("bson.json_util")
         try:
             found = json.loads(text, json_options=json.CANONICAL_JSON_OPTIONS)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, part("bson.errors").BSONError):
             return text
-        if VALUE in found:
+        if isinstance(found, dict) and VALUE in found:
             return found[VALUE]
     return text
 
@@ -118,13 +118,26 @@ def _write_time(value: object) -> object:
     return EPOCH + (cast("dt.datetime", value) - EPOCH) // _MILLISECOND * _MILLISECOND
 
 
-def id_of(value: object) -> object:
+def equal_to(made: object, value: object) -> object:
+    """Return what is equal to a value in a condition.
+
+    A regular expression, or a document of operators, would select other documents: ``value``, the text that it was made
+    of, takes its place.
+
+    >>> equal_to({"$gt": 1}, '{"_value": {"$gt": 1}}'), equal_to({"a": 1}, '{"_value": {"a": 1}}')
+    ('{"_value": {"$gt": 1}}', {'a': 1})
+    """
+    selects = isinstance(made, dict) and any(str(name).startswith("$") for name in made)
+    return value if selects or isinstance(made, part("bson.regex").Regex) else made
+
+
+def id_of(made: object, value: object) -> object:
     """Return the ``_id`` for a key of one column: a text of 24 hexadecimal digits is an ``ObjectId``."""
-    if isinstance(value, str) and len(value) == 24:
+    if isinstance(made, str) and len(made) == 24:
         kind = part("bson.objectid").ObjectId
-        if kind.is_valid(value):
-            return kind(value)
-    return value
+        if kind.is_valid(made):
+            return kind(made)
+    return equal_to(made, value)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
