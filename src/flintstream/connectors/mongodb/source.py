@@ -11,7 +11,7 @@ from flintstream.checkpoint.registry import record
 from flintstream.common._generic import T_co
 from flintstream.connectors.mongodb.client import MongoError, part, passing, reason
 from flintstream.connectors.mongodb.ranges import after, between
-from flintstream.connectors.mongodb.splitting import MongoInput, bounds
+from flintstream.connectors.mongodb.splitting import bounds
 from flintstream.connectors.patience import Patience
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SourceSplit, SplitEnumerator
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.mongodb.client import Client, Cursor, Document
+    from flintstream.connectors.mongodb.splitting import MongoInput
     from flintstream.connectors.source import Fetch
 
 MOST_ATTEMPTS = 3
