@@ -70,6 +70,7 @@ URLS = [
     "jdbc:oracle:oci:u/SECRET@tns",
     "jdbc:postgresql://db/shop?user=me&password=SECRET&sslmode=require",
     "jdbc:postgresql://me:SECRET@db/shop",
+    "mongodb://db/shop?authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:SECRET",
     "jdbc:mysql://me:SECRET@db:3306/shop",
     "jdbc:mysql://address=(host=db)(user=me)(password=SECRET)/shop",
     "jdbc:mariadb://db/shop?user=me&pwd=SECRET",

@@ -39,6 +39,7 @@ SECRET_KEYS = (
     r"|(?<!max)(?<!max[._-])(?<!min[._-])(?<!num)(?<!num[._-])(?<!total[._-])(?<!input[._-])(?<!output[._-])token(?!iz)(?!s?[._-]?(?:count|limit|rate|type|per[._-]))"
     r"|api[._-]?key|(?:account|access|private|encryption|shared)[._-]?key"
     r"|keystore\.key$|ssl\.key\.pem|auth-params|service-key|jaas\.config|http-headers|connection[._-]?string"
+    r"|authMechanismProperties"
     r"|basic[._-]auth(?![._-]credentials)|user[._-]?info(?!\.uri)|credential(?!s?[._-](?:provider|source)))"
     rf"|(?<![A-Za-z])(?i:{_WORDS})(?![A-Za-z])"
     rf"|(?<![A-Za-z])(?<!client[._-])(?i:{_LAST_WORDS}){_END}"
