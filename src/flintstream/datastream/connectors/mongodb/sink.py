@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from flintstream.common._generic import Generic, T_contra
-from flintstream.connectors.mongodb.client import MongoAccess
 from flintstream.connectors.mongodb.writer import MongoOutput, MongoTarget
 from flintstream.datastream._settings import check_bool, check_integer, check_member
 from flintstream.datastream.connectors.base import DeliveryGuarantee
+from flintstream.datastream.connectors.mongodb._place import PlaceBuilder
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class MongoSink(MongoTarget[T_contra]):
         return MongoSinkBuilder()
 
 
-class MongoSinkBuilder(Generic[T_contra]):
+class MongoSinkBuilder(PlaceBuilder, Generic[T_contra]):
     """Builds a sink of MongoDB.
 
     >>> sink = (
@@ -114,26 +114,11 @@ class MongoSinkBuilder(Generic[T_contra]):
 
     def __init__(self) -> None:
         """Start with the defaults of Flink's builder."""
-        self._access = MongoAccess("", "", "")
+        super().__init__()
         self._output = MongoOutput(self._access, _Models(_no_schema))
 
     def _change(self, **values: object) -> Self:
         self._output = replace(self._output, **values)  # type: ignore[arg-type]  # each method has checked its value
-        return self
-
-    def set_uri(self, uri: str) -> Self:
-        """Set the connection string of MongoDB."""
-        self._access = replace(self._access, uri=uri)
-        return self
-
-    def set_database(self, database: str) -> Self:
-        """Set the name of the database."""
-        self._access = replace(self._access, database=database)
-        return self
-
-    def set_collection(self, collection: str) -> Self:
-        """Set the name of the collection."""
-        self._access = replace(self._access, collection=collection)
         return self
 
     def set_batch_size(self, batch_size: int) -> Self:

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from flintstream.common._generic import Generic, T_co
-from flintstream.connectors.mongodb.client import MongoAccess
 from flintstream.connectors.mongodb.source import MongoScan
 from flintstream.connectors.mongodb.splitting import MongoInput
 from flintstream.datastream._settings import check_bool, check_integer, check_member
+from flintstream.datastream.connectors.mongodb._place import PlaceBuilder
 from flintstream.datastream.slot_sharing_group import MemorySize
 from flintstream.errors import PlanError
 
@@ -92,7 +92,7 @@ class MongoSource(MongoScan[T_co]):
         return MongoSourceBuilder()
 
 
-class MongoSourceBuilder(Generic[T_co]):
+class MongoSourceBuilder(PlaceBuilder, Generic[T_co]):
     """Builds a source of MongoDB.
 
     >>> source = (
@@ -118,26 +118,11 @@ class MongoSourceBuilder(Generic[T_co]):
 
     def __init__(self) -> None:
         """Start with the defaults of Flink's builder."""
-        self._access = MongoAccess("", "", "")
+        super().__init__()
         self._input = MongoInput(self._access, _Reads(_read_nothing))
 
     def _change(self, **values: object) -> Self:
         self._input = replace(self._input, **values)  # type: ignore[arg-type]  # each method has checked its value
-        return self
-
-    def set_uri(self, uri: str) -> Self:
-        """Set the connection string of MongoDB."""
-        self._access = replace(self._access, uri=uri)
-        return self
-
-    def set_database(self, database: str) -> Self:
-        """Set the name of the database."""
-        self._access = replace(self._access, database=database)
-        return self
-
-    def set_collection(self, collection: str) -> Self:
-        """Set the name of the collection."""
-        self._access = replace(self._access, collection=collection)
         return self
 
     def set_fetch_size(self, fetch_size: int) -> Self:
