@@ -222,6 +222,10 @@ ELSEWHERE = {
         "max-actions max-size strategy max-retries delay connection.timeout socket.timeout"
     ),
     "test_faker.py": "fields.k.length",
+    "lakes/test_delta_tables.py": (
+        "mode versionAsOf timestampAsOf startingVersion startingTimestamp updateCheckIntervalMillis ignoreDeletes "
+        "ignoreChanges"
+    ),
     "lakes/test_inserts.py": "table-path catalog-type catalog-name catalog-database catalog-table uri warehouse",
     "lakes/test_iceberg_catalogs.py": (
         "streaming monitor-interval starting-strategy start-snapshot-id start-snapshot-timestamp end-snapshot-id "

@@ -16,8 +16,8 @@ from pyiceberg.manifest import ManifestEntryStatus
 from pyiceberg.table import FileScanTask, StaticTable
 from pyiceberg.table.snapshots import Operation
 
-from flintstream.common.types import _make_row
 from flintstream.connectors.files.arrow_values import values_of
+from flintstream.connectors.lakes.rows import read_rows, rows_of_columns
 from flintstream.connectors.lakes.splits import IcebergSplit
 from flintstream.connectors.lakes.writer import LakeError
 from flintstream.connectors.source import Boundedness, Source, SourceReader, SplitEnumerator
@@ -276,18 +276,10 @@ class _Reader(SourceReader):
         return self._scan
 
     def read(self, split: IcebergSplit, fetch: Fetch) -> Generator[list[Row], None, bool]:
-        scan, passed = self._prepare(split), split.done
-        for batch in scan.to_record_batches([self._tasks[split.path]]):
-            rows = self._rows(batch) if passed < len(batch) else []
-            start, passed = min(passed, len(batch)), max(0, passed - len(batch))
-            while start < len(rows):
-                end = start + max(1, fetch.size)
-                split.done += len(rows[start:end])
-                yield rows[start:end]
-                start = end
-        return True
+        scan = self._prepare(split)
+        return (yield from read_rows(split, fetch, scan.to_record_batches([self._tasks[split.path]]), self._rows))
 
     def _rows(self, batch: pa.RecordBatch) -> list[Row]:
         known = set(batch.schema.names)
         columns = [values_of(batch.column(name)) if name in known else [None] * len(batch) for name in self.names]
-        return [_make_row(self.names, list(values)) for values in zip(*columns, strict=True)]
+        return rows_of_columns(self.names, columns)

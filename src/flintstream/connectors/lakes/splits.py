@@ -19,3 +19,17 @@ class IcebergSplit(SourceSplit):
     path: str
     appended: bool
     done: int = 0
+
+
+@record
+@dataclass
+class DeltaSplit(SourceSplit):
+    """A file of a table, and how many of its rows have been read."""
+
+    path: str
+    """Relative to the table, or a URI."""
+    partition: dict[str, str | None]
+    """The texts of the values of the columns by which the table is partitioned."""
+    version: int | None = None
+    """The version that marks some of the rows as deleted; None if none does."""
+    done: int = 0

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from flintstream.table._catalog.remote import Metastore
     from flintstream.table._catalog.store import Store
 
-    Open = Callable[[str, Mapping[str, str]], tuple[Metastore, str]]
+    Open = Callable[[str, Mapping[str, str]], tuple[Metastore, str] | Store]
 
 TYPES = {
     name: EntryPoint(name, f"flintstream.table._connectors.{place}", "catalogs")
-    for name, place in {"iceberg": "lakes.catalog:open_iceberg", "jdbc": "jdbc.catalog:open_jdbc"}.items()
+    for name, place in {
+        "delta-catalog": "lakes.delta_catalog:open_delta",
+        "iceberg": "lakes.catalog:open_iceberg",
+        "jdbc": "jdbc.catalog:open_jdbc",
+    }.items()
 }
 
 _CHECKS = {
@@ -53,8 +57,11 @@ def open_catalog(name: str, options: Mapping[str, str], comment: str | None = No
         connect: Open = TYPES[kind].load()
     except ModuleNotFoundError as error:
         raise MissingDependencyError(error.name or kind, extra=kind, purpose=f"catalog '{name}'") from None
-    metastore, database = connect(name, options)
-    return remote_store(name, metastore, database, options, comment)
+    found = connect(name, options)
+    if not isinstance(found, tuple):
+        found.comment = comment
+        return found
+    return remote_store(name, *found, options, comment)
 
 
 def check_keys(name: str, options: Mapping[str, str], needed: tuple[str, ...], more: tuple[str, ...] = ()) -> None:

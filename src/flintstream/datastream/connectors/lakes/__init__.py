@@ -1,4 +1,4 @@
-"""Sinks of Delta Lake and Iceberg that write a stream exactly once, without a second query.
+"""The source of Delta Lake, and sinks of Delta Lake and Iceberg that write a stream exactly once.
 
 They need the extras ``delta`` and ``iceberg``. PyFlink has none of them: there, they are tables.
 """
@@ -14,6 +14,11 @@ from flintstream.connectors.lakes.delta import DeltaCommitter, DeltaOutput, Delt
 from flintstream.connectors.lakes.iceberg import IcebergCommitter, IcebergOutput, IcebergPlace
 from flintstream.connectors.lakes.writer import LakeWriter, UpsertWriter
 from flintstream.connectors.sink import Sink
+from flintstream.datastream.connectors.lakes._delta_source import (
+    BoundedDeltaSourceBuilder,
+    ContinuousDeltaSourceBuilder,
+    DeltaSource,
+)
 from flintstream.errors import PlanError
 from flintstream.storage.location import Location
 
@@ -23,7 +28,13 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import RowType
     from flintstream.connectors.sink import Committer, SinkWriter, WriterContext
 
-__all__ = ["DeltaSink", "IcebergSink"]
+__all__ = [
+    "BoundedDeltaSourceBuilder",
+    "ContinuousDeltaSourceBuilder",
+    "DeltaSink",
+    "DeltaSource",
+    "IcebergSink",
+]
 
 
 def _check_columns(chosen: Sequence[str], names: Sequence[str], verb: str) -> tuple[str, ...]:
