@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.engine.sources import PacedSource
 from tests.waiting import wait_for
 
 import flintstream
 from flintstream.cli import main
-from flintstream.common import JobStatus
+from flintstream.common import JobStatus, WatermarkStrategy
 from flintstream.coordinator import registry
 from flintstream.coordinator.monitoring import history
 from flintstream.datastream import StreamExecutionEnvironment
@@ -109,6 +110,37 @@ def test_a_record_has_configuration_plan_metrics_checkpoints_and_exceptions(plac
     assert "operator 'six'" in record["exceptions"][0]["text"]
     assert record["error"].startswith("ZeroDivisionError")
     assert record["started_ms"] <= record["exceptions"][0]["at_ms"] <= record["ended_ms"]
+
+
+@pytest.mark.parametrize("interval", ["1 h", "70 ms"], ids=["from the beginning", "from a checkpoint"])
+def test_records_that_are_read_again_after_a_restart_count_once(tmp_path, interval):
+    flag = tmp_path / "failed"
+
+    def fail_once(n):
+        if n == 30 and not flag.exists():
+            flag.touch()
+            raise ValueError("once")
+        return n
+
+    env = StreamExecutionEnvironment.get_execution_environment(
+        {
+            "flintstream.engine": "inline",
+            "flintstream.epoch.max-duration": "20",
+            "execution.checkpointing.interval": interval,
+            "execution.checkpointing.dir": (tmp_path / "checkpoints").as_uri(),
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.delay": "10 ms",
+        }
+    )
+    numbers = env.from_source(PacedSource(40, 0.005), WatermarkStrategy.no_watermarks(), "numbers")
+    numbers.map(fail_once).sink_to(CollectSink())
+    totals = env.execute("failed once").get_all_accumulator_results()
+    assert (totals["numRecordsIn"], totals["numRecordsOut"], totals["numRestarts"]) == (40, 40, 1)
+    assert "  in 40  out 40  " in listed("-a")
+    (record,) = history.records()
+    assert record["status"]["repeated_in"] >= (1 if interval == "1 h" else 0)
+    read = [sample["in"] for sample in record["curves"]]
+    assert read == sorted(read)  # the curves show all work
 
 
 def test_only_so_many_records_are_kept():

@@ -5,13 +5,18 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from flintstream.coordinator.engine import Way
+from flintstream.coordinator.monitoring.epochs import RESIDENT, Epochs, Parts, parts_of
 from flintstream.coordinator.monitoring.load import Load
 from flintstream.metrics.reported import Counted
 from flintstream.runtime.protocol import NodeReport, Report
 
 SOURCE, REST = 0, 1
 PLAN: Any = SimpleNamespace(
-    chains=[SimpleNamespace(id=SOURCE, inputs=()), SimpleNamespace(id=REST, inputs=("an exchange",))]
+    chains=[
+        SimpleNamespace(id=chain, level=chain, parallelism=1, inputs=inputs, nodes=[SimpleNamespace(id=10 + chain)])
+        for chain, inputs in ((SOURCE, ()), (REST, ("an exchange",)))
+    ]
 )
 
 
@@ -41,14 +46,48 @@ def test_a_subtask_is_busy_for_the_time_that_it_spent_and_did_not_wait():
     load = Load(PLAN, 0)
     load.add([report(SOURCE, 5, 1000, waited_ms=800), report(REST, 5, 300)], 0, 1000)
     shares = load.shares(1000)
-    assert shares[SOURCE, 0] == (200, 0, 800)
-    assert shares[REST, 0] == (300, 0, 700)
+    assert shares[SOURCE, 0] == (200, 0, 800, 0)
+    assert shares[REST, 0] == (300, 0, 700, 0)
 
 
 def test_a_source_with_more_to_read_is_held_back_while_others_work():
     load = Load(PLAN, 0)
     load.add([report(SOURCE, 5, 250, more=True), report(REST, 5, 750)], 0, 1000)
-    assert load.shares(1000) == {(SOURCE, 0): (250, 750, 0), (REST, 0): (750, 0, 250)}
+    assert load.shares(1000) == {(SOURCE, 0): (250, 750, 0, 0), (REST, 0): (750, 0, 250, 0)}
+
+
+def test_a_subtask_is_not_idle_while_the_engine_holds_up_a_job_with_more_to_read():
+    load = Load(PLAN, 0)
+    load.add([report(SOURCE, 5, 250, more=True), report(REST, 5, 50)], 0, 1000, engine_ms=700)
+    assert load.shares(1000) == {(SOURCE, 0): (250, 50, 0, 700), (REST, 0): (50, 0, 250, 700)}
+    assert [chain[4] for chain in load.by_chain()] == [[700], [700]]
+
+
+def test_a_job_that_has_read_everything_is_idle_whatever_the_engine_needs():
+    load = Load(PLAN, 0)
+    load.add([report(SOURCE, 5, 250), report(REST, 5, 50)], 0, 1000, engine_ms=700)
+    assert load.shares(1000) == {(SOURCE, 0): (250, 0, 750, 0), (REST, 0): (50, 0, 950, 0)}
+
+
+def test_the_parts_of_an_epoch_are_those_of_the_longest_tasks():
+    slow = Report(REST, 1, "", (), spent_ms=400, state_ms=20)
+    reports = [report(SOURCE, 5, 300, waited_ms=200), report(REST, 5, 100), slow]
+    assert parts_of(PLAN, reports, 1000, slots=2) == (100 + 420, 200, 280)
+    assert parts_of(PLAN, reports, 1000, slots=1) == (100 + 520, 200, 180)
+    assert parts_of(PLAN, reports, 600, slots=1) == (600, 0, 0)  # clocks of other processes may say more
+
+
+def test_epochs_are_summed_up_by_the_way_in_which_they_ran():
+    epochs = Epochs()
+    assert epochs.durations() == ({}, 0, 0)
+    assert "lastEpochDuration" not in epochs.metrics()
+    epochs.add(Parts(10, 0, 90), Way("Spark jobs", 2))
+    epochs.add(Parts(10, 5, 5), Way(RESIDENT, 2))
+    assert epochs.totals() == [2, 20, 5, 95, 1]
+    assert epochs.durations() == ({0.5: 20, 0.75: 100, 0.95: 100, 0.99: 100}, 2, 120)
+    told = epochs.metrics()
+    assert (told["numResidentEpochs"], told["lastEpochDuration"], told["lastEpochEngineTime"]) == (1, 20, 5)
+    assert epochs.to_json()["ways"] == {"Spark jobs": 1, RESIDENT: 1}
 
 
 def test_shares_make_up_a_second_whatever_the_reports_say():

@@ -10,6 +10,7 @@ import pytest
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.connectors.source import Source, SplitEnumerator
 from flintstream.coordinator.coordinator import Coordinator
+from flintstream.coordinator.engine import Way
 from flintstream.coordinator.job import Job
 from flintstream.coordinator.pace import Pace
 from flintstream.errors import JobCancelledError
@@ -64,6 +65,8 @@ class VirtualClock:
 
 class DelayedReports:
     """Subtasks that read as long as they may, and process it, and whose reports reach the driver one by one."""
+
+    way = Way("delayed", 1)
 
     def __init__(self, clock: VirtualClock, empty_ms: float, work: float, waves: int) -> None:
         self.clock, self.empty_ms, self.work, self.waves = clock, empty_ms, work, waves

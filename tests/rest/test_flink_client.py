@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -52,3 +53,11 @@ def test_flinks_client_lists_a_job_and_stops_it_with_a_savepoint(server, job, tm
 def test_flinks_client_cancels_a_job(server, job):  # noqa: F811
     flink(server, "cancel", str(job.get_job_id()))
     assert job.get_job_status().result() is JobStatus.CANCELED
+
+
+@pytest.mark.parametrize("kind", [[], ["-full"]])
+def test_flinks_client_takes_a_checkpoint(server, job, kind):  # noqa: F811
+    number = str(job.get_job_id())
+    before = server.get(f"/jobs/{number}/checkpoints").json()["latest"]["completed"]["id"]
+    told = flink(server, "checkpoint", *kind, number)
+    assert int(re.findall(r"Checkpoint\S* (\d+) ", told)[0]) > before, told

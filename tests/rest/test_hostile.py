@@ -111,7 +111,7 @@ def test_flink_has_html_in_descriptions_alone_and_names_are_escaped_there(server
     assert "<img" in plan["name"]
     assert "<img" not in node["description"]
     assert node["description"].count("&lt;img src=x onerror=alert(1)&gt; &#92; &amp; ") == 2
-    assert node["description"].endswith("+- sink<br/>")
+    assert node["description"].endswith("+- Sink: sink<br/>")
 
 
 def test_a_job_with_odd_names_and_gauges_that_has_ended_is_not_lost(server):  # noqa: F811

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.simulation.world import ClusterFailure
 
+from flintstream.coordinator.engine import Way
 from flintstream.runtime.state_log.log import MemoryStateLog
 from flintstream.runtime.task.stage import JobRuntime
 
@@ -32,6 +33,8 @@ class SimEngine:
         """Remaining work of abandoned attempts."""
         self.materializations: list[tuple[Materialization, Future[StateHandle]]] = []
         self.moving = world.rng.random() < 0.5
+
+    way = Way("simulated", WORKERS)
 
     def check(self, plan: JobPlan) -> None:
         pass

@@ -56,8 +56,8 @@ class JobProgress:
     checkpoints: int
     """Completed checkpoints."""
     records_in: int
-    """Records that sources emitted; those that are read again after a restart count again."""
+    """Records that sources emitted; after a restart, the count goes back to that of the checkpoint."""
     records_out: int
-    """Records that reached sinks."""
+    """Records that reached sinks, counted in the same way."""
     watermark: int | None
     """The lowest event time of all operators (ms since the epoch); None before the first watermark."""

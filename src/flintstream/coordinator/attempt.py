@@ -14,6 +14,7 @@ from flintstream.checkpoint.pickles import refusing
 from flintstream.coordinator import program
 from flintstream.coordinator.checkpointing.checkpoints import Contents
 from flintstream.coordinator.checkpointing.recovery import restore_plan
+from flintstream.coordinator.monitoring.phases import RUNNING
 from flintstream.coordinator.pace import SHORTEST_MS
 from flintstream.coordinator.requests import CheckpointRequest
 from flintstream.coordinator.sources import Sources
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.engine import Engine
     from flintstream.coordinator.job import Clock, Job
     from flintstream.coordinator.monitoring.job_statistics import JobStatistics
+    from flintstream.coordinator.monitoring.phases import Phases
     from flintstream.coordinator.pace import Pace
     from flintstream.coordinator.requests import JobRequests, SavepointRequest
     from flintstream.runtime.plan import JobPlan
@@ -56,6 +58,7 @@ class JobContext:
     pace: Pace
     materializer: Materializer | None
     """None if the changelog is off."""
+    phases: Phases
     begun: threading.Event = field(default_factory=threading.Event)
     """Set once the engine runs the job."""
     confirm: Callable[[], None] = lambda: None
@@ -121,8 +124,11 @@ class Attempt:
                     self.sources.note_ends()
                 with contextlib.ExitStack() as stack:
                     stack.callback(self.context.engine.stop)
+                    phases, clock = self.context.phases, self.context.clock
+                    phases.deploy(clock.now_ms(), clock.wall_ms())
                     self.context.engine.start(self.plan)
                     self.context.begun.set()
+                    phases.enter(RUNNING, clock.now_ms())
                     self._run_epochs()
         if not self._ends_early:
             self._note_end()
@@ -214,6 +220,7 @@ class Attempt:
         try:
             started = self.context.clock.now_ms()
             request, limit = self._snapshot_request(savepoint, asked, rescales=rescales)
+            self.context.checkpoints.in_progress = request is not None
             reports = self._reports(splits, request, limit, savepoint)
             if self.epochs:  # the first epoch also starts the workers
                 self.sources.observe(self.context.clock.now_ms() - started, reports)
@@ -226,6 +233,7 @@ class Attempt:
                 self._complete_asked(asked, request, reports)
             elif request is not None:
                 self._complete_checkpoint(request, reports)
+            self.context.checkpoints.in_progress = False
             self._delete_obsolete()  # not earlier: the checkpoint may refer to blobs that the next epoch does not need
         except BaseException as error:
             if savepoint is not None and not savepoint.result.done():
@@ -283,6 +291,7 @@ class Attempt:
         """Accept the result of an epoch. Later epochs start from it."""
         self.epochs += 1
         if self.epochs == 1:
+            self.context.phases.all_run(self.context.clock.now_ms())
             self.context.confirm()
         self.unsaved = True
         self.subtasks.take_over(reports, self.context.clock.now_ms())
@@ -295,7 +304,7 @@ class Attempt:
         if not self.context.checkpoints.enabled:
             self.sources.epoch_counts()
         self.context.commits.add(reports, left=left)
-        self.context.statistics.add(reports, began_ms, self.context.clock.now_ms())
+        self.context.statistics.add(reports, began_ms, self.context.clock.now_ms(), self.context.engine.way)
 
     def _delete_obsolete(self) -> None:
         """Delete the blobs that neither a later epoch nor a checkpoint needs."""
@@ -364,6 +373,7 @@ class Attempt:
         if savepoint.stop:
             # If a commit fails, part of it may already be visible, so the job must not go back to an older checkpoint.
             checkpoints.stop_with(done)
+            self.context.statistics.keep(done.metadata.number)
             self._note_end()  # before the commit, which is all that is left to do
             self.context.commits.commit(checkpoints.number)
             self.sources.checkpoint_completed()

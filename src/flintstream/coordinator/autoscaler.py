@@ -167,7 +167,7 @@ def worked_ms(load: Load) -> float:
     """Return how long a job has worked since the start of its load: the slowest chain of each superstep."""
     levels: dict[int, float] = {}
     reading = 0.0
-    for chain, (_, _, busy, held) in zip(load.plan.chains, load.by_chain(), strict=True):
+    for chain, (_, _, busy, held, _) in zip(load.plan.chains, load.by_chain(), strict=True):
         levels[chain.level] = max(levels.get(chain.level, 0.0), sum(busy) / len(busy))
         reading = max(reading, *map(sum, zip(busy, held, strict=True)))
     return max(reading, sum(levels.values()))
@@ -202,7 +202,7 @@ def _look(job: RunningJob, scaler: Autoscaler, progress: Progress) -> None:
     parallelism = default_parallelism(job.job)
     try:
         waiting = waiting_records(coordinator.statistics.metrics.by_subtask())
-        sample = Sample(now_ms, worked_ms(coordinator.statistics.load), progress.records_in, waiting)
+        sample = Sample(now_ms, worked_ms(coordinator.statistics.load), progress.worked_in, waiting)
         wanted = None if parallelism is None else scaler.decide(sample, parallelism)
         if wanted is not None:
             _log.info("changing the parallelism of job '%s' from %d to %d", plan.job_name, parallelism, wanted)

@@ -24,6 +24,7 @@ from flintstream.coordinator.checkpointing.recovery import (
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.monitoring.error_text import describe
 from flintstream.coordinator.monitoring.job_statistics import JobStatistics
+from flintstream.coordinator.monitoring.phases import CANCELLING, RESTARTING, Phases
 from flintstream.coordinator.pace import Pace
 from flintstream.coordinator.requests import JobRequests
 from flintstream.coordinator.restart import SetupFailures
@@ -74,6 +75,7 @@ class Coordinator:
             job.plan, job.sinks, self.requests.wait, engine.run_tasks, with_checkpoint=with_checkpoint
         )
         self.statistics = JobStatistics(job, listeners, now_ms)
+        self.phases = Phases(now_ms)
         self.materializer: Materializer | None = None
         if job.plan.settings.changelog is not None:
             self.materializer = Materializer(
@@ -93,6 +95,7 @@ class Coordinator:
             self.statistics,
             Pace.of(job.plan),
             self.materializer,
+            self.phases,
             confirm=self._confirm,
         )
         self.resumes = settings.resumed_job is not None
@@ -117,6 +120,7 @@ class Coordinator:
 
     def cancel(self, *, keep_checkpoints: bool = False) -> None:
         """Stop the job. With ``keep_checkpoints``, its checkpoints outlive it, whatever the configuration says."""
+        self.phases.enter(CANCELLING, self.clock.now_ms())
         self.requests.cancel(keep_checkpoints=keep_checkpoints)
 
     def refuse(self, error: Exception) -> None:
@@ -287,6 +291,8 @@ class Coordinator:
         self.failures[-1].update(restart_ms=delay_ms, restart_from=number)
         self.statistics.progress.restarts += 1
         self.restarting = True
+        self.checkpoints.in_progress = False
+        self.phases.enter(RESTARTING, self.clock.now_ms())
         self.requests.wait(delay_ms / 1000)
         self.restarting = False
 

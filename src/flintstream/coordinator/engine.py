@@ -26,8 +26,21 @@ class Materialization:
     handles: tuple[StateHandle, ...]
 
 
+@dataclass(frozen=True)
+class Way:
+    """How an engine ran an epoch."""
+
+    name: str
+    slots: int
+    """How many tasks ran at a time."""
+
+
 class Engine(Protocol):
     """Executes the epochs of one job. One thread calls all methods but :meth:`check` and :meth:`cancel`."""
+
+    @property
+    def way(self) -> Way:
+        """How the last epoch ran."""
 
     def check(self, plan: JobPlan) -> None:
         """Check that the engine can run ``plan``, when the program is built.

@@ -59,13 +59,38 @@ class Progress:
     rescales: int = 0
     """How often the job has continued with a different parallelism."""
     records_in: int = 0
-    """Records that sources emitted."""
+    """Records that sources emitted, those of work that a restart repeats only once."""
     records_out: int = 0
-    """Records that reached sinks."""
+    """Records that reached sinks, counted in the same way."""
+    repeated_in: int = 0
+    """Records that sources emitted in work that a restart has dropped."""
+    repeated_out: int = 0
     catch_ups: int = 0
     """How often a subtask had to read its state again because it ran in another process than before."""
     watermark: int = -(2**63)
     """The lowest watermark of all chains that have one (ms)."""
+
+    @property
+    def worked_in(self) -> int:
+        """All records that sources emitted; never falls."""
+        return self.records_in + self.repeated_in
+
+    @property
+    def worked_out(self) -> int:
+        """All records that reached sinks; never falls."""
+        return self.records_out + self.repeated_out
+
+    def drop_since(self, records_in: int, records_out: int) -> None:
+        """Go back to these totals, as the work since then is done again.
+
+        >>> progress = Progress(records_in=9, records_out=7)
+        >>> progress.drop_since(5, 4)
+        >>> progress.records_in, progress.repeated_in, progress.worked_out
+        (5, 4, 7)
+        """
+        self.repeated_in += self.records_in - records_in
+        self.repeated_out += self.records_out - records_out
+        self.records_in, self.records_out = records_in, records_out
 
 
 @dataclass

@@ -72,7 +72,7 @@ def by_subtask(record: Record, vertex: str) -> dict[int, dict[str, Any]]:
     ends: dict[int, tuple[dict[str, object], dict[str, object]]] = {}
     for item in record["metrics"]["operators"]:
         if item["vertex"] == vertex:
-            operator = item["operator"].replace(" ", "_").replace(":", "_").replace(".", "_")
+            operator = item["operator"].replace(" ", "_").replace(":", "_").replace(".", "_").replace(",", "_")
             values = found.setdefault(item["subtask"], {})
             values.update({f"{operator}.{name}": value for name, value in item["values"].items()})
             first, _ = ends.get(item["subtask"], (item["values"], {}))

@@ -61,6 +61,8 @@ class Checkpoints:
         self.max_state_size = MAX_STATE_SIZE.default if limit is None and self.store is None else limit
         self.completed: list[Completed] = []
         self.number = 0
+        self.in_progress = False
+        """Whether subtasks write a checkpoint or savepoint, or the driver completes it."""
         self.stopped = False
         """Whether the job has ended with a savepoint, which is then the latest one here."""
         self.losses = Losses(logged=self.logged)
@@ -238,10 +240,12 @@ class Checkpoints:
             depth=1 if request.directory else 0,
             finished=contents.finished,
         )
+        written = b""
         if request.store is not None:
             path = f"{request.directory}/{METADATA}" if request.directory else METADATA
-            request.store.write(path, to_bytes(metadata))
-        return Completed(metadata, request.store, request.directory)
+            written = to_bytes(metadata)
+            request.store.write(path, written)
+        return Completed(metadata, request.store, request.directory, metadata_bytes=len(written))
 
     def _encode_values(
         self, encode: Callable[[Any], bytes], values: Mapping[str, object], what: str

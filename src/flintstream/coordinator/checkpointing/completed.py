@@ -21,6 +21,8 @@ class Completed:
     """The directory of ``_metadata``, relative to the store's root."""
     own: bool = True
     """Whether this job wrote the checkpoint and may therefore delete it."""
+    metadata_bytes: int = 0
+    """The size of its metadata, if this job wrote it to a store."""
 
     @property
     def where(self) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from flintstream.common._clock import wall_clock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flintstream.coordinator.job import Progress
     from flintstream.coordinator.monitoring.load import Load
 
@@ -29,7 +31,7 @@ class Curves:
         self._samples: list[dict[str, Any]] = []
         self._lock = threading.Lock()
 
-    def add(self, progress: Progress, load: Load, now_ms: int) -> None:
+    def add(self, progress: Progress, load: Load, now_ms: int, epochs: Sequence[int] = ()) -> None:
         """Note the totals, if it is time for a sample."""
         if now_ms < self._due_ms:
             return
@@ -37,11 +39,12 @@ class Curves:
         latency = load.latency()
         sample = {
             "at_ms": wall_clock(),
-            "in": progress.records_in,
-            "out": progress.records_out,
+            "in": progress.worked_in,
+            "out": progress.worked_out,
             "watermark": None if progress.watermark in (NO_WATERMARK, END) else progress.watermark,
             "latency": [latency[0.5], latency[0.99]] if latency else None,
             "restarts": progress.restarts,
+            "epochs": list(epochs),
             "vertices": load.by_chain(),
         }
         with self._lock:

@@ -9,8 +9,8 @@ import flintstream
 from flintstream.coordinator import registry
 from flintstream.coordinator.checkpointing.history import state_of
 from flintstream.coordinator.monitoring import output_file
-from flintstream.coordinator.monitoring.measured import of_job, of_operators, of_tasks
-from flintstream.coordinator.vertices import describe_plan, vertex_id
+from flintstream.coordinator.monitoring.measured import names_of, of_job, of_operators, of_tasks
+from flintstream.coordinator.vertices import describe_plan, shown_chain, vertex_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -31,6 +31,7 @@ def status_of(job: ObservedJob) -> dict[str, object]:
         "failed_checkpoints": job.coordinator.checkpoints.failed,
         "records_in": progress.records_in,
         "records_out": progress.records_out,
+        "repeated_in": progress.repeated_in,
         "watermark": None if progress.watermark == -(2**63) else progress.watermark,
         "log_file": output_file.own(),
     }
@@ -78,6 +79,7 @@ def checkpoints_of(job: ObservedJob) -> dict[str, object]:
 
 def metrics_of(job: ObservedJob) -> dict[str, object]:
     """Return the metrics of a job, its tasks and its operators, as JSON."""
+    names = names_of(job)
     vertices = {node.id: vertex_id(chain) for chain in job.job.plan.chains for node in chain.nodes}
     operators = [
         {
@@ -94,15 +96,17 @@ def metrics_of(job: ObservedJob) -> dict[str, object]:
     lived_ms, totals = load.lived_ms(clock.now_ms()), dict(zip(chains, load.by_chain(), strict=True))
     tasks = []
     for (chain, subtask), values in of_tasks(load, clock.now_ms()).items():
-        _, _, busy, held = (total[subtask] for total in totals[chain])
-        spent = {"busy": busy, "held": held, "idle": max(0, lived_ms - busy - held)}
-        place = {"task": chains[chain].name, "vertex": vertex_id(chains[chain]), "subtask": subtask}
+        _, _, busy, held, engine = (total[subtask] for total in totals[chain])
+        idle = max(0, lived_ms - busy - held - engine)
+        spent = {"busy": busy, "held": held, "idle": idle, "engine": engine}
+        place = {"task": shown_chain(chains[chain], names), "vertex": vertex_id(chains[chain]), "subtask": subtask}
         tasks.append({**place, "values": values, "spent_ms": spent})
-    return {"job": job.job.plan.job_name, "totals": of_job(job), "tasks": tasks, "operators": operators}
+    told: dict[str, object] = {"job": job.job.plan.job_name, "totals": of_job(job)}
+    return {**told, "epochs": job.coordinator.statistics.epochs.to_json(), "tasks": tasks, "operators": operators}
 
 
 PARTS: dict[str, Callable[[ObservedJob], object]] = {
-    "plan": lambda job: describe_plan(job.job.plan),
+    "plan": lambda job: describe_plan(job.job.plan, names_of(job)),
     "status": status_of,
     "checkpoints": checkpoints_of,
     "metrics": metrics_of,

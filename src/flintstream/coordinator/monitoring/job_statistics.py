@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.coordinator.job import Progress
 from flintstream.coordinator.monitoring.curves import Curves
+from flintstream.coordinator.monitoring.epochs import Epochs, parts_of
 from flintstream.coordinator.monitoring.load import Load
 from flintstream.coordinator.monitoring.metrics import JobMetrics
 from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -14,6 +15,7 @@ from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from flintstream.coordinator.engine import Way
     from flintstream.coordinator.job import Job
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import Report
@@ -30,13 +32,17 @@ class JobStatistics:
         self.metrics = JobMetrics.of(job.plan)
         self.load = Load(job.plan, now_ms)
         self.curves = Curves(now_ms)
+        self.epochs = Epochs()
+        self._added_ms = now_ms
         self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
         self._listeners = list(listeners)
         self._warned: set[int] = set()
         """Nodes with a warning that was logged."""
+        self._kept: tuple[int | None, int, int] = (None, 0, 0)
+        """A checkpoint, and the records in and out that it contains."""
 
-    def add(self, reports: Collection[Report], began_ms: int, now_ms: int) -> None:
-        """Add what all subtasks report of an epoch that counts, and that began at ``began_ms``."""
+    def add(self, reports: Collection[Report], began_ms: int, now_ms: int, way: Way) -> None:
+        """Add what all subtasks report of an epoch that counts, that began at ``began_ms`` and ran in this way."""
         progress = self.progress
         progress.epochs += 1
         watermarks = []
@@ -52,8 +58,11 @@ class JobStatistics:
                     self._warned.add(told.node)
                     _log.warning("%s", told.warning)
         progress.watermark = min(watermarks, default=progress.watermark)
-        self.load.add(reports, began_ms, now_ms)
-        self.curves.add(progress, self.load, now_ms)
+        parts = parts_of(self.load.plan, reports, now_ms - began_ms, way.slots)
+        self.epochs.add(parts, way)
+        pause_ms, self._added_ms = began_ms - self._added_ms, now_ms
+        self.load.add(reports, began_ms, now_ms, engine_ms=parts.engine + max(0, pause_ms))
+        self.curves.add(progress, self.load, now_ms, self.epochs.totals())
         for listener in self._listeners:
             listener(progress)
 
@@ -69,8 +78,16 @@ class JobStatistics:
     def checkpoint_completed(self, number: int) -> None:
         """Note that a checkpoint contains all epochs so far."""
         self.progress.checkpoints += 1
+        self.keep(number)
+
+    def keep(self, number: int) -> None:
+        """Remember what to go back to with this checkpoint, or the savepoint with which the job stops."""
+        self._kept = number, self.progress.records_in, self.progress.records_out
         self.metrics.keep(number)
 
     def go_back_to(self, checkpoint: int | None) -> None:
-        """Reset the metrics to those of a checkpoint, or of the beginning, as the work since then will be repeated."""
+        """Reset counts and metrics to a checkpoint, or the beginning, as the work since then will be repeated."""
+        number, records_in, records_out = self._kept
+        known = checkpoint is not None and checkpoint == number
+        self.progress.drop_since(*((records_in, records_out) if known else (0, 0)))
         self.metrics.go_back_to(checkpoint)

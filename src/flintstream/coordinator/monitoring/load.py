@@ -31,6 +31,8 @@ class Shares(NamedTuple):
     busy: float
     back_pressured: float
     idle: float
+    engine: float
+    """It had to wait for the engine, because the job had more to do."""
 
 
 @dataclass
@@ -45,9 +47,12 @@ class _Totals:
     """(Chain, subtask) -> ms."""
     held: dict[tuple[int, int], float] = field(default_factory=dict)
     """(Chain, subtask) -> ms in which it had more to read, but the rest of the epoch ran."""
+    engine: dict[tuple[int, int], float] = field(default_factory=dict)
+    """(Chain, subtask) -> ms in which the job had more to do, but only the engine worked."""
 
     def copy(self) -> _Totals:
-        return _Totals(self.at_ms, dict(self.received), dict(self.sent), dict(self.busy), dict(self.held))
+        parts = (self.received, self.sent, self.busy, self.held, self.engine)
+        return _Totals(self.at_ms, *map(dict, parts))  # type: ignore[arg-type]
 
 
 class Load:
@@ -71,8 +76,13 @@ class Load:
         self.epochs_with_latency = 0
         self._lock = threading.Lock()
 
-    def add(self, reports: Collection[Report], began_ms: int, now_ms: int) -> None:
-        """Add an epoch that began at ``began_ms`` and counts from ``now_ms`` on."""
+    def add(self, reports: Collection[Report], began_ms: int, now_ms: int, engine_ms: float = 0) -> None:
+        """Add an epoch that began at ``began_ms`` and counts from ``now_ms`` on.
+
+        In ``engine_ms`` of the time since the previous epoch, the engine worked rather than a subtask.
+        """
+        if not any(report.more or report.left for report in reports):
+            engine_ms = 0  # the job had nothing else to do, so the engine did not hold it up
         with self._lock:
             totals = self._totals
             elapsed = max(0, now_ms - totals.at_ms)
@@ -82,12 +92,14 @@ class Load:
                 key = (report.chain, report.subtask)
                 busy = min(report.busy_ms, elapsed)
                 totals.busy[key] = totals.busy.get(key, 0.0) + busy
+                engine = min(engine_ms, elapsed - busy)
                 held = 0.0
                 if report.chain in self._reading:
                     read += sum(told.records for told in report.nodes)
                     if report.more:
-                        held = max(0.0, elapsed - max(busy, report.spent_ms))
+                        held = max(0.0, elapsed - max(busy, report.spent_ms) - engine)
                 totals.held[key] = totals.held.get(key, 0.0) + held
+                totals.engine[key] = totals.engine.get(key, 0.0) + engine
                 for told in report.nodes:
                     place = (told.node, report.subtask)
                     totals.received[place] = totals.received.get(place, 0) + told.records
@@ -139,13 +151,16 @@ class Load:
             for key, total in self._totals.busy.items():
                 busy = min(1000.0, (total - start.busy.get(key, 0.0)) / seconds)
                 held = min(1000.0 - busy, (self._totals.held[key] - start.held.get(key, 0.0)) / seconds)
-                shares[key] = Shares(busy, held, 1000.0 - busy - held)
+                engine = (self._totals.engine[key] - start.engine.get(key, 0.0)) / seconds
+                engine = min(1000.0 - busy - held, engine)
+                shares[key] = Shares(busy, held, 1000.0 - busy - held - engine, engine)
             return shares
 
     def by_chain(self) -> list[list[list[int]]]:
         """Return totals of the subtasks since the start, in the order of the plan.
 
-        For each chain these are four lists: records in, records out, ms that it worked, ms that it was held back.
+        For each chain these are five lists: records in, records out, ms that it worked, ms that it was held back, ms
+        that it waited for the engine.
         """
         with self._lock:
             totals = self._totals
@@ -155,6 +170,7 @@ class Load:
                     [totals.sent.get((chain.nodes[-1].id, subtask), 0) for subtask in range(chain.parallelism)],
                     [round(totals.busy.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
                     [round(totals.held.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
+                    [round(totals.engine.get((chain.id, subtask), 0.0)) for subtask in range(chain.parallelism)],
                 ]
                 for chain in self.plan.chains
             ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from flintstream.coordinator.checkpointing.checkpoints import Checkpoints
     from flintstream.coordinator.job import Clock, Job, Progress
     from flintstream.coordinator.monitoring.job_statistics import JobStatistics
+    from flintstream.coordinator.monitoring.phases import Phases
 
 
 class ObservedCoordinator(Protocol):
@@ -28,6 +29,10 @@ class ObservedCoordinator(Protocol):
     @property
     def failures(self) -> Iterable[Mapping[str, object]]:
         """Its last failures, as JSON."""
+
+    @property
+    def phases(self) -> Phases:
+        """Since when it is in its state."""
 
     @property
     def clock(self) -> Clock:

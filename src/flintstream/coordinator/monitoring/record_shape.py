@@ -44,6 +44,7 @@ _STATUS = {
     "state": _TEXT,
     **dict.fromkeys(("epochs", "restarts", "checkpoints", "records_in", "records_out"), _COUNT),
     "failed_checkpoints?": _COUNT,
+    "repeated_in?": _COUNT,
     "watermark": _MAYBE_COUNT,
     "log_file?": _MAYBE_TEXT,
 }
@@ -84,15 +85,17 @@ _CHECKPOINTS = {
     "kept": [{"number": _COUNT, "kind": _TEXT, "path": _TEXT, "created_ms": _TIME, "bytes": _COUNT}],
 }
 _TIMES = ("busyTimeMsPerSecond", "backPressuredTimeMsPerSecond", "idleTimeMsPerSecond")
+_PARTS = dict.fromkeys(("work", "waiting", "engine"), _NUMBER)
 _METRICS = {
     "totals": {"uptime": _COUNT, _OTHERS: _SCALAR},
+    "epochs?": {"count": _COUNT, "ways": {_OTHERS: _COUNT}, "last_ms": _PARTS, "total_ms": _PARTS},
     "tasks": [
         {
             "task": _TEXT,
             "vertex": _TEXT,
             "subtask": _SUBTASK,
-            "values": dict.fromkeys(_TIMES, _NUMBER),
-            "spent_ms?": dict.fromkeys(("busy", "held", "idle"), _COUNT),
+            "values": {**dict.fromkeys(_TIMES, _NUMBER), "engineTimeMsPerSecond?": _NUMBER},
+            "spent_ms?": {**dict.fromkeys(("busy", "held", "idle"), _COUNT), "engine?": _COUNT},
         }
     ],
     "operators": [{"operator": _TEXT, "vertex": _TEXT, "subtask": _SUBTASK, "values": {_OTHERS: _SCALAR}}],

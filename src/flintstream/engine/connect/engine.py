@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from flintstream.common._user_code import by_value
+from flintstream.coordinator.engine import Way
 from flintstream.engine.connect.session import connect_session, rows_of
 from flintstream.engine.connect.worker import SCHEMA, CallTask, MaterializeTask, Stage
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+UNKNOWN_SLOTS = 1 << 15
+"""As many slots as there can be subtasks."""
+
+
 class ConnectEngine:
     """Runs a job on a Spark Connect session. It needs neither Java nor py4j in this process."""
 
@@ -56,6 +61,11 @@ class ConnectEngine:
         self.job_log: JobLog | None = None
         self.tag = f"flintstream-{uuid.uuid4().hex}"
         """Marks the queries that end with the job: its epochs and the folds of its changelog."""
+
+    @property
+    def way(self) -> Way:
+        """An epoch is a query. How many tasks the server runs at a time is not known."""
+        return Way("queries", UNKNOWN_SLOTS)
 
     def check(self, plan: JobPlan) -> None:
         """Check that the workers can exchange keyed state, before the job starts.

@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
+from flintstream.coordinator.engine import Way
 from flintstream.errors import JobCancelledError
 from flintstream.runtime.state_log.log import MemoryStateLog
 from flintstream.runtime.task.stage import JobRuntime
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 class InlineEngine:
     """Runs every task of every superstep in the calling thread, without Spark."""
+
+    way = Way("inline", 1)
 
     def __init__(self) -> None:
         """Create an engine for one job."""

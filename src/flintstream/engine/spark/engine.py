@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.channels.listener import require_encryption
 from flintstream.common._user_code import by_value
+from flintstream.coordinator.engine import Way
+from flintstream.coordinator.monitoring.epochs import RESIDENT
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
 from flintstream.engine.spark.connect import refuse_connect
 from flintstream.engine.spark.failures.ends import directory_of_reports, exit_code_in
@@ -71,6 +73,7 @@ class SparkEngine:
         self.groups: tuple[str, ...] = ()
         """The groups of Spark jobs that end with this job: its epochs, the folds of its changelog, resident tasks."""
         self.residency: Residency | None = None
+        self.way = Way("Spark jobs", 1)
         self.moved = 0
         """How many bytes the tasks of the last epoch sent that was a Spark job."""
         self.tasks_group = f"flintstream-tasks-{uuid.uuid4().hex}"
@@ -105,6 +108,7 @@ class SparkEngine:
             cores = int(setting(self.context, "spark.executor.cores") or self.context.defaultParallelism)
             self.slots = slot_template(cores, self.slot_namespace)
         self.shipment = ship(self.context, plan.job_id, data, sticky=sticky, one_machine=here)
+        self._slots = int(self.context.defaultParallelism)
         partitions = self.partitions = [step.partitions for step in plan.supersteps]
         self.placement, self.executors = Placement(partitions), Executors(self.context)
         self.chain = StageChain(
@@ -162,6 +166,7 @@ class SparkEngine:
             return self._run_job(items)
         with self._errors(items):
             results = self.residency.run_epoch(items)
+        self.way = Way(RESIDENT, self._slots)
         if results is None:
             self._check_cancelled()
             began = time.monotonic()
@@ -176,6 +181,7 @@ class SparkEngine:
     def _run_job(self, items: Sequence[Item]) -> list[Item]:
         """Run one epoch as one Spark job."""
         context, plan = self.context, self.plan
+        self.way = Way("Spark jobs", self._slots)
         # Items for later supersteps travel through the exchanges, along with the first superstep's output.
         seeds: list[list[tuple[Any, ...]]] = [[] for _ in range(plan.supersteps[0].partitions)]
         for item in items:
