@@ -136,7 +136,7 @@ TABLES = """
     ("statement", "finding"),
     [
         ("SELECT a, c FROM t", "Column 'c' not found at line 1, column 11; available: a, b"),
-        ("SELECT a FROM tt", "Table 'tt' not found at line 1, column 15; did you mean 't'?"),
+        ("SELECT a FROM tt", "Object 'tt' not found at line 1, column 15; did you mean 't'?"),
         ("SELEC a FROM t", "line 1, column 1"),
         (
             "CREATE CATALOG c WITH ('type' = 'hive')",
@@ -181,7 +181,7 @@ def test_what_python_names_and_puts_together_is_a_note(check):
     """
     )
     assert code == 0
-    assert lines[0].startswith("6: note: Table 'v' not found")
+    assert lines[0].startswith("6: note: Object 'v' not found")
     assert lines[1] == "1 program: 0 without a finding, 1 with notes, 0 with errors; 1 statement not checked"
 
 
@@ -244,7 +244,7 @@ def test_a_table_that_a_function_below_creates_is_not_missed(check):
     """
     )
     code, lines = check(program)
-    assert (code, ": note: Table 'below' not found" in lines[0]) == (0, True)
+    assert (code, ": note: Object 'below' not found" in lines[0]) == (0, True)
 
 
 STREAM = """

@@ -14,6 +14,7 @@ import flintstream.dataframe as pf
 from flintstream.compat import pyflink
 from flintstream.dataframe._options.kafka import sink_options, source_options
 from flintstream.table import DataTypes, StreamTableEnvironment
+from flintstream.table._errors import SqlError
 from flintstream.table.types import LocalZonedTimestampType, TimestampType
 
 
@@ -195,6 +196,39 @@ def test_what_a_connector_refuses_is_a_value_error(batch):
     ):
         with pytest.raises(ValueError):
             call()
+
+
+ID = {"id": pf.DataType.int64()}
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pf.read_catalog_table("a.b.no_such"), "Table `a`.`b`.`no_such` was not found."),
+        (lambda: pf.read_catalog_table("a.b.c.d"), "Invalid SQL identifier a.b.c.d."),
+        (
+            lambda: pf.range(1).write_catalog_table("no_such"),
+            "Cannot find table '`default_catalog`.`default_database`.`no_such`'",
+        ),
+        (
+            lambda: pf.read_generic("datagen", schema=ID, options={}, computed_columns={"bad": "NO_SUCH(id)"}),
+            "Invalid expression for computed column 'bad'.",
+        ),
+        (
+            lambda: pf.read_generic("datagen", schema=ID, options={}, computed_columns={"id": "id + 1"}),
+            "Schema must not contain duplicate column names. Found duplicates: [id]",
+        ),
+        (
+            lambda: pf.read_generic("datagen", schema=ID, options={}, watermark=("no_such", "no_such")),
+            "Invalid column name 'no_such' for rowtime attribute",
+        ),
+    ],
+)
+def test_errors_of_sources_have_the_words_of_flink_and_a_cause_that_says_more(batch, call, words):
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value).startswith(words)
+    assert isinstance(error.value.__cause__, SqlError)
 
 
 def test_tables_of_catalogs_get_columns_and_watermarks(streaming):

@@ -234,7 +234,7 @@ def test_a_session_is_configured_only_by_statements_that_change_it(session):
     assert session.properties()["table.local-time-zone"] == "Europe/Zurich"
     with pytest.raises(GatewayError, match="SELECT does not configure a session"):
         session.configure("SELECT 1")
-    with pytest.raises(SqlError, match="Table 'nope' not found"):
+    with pytest.raises(SqlError, match="Object 'nope' not found"):
         session.configure("CREATE VIEW v AS SELECT * FROM nope")
 
 

@@ -125,13 +125,13 @@ def test_files_are_written_and_read(t_env, tmp_path, name):
     ("statement", "message"),
     [
         ("SELECT idd FROM (VALUES (1)) AS T(id)", "Column 'idd' not found at line 1, column 8; did you mean 'id'"),
-        ("SELECT UPER('a')", "No function 'UPER' at line 1, column 8; did you mean 'UPPER'"),
+        ("SELECT UPER('a')", "No match found for function 'UPER' at line 1, column 8; did you mean 'UPPER'"),
         (
             "SELECT UPPER(1)",
             r"UPPER\(INT NOT NULL\) at line 1, column 8 has arguments of the wrong type: it takes \(STRING\)",
         ),
         ("SELEC 1", "unknown statement SELEC at line 1, column 1; did you mean 'SELECT'"),
-        ("SELECT * FROM nowhere", "Table 'nowhere' not found at line 1, column 15"),
+        ("SELECT * FROM nowhere", "Object 'nowhere' not found at line 1, column 15"),
     ],
 )
 def test_an_error_names_the_place_and_the_nearest_name(t_env, statement, message):

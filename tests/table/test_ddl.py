@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("sqlglot", reason="the extra 'table' is not installed: make setup")
 
 from flintstream.common._java_exceptions import CatalogException
-from flintstream.table import DataTypes, TableSchema
+from flintstream.table import DataTypes, Schema, TableDescriptor, TableSchema
 from flintstream.table._errors import SqlError, UnsupportedClauseError
 from flintstream.table.catalog import CatalogBaseTable, ObjectPath
 
@@ -20,6 +20,25 @@ BASE = """CREATE TABLE base (
 def described(t_env, name):
     with t_env.execute_sql(f"DESCRIBE {name}").collect() as rows:
         return [tuple(row) for row in rows]
+
+
+def test_a_schema_of_a_program_has_each_column_once(t_env):
+    schema = Schema.new_builder().column("a", DataTypes.INT()).column_by_expression("a", "a + 1").build()
+    with pytest.raises(SqlError, match=r"Found duplicates: \[a\]"):
+        t_env.from_descriptor(TableDescriptor.for_connector("datagen").schema(schema).build())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (" ;", "SQL parse failed: the statement is empty"),
+        ("-- nothing", "only single statement supported: there are only comments"),
+        ("SELECT 1; SELECT 2", "only single statement supported: split the text"),
+    ],
+)
+def test_a_text_without_one_statement_is_refused(t_env, text, words):
+    with pytest.raises(SqlError, match=words):
+        t_env.sql_query(text)
 
 
 def test_a_table_like_another_has_its_columns_and_more(t_env):
@@ -58,7 +77,7 @@ def test_keys_computed_columns_and_watermarks_are_described(t_env):
         ("CREATE TABLE t (a INT, a INT) WITH ('connector' = 'print')", "A column named 'a' already exists"),
         ("CREATE TABLE t (a INT, b AS c + 1) WITH ('connector' = 'print')", "Column 'c' not found at line 1"),
         ("CREATE TABLE t (a STRING, WATERMARK FOR a AS a) WITH ('connector' = 'print')", "must be TIMESTAMP"),
-        ("CREATE TABLE t LIKE nothing", "Table 'nothing' not found at line 1, column 21"),
+        ("CREATE TABLE t LIKE nothing", "Object 'nothing' not found at line 1, column 21"),
         ("CREATE TABLE t WITH ('connector' = 'print') LIKE base (WITHOUT OPTIONS)", "no option WITHOUT OPTIONS"),
         ("CREATE TABLE t (v STRING) LIKE base", "A column named 'v' already exists"),
     ],

@@ -64,7 +64,7 @@ def test_aggregates_by_name_count_groups_and_distinct_values(letters):
 
 
 def test_a_name_that_is_no_function_is_an_error(letters):
-    with pytest.raises(SqlError, match="No function 'nosuch'"):
+    with pytest.raises(SqlError, match="No match found for function 'nosuch'"):
         letters.select(call("nosuch", col("id")))
 
 

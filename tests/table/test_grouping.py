@@ -311,7 +311,7 @@ def test_a_window_takes_rows_back_and_is_silent_if_none_is_left(env, t_env):
             "CUMULATE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '5' SECOND)",
             "must be a multiple of the step",
         ),
-        ("TUMBLE(TABLE nothing, DESCRIPTOR(ts), INTERVAL '1' SECOND)", "Table 'nothing' not found"),
+        ("TUMBLE(TABLE nothing, DESCRIPTOR(ts), INTERVAL '1' SECOND)", "Object 'nothing' not found"),
     ],
 )
 def test_a_wrong_window_is_named(t_env, tmp_path, call, message):

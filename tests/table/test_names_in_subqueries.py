@@ -55,7 +55,7 @@ def test_a_misspelt_column_is_named_with_its_place(t_env, form, name):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_misspelt_table_is_named(t_env, form):
-    with pytest.raises(TableNotFoundError, match="Table 'nowhere' not found at line 1"):
+    with pytest.raises(TableNotFoundError, match="Object 'nowhere' not found at line 1"):
         t_env.sql_query(FORMS[form].format(name="w", o=OUTER, i="nowhere AS i"))
 
 

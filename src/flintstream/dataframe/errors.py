@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 @contextmanager
 def as_value_errors(prefix: str = "") -> Iterator[None]:
-    """Raise a plain ValueError for what a statement or descriptor has wrong.
+    """Raise a plain ValueError in the words of Flink for what a statement or descriptor has wrong; its cause says more.
 
     >>> with as_value_errors():
     ...     raise SqlError("no such table")
@@ -30,6 +30,6 @@ def as_value_errors(prefix: str = "") -> Iterator[None]:
     except ModeError:  # as PyFlink, whose error of Java it is
         raise
     except SqlError as error:
-        raise ValueError(f"{prefix}{error}") from error
+        raise ValueError(f"{prefix}{error.java_exception.getMessage()}") from error
     except UnsupportedClauseError as error:  # PyFlink raises a Py4JJavaError for it
         raise ValueError(f"{prefix}{error}") from SqlError(str(error))

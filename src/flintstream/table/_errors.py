@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ColumnNotFoundError",
+    "ComputedColumnError",
     "Place",
+    "SinkNotFoundError",
     "SqlError",
     "TableNotFoundError",
     "UnsupportedClauseError",
@@ -85,13 +87,37 @@ class SqlError(PlanError, Py4JJavaError):  # type: ignore[misc]  # py4j has no t
 
 
 class TableNotFoundError(SqlError):
-    """There is nothing of the name of a table or view."""
+    """There is nothing of the name of a table or view.
 
-    def __init__(self, name: str, place: Place | None = None, known: Iterable[str] = ()) -> None:
+    Programs and libraries look for the words of Flink, which calls it an object within a statement.
+    """
+
+    def __init__(
+        self, name: tuple[str, ...], place: Place | None = None, known: Iterable[str] = (), *, what: str = "Table"
+    ) -> None:
         """Name the table and its place, and suggest one of the ``known`` names."""
-        super().__init__(f"Table '{name}' not found{at(place)}{nearest(name.rpartition('.')[2], known)}")
-        self.java_exception = JavaMessage(f"Table `{name}` was not found.")  # libraries look for these words
-        self.name = name
+        self.name = ".".join(name)
+        super().__init__(f"{what} '{self.name}' not found{at(place)}{nearest(name[-1], known)}")
+        self.java_exception = JavaMessage(f"Table {quoted(name)} was not found.")
+
+
+class SinkNotFoundError(TableNotFoundError):
+    """There is no table of the name that rows go to."""
+
+    def __init__(self, path: tuple[str, ...], missing: TableNotFoundError) -> None:
+        """Take the words of the error that a reader of the table gets."""
+        SqlError.__init__(self, str(missing))
+        self.name = missing.name
+        self.java_exception = JavaMessage(f"Cannot find table '{quoted(path)}' in the catalogs or beside them.")
+
+
+class ComputedColumnError(SqlError):
+    """The expression of a computed column is wrong."""
+
+    def __init__(self, column: str, cause: SqlError) -> None:
+        """Name the column, and say what is wrong."""
+        super().__init__(f"Invalid expression for computed column '{column}'. {cause}")
+        self.java_exception = JavaMessage(f"Invalid expression for computed column '{column}'.")
 
 
 class ObjectExistsError(SqlError):
@@ -125,6 +151,15 @@ class UnsupportedClauseError(PlanError, UnsupportedByDesignError, TableException
 
     PyFlink raises a ``TableException`` for clauses that Flink lacks, so that programs which catch that catch this.
     """
+
+
+def quoted(name: Iterable[str]) -> str:
+    """Return a name with each part in backquotes.
+
+    >>> quoted(("db", "a.b"))
+    '`db`.`a.b`'
+    """
+    return ".".join(f"`{part}`" for part in name)
 
 
 def at(place: Place | None) -> str:

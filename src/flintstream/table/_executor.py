@@ -12,6 +12,7 @@ from flintstream.datastream._streams.collect import collect_into
 from flintstream.datastream._streams.steps import add_collect_sink, transformation_of
 from flintstream.options.execution import RUNTIME_MODE
 from flintstream.options.tables import COLUMN_WIDTH, SYNC
+from flintstream.table._errors import SinkNotFoundError, SqlError, TableNotFoundError
 from flintstream.table._expressions.expr import Column
 from flintstream.table._logical.sharing import expect
 from flintstream.table._operators.generated import GeneratedOperator
@@ -45,10 +46,16 @@ if TYPE_CHECKING:
 def path_of(text: str) -> tuple[str, ...]:
     """Return the parts of a name with dots, which may be in backquotes.
 
+    Raises:
+        SqlError: There are more than three parts, or one is empty.
+
     >>> path_of("db.`a.b`")
     ('db', 'a.b')
     """
-    return Tokens(text).path() if "`" in text else tuple(text.split("."))
+    path = Tokens(text).path() if "`" in text else tuple(text.split("."))
+    if len(path) > 3 or "" in path:
+        raise SqlError(f"Invalid SQL identifier {text}.")
+    return path
 
 
 def _make_none(_: object) -> Recorded:
@@ -81,7 +88,10 @@ class Executor:
                 schema = Schema.new_builder().from_fields(names, types).build()
             return catalog.path(catalog.add_unnamed(path_or_descriptor._declare(schema)))
         path = path_of(path_or_descriptor)
-        catalog.find(path)
+        try:
+            catalog.find(path)
+        except TableNotFoundError as error:
+            raise SinkNotFoundError(catalog.path(path), error) from None
         return catalog.path(path)
 
     def insert(self, inserts: Sequence[Insert], *, waits: bool = True) -> TableResult:

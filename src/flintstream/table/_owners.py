@@ -10,8 +10,7 @@ from flintstream.common._types import data_types as t
 from flintstream.errors import PlanError
 from flintstream.table._analyzer.grouping import aggregates_in
 from flintstream.table._analyzer.windows import add_windows
-from flintstream.table._catalog.declared import View
-from flintstream.table._errors import SqlError
+from flintstream.table._catalog.declared import View, check_names
 from flintstream.table._executor import path_of
 from flintstream.table._expressions.functions import FUNCTIONS
 from flintstream.table._expressions.resolver import resolve_condition
@@ -199,11 +198,9 @@ def extended_table(
     if watermark is not None:
         builder.watermark(*watermark)
     more = builder.build()._declare()
-    taken = {column.name for column in known.columns}
-    for item in more.columns:
-        if item.name in taken:
-            raise SqlError(f"the computed column '{item.name}' duplicates a column of {'.'.join(name)}")
-    made = replace(known, columns=(*known.columns, *more.columns))
+    columns = (*known.columns, *more.columns)
+    check_names([column.name for column in columns])
+    made = replace(known, columns=columns)
     if watermark is not None:
         made = replace(made, watermark=more.watermark, watermark_text=more.watermark_text)
     return t_env._declared_table(catalog.add_unnamed(made))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flintstream.table._catalog.columns import ComputedColumn, MetadataColumn, quote_name
-from flintstream.table._catalog.declared import Declared, DeclaredTable
+from flintstream.table._catalog.declared import Declared, DeclaredTable, check_names
 from flintstream.table._catalog.resolved_schema import UniqueConstraint
 from flintstream.table._expressions.sql_text import sql_text
 from flintstream.table._sql.dialect import Tokens, parsed_expression
@@ -78,6 +78,7 @@ class Schema:
         return hash(str(self))
 
     def _declare(self, options: dict[str, str] | None = None, **more: Any) -> DeclaredTable:
+        check_names([column.name for column in self._columns])
         watermark = "" if self._watermark is None else sql_text(self._watermark[1]) or ""
         return DeclaredTable(self._columns, options or {}, self._watermark, self._key, watermark_text=watermark, **more)
 

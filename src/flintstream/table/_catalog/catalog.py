@@ -236,7 +236,7 @@ class CatalogManager:
         """
         found = self.get(self.path(name))
         if found is None:
-            raise TableNotFoundError(".".join(name), place, self._names_near(self.path(name)))
+            raise TableNotFoundError(name, place, self._names_near(self.path(name)), what="Object")
         return found
 
     def _names_near(self, path: tuple[str, ...]) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from flintstream.table._errors import SqlError
 from flintstream.table._logical.planned import PlannedQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flintstream.common._types.data_types import DataType
     from flintstream.table._logical.nodes import Node
@@ -91,6 +92,21 @@ class View:
     def plan(self) -> Node | None:
         """The plan for the settings of now; None for a view that was created with its text alone."""
         return self.node.node() if isinstance(self.node, PlannedQuery) else self.node
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse columns of the same name.
+
+    >>> check_names(["id", "name", "id"])
+    Traceback (most recent call last):
+    flintstream.table._errors.SqlError: Schema must not contain duplicate column names. Found duplicates: [id]
+
+    Raises:
+        SqlError: There are some.
+    """
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SqlError(f"Schema must not contain duplicate column names. Found duplicates: [{', '.join(twice)}]")
 
 
 def kind_of(entry: DeclaredTable | View | type[DeclaredTable | View]) -> str:

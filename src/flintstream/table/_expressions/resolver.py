@@ -124,9 +124,8 @@ def _apply(syntax: s.Apply, arguments: list[Expr], scope: Scope) -> Expr:
     if renamed is not None and renamed in FUNCTIONS:
         return _apply(replace(syntax, function=renamed), arguments, scope)
     if known is None:
-        raise SqlError(
-            f"No function '{syntax.function}'{at(syntax.place)}{nearest(name, [*FUNCTIONS, *scope.functions])}"
-        )
+        meant = nearest(name, [*FUNCTIONS, *scope.functions])
+        raise SqlError(f"No match found for function '{syntax.function}'{at(syntax.place)}{meant}")
     if scope.strict:
         _refuse_what_flink_refuses(name, arguments, syntax.place)
     made = None if name == "CASE" and len(arguments) < 3 else known.build(name, arguments, scope.zone)
@@ -192,7 +191,7 @@ def _fields_of_row(first: str, star: s.Star, scope: Scope) -> list[Item]:
     except ColumnNotFoundError:
         if star.row:
             raise
-        raise TableNotFoundError(first, star.place, set(scope.tables)) from None
+        raise TableNotFoundError((first,), star.place, set(scope.tables)) from None
     if not isinstance(row.type, t.RowType):
         raise SqlError(f"{'.'.join(name.parts)}.*{at(star.place)}: {sql_name(row.type)} has no fields")
     return fields_of(row)

@@ -27,7 +27,7 @@ from flintstream.table._catalog.declared import Declared, View
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import find
 from flintstream.table._connectors.times import Watermarks, alignment_of
-from flintstream.table._errors import ColumnNotFoundError, SqlError, at, nearest, unsupported
+from flintstream.table._errors import ColumnNotFoundError, ComputedColumnError, SqlError, at, nearest, unsupported
 from flintstream.table._expressions.codegen import source
 from flintstream.table._expressions.expr import Column, Const, Ref
 from flintstream.table._expressions.functions.times import in_millis
@@ -227,7 +227,10 @@ class Session:
         if declared.expression is None:
             index, _ = scope.find(s.Name(None, (declared.name,)))
             return Item(declared.name, of_metadata(declared, Ref(scope.columns[index].type, index), self.zone))
-        made = resolve(declared.expression, scope)
+        try:
+            made = resolve(declared.expression, scope)
+        except SqlError as error:
+            raise ComputedColumnError(declared.name, error) from error
         is_now = isinstance(declared.expression, s.Apply) and declared.expression.function.upper() == "PROCTIME"
         return Item(declared.name, made, "PROCTIME" if is_now else "")
 
@@ -238,7 +241,9 @@ class Session:
         column, syntax = table.watermark
         names = [item.name for item in items]
         if column not in names:
-            raise SqlError(f"WATERMARK FOR {column}: table '{name}' has no such column{nearest(column, names)}")
+            raise SqlError(
+                f"Invalid column name '{column}' for rowtime attribute of table '{name}'{nearest(column, names)}"
+            )
         position = names.index(column)
         kind = items[position].expression.type
         if not isinstance(kind, TIMESTAMPS) or kind.precision > 3:

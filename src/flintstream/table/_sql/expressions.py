@@ -119,7 +119,7 @@ class ExpressionReader:
     def _dot(self, node: exp.Expr, place: Place | None) -> s.Syntax:
         if isinstance(node.expression, exp.Anonymous) and _is_path(node.this):
             if node.expression.name.lower() not in self.functions:  # built-in ones are in no catalog
-                raise SqlError(f"No function '{node.sql().partition('(')[0]}'{at(place)}")
+                raise SqlError(f"No match found for function '{node.sql().partition('(')[0]}'{at(place)}")
             return self.read(node.expression)
         inner = self.read(node.this)
         if isinstance(inner, s.Name):

@@ -122,7 +122,7 @@ def _add_subsets(query: q.MatchRecognize, rows: MatchedRows) -> None:
             raise SqlError(f"SUBSET{at(subset.place)}: the variable '{subset.name}' exists already")
         for name in subset.variables:
             if name not in variables:
-                raise TableNotFoundError(name, subset.place, variables)
+                raise TableNotFoundError((name,), subset.place, variables)
         rows.add_without_rows(subset.name)
         warnings.warn(
             f"the subset '{subset.name}'{at(subset.place)} has no rows, as in Flink: name each variable in MEASURES, "

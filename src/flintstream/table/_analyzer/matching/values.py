@@ -63,7 +63,7 @@ class MatchedRows:
         if rest and first in self.numbers:
             return (self.numbers[first], *self.scope.find(s.Name(name.place, tuple(rest))))
         if rest and all(column.name != first for column in self.scope.columns):
-            raise TableNotFoundError(first, name.place, self.numbers)
+            raise TableNotFoundError((first,), name.place, self.numbers)
         return (None, *self.scope.find(name))
 
     def position(self, expression: Expr) -> int:
