@@ -185,13 +185,15 @@ def extended_table(
 
     Raises:
         SqlError: The table does not exist, or an expression is wrong.
-        PlanError: It is a view.
+        PlanError: It is a view, or has no connector.
     """
     catalog = t_env._session.catalog
     name = catalog.path(path_of(path))
     known = catalog.find(name)
     if isinstance(known, View):
         raise PlanError(f"{'.'.join(name)} is a view, computed columns and watermarks can only be added to tables")
+    if "connector" not in known.options:
+        raise PlanError(f"{'.'.join(name)} does not declare a 'connector' option, so no query can read it")
     builder = Schema.new_builder()
     for column, expression in computed.items():
         builder.column_by_expression(column, expression)

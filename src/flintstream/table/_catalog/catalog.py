@@ -236,7 +236,8 @@ class CatalogManager:
         """
         found = self.get(self.path(name))
         if found is None:
-            raise TableNotFoundError(name, place, self._names_near(self.path(name)), what="Object")
+            near = self._names_near(self.path(name))
+            raise TableNotFoundError(name, place, near, what="Object" if place else "Table")
         return found
 
     def _names_near(self, path: tuple[str, ...]) -> list[str]:
