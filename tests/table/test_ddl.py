@@ -31,8 +31,8 @@ def test_a_schema_of_a_program_has_each_column_once(t_env):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (" ;", "SQL parse failed: the statement is empty"),
-        ("-- nothing", "only single statement supported: there are only comments"),
+        (" ;", "SQL parse failed.* there is none"),
+        ("-- nothing", "only single statement supported: there is none"),
         ("SELECT 1; SELECT 2", "only single statement supported: split the text"),
     ],
 )

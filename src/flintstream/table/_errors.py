@@ -98,7 +98,7 @@ class TableNotFoundError(SqlError):
         """Name the table and its place, and suggest one of the ``known`` names."""
         self.name = ".".join(name)
         super().__init__(f"{what} '{self.name}' not found{at(place)}{nearest(name[-1], known)}")
-        self.java_exception = JavaMessage(f"Table {quoted(name)} was not found.")
+        self.java_exception = JavaMessage(f"Table {quote_path(name)} was not found.")
 
 
 class SinkNotFoundError(TableNotFoundError):
@@ -108,7 +108,7 @@ class SinkNotFoundError(TableNotFoundError):
         """Take the words of the error that a reader of the table gets."""
         SqlError.__init__(self, str(missing))
         self.name = missing.name
-        self.java_exception = JavaMessage(f"Cannot find table '{quoted(path)}' in the catalogs or beside them.")
+        self.java_exception = JavaMessage(f"Cannot find table '{quote_path(path)}' in the catalogs or beside them.")
 
 
 class ComputedColumnError(SqlError):
@@ -153,10 +153,10 @@ class UnsupportedClauseError(PlanError, UnsupportedByDesignError, TableException
     """
 
 
-def quoted(name: Iterable[str]) -> str:
+def quote_path(name: Iterable[str]) -> str:
     """Return a name with each part in backquotes.
 
-    >>> quoted(("db", "a.b"))
+    >>> quote_path(("db", "a.b"))
     '`db`.`a.b`'
     """
     return ".".join(f"`{part}`" for part in name)

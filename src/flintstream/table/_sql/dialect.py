@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 WINDOWS: dict[str, WindowKind] = {"TUMBLE": "TUMBLE", "HOP": "HOP", "CUMULATE": "CUMULATE", "SESSION": "SESSION"}
 CHANGELOGS = ("TO_CHANGELOG", "FROM_CHANGELOG")
-_SINGLE = "only single statement supported"
 _PROVIDER = "it needs a provider of models, which is a class of Java: call the model in a Python function"
 IN_JAVA = {
     "ML_PREDICT": _PROVIDER,
@@ -126,14 +125,11 @@ class Tokens:
         while tokens and tokens[-1].text == ";":
             tokens.pop()
         if not tokens:
-            empty = not sql.strip(" \t\r\n;")
-            raise SqlError(
-                "SQL parse failed: the statement is empty" if empty else f"{_SINGLE}: there are only comments"
-            )
+            raise SqlError("SQL parse failed, only single statement supported: there is none")
         words = " ".join(str(token.text).upper() for token in tokens[:12])
         several = words.startswith(("EXECUTE STATEMENT SET", "EXPLAIN", "COMPILE")) and "STATEMENT SET BEGIN" in words
         if not several and any(token.text == ";" and token.token_type.name == "SEMICOLON" for token in tokens):
-            raise SqlError(f"{_SINGLE}: split the text at ';', or use a statement set")
+            raise SqlError("only single statement supported: split the text at ';', or use a statement set")
         refuse_deep_nesting(tokens, lambda token: place_at(sql, token.start))
         self.all: list[Any] = tokens
         self.position = 0
