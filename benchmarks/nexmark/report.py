@@ -38,6 +38,7 @@ def circumstances(measurement: Measurement, options: argparse.Namespace) -> dict
         "rate": options.rate,
         "parallelism": options.parallelism,
         "checked_on": options.check_events,
+        "repeat": options.repeat,
     }
 
 

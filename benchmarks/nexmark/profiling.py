@@ -1,4 +1,4 @@
-"""Where queries in SQL spend their time: ``python -m benchmarks.nexmark.profile [--events 500000] [--queries q5,q7]``.
+"""Where queries in SQL spend their time: ``python -m benchmarks.nexmark.profiling [--queries q5,q7]``.
 
 Each query runs on the inline engine, in a process of its own. `py-spy` (``pip install py-spy``) looks at its threads
 500 times a second. What a thread does is what its innermost frame in Python belongs to; functions in C count for the
@@ -119,7 +119,7 @@ def shares(found: list[dict[str, int]]) -> dict[str, int]:
 
 def main() -> None:
     """Profile queries, and keep the shares if they are all."""
-    parser = argparse.ArgumentParser(prog="benchmarks.nexmark.profile", description="Profiles of the queries in SQL.")
+    parser = argparse.ArgumentParser(prog="benchmarks.nexmark.profiling", description="Profiles of the queries in SQL.")
     parser.add_argument("--events", type=int, default=500_000)
     parser.add_argument("--queries", default=",".join(query for group in GROUPS.values() for query in group))
     parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
