@@ -13,6 +13,7 @@ pytest.importorskip("pyiceberg", reason="the extra 'iceberg' is not installed: m
 import pyarrow as pa
 from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import CommitFailedException, NotInstalledError
+from pyiceberg.transforms import BucketTransform, DayTransform
 from tests.connectors.lakes.tables import Iceberg
 
 from flintstream.connectors.lakes.hadoop import HadoopCatalog
@@ -127,6 +128,23 @@ def test_a_second_implementation_reads_the_tables_of_a_directory(t_env, tmp_path
         t_env.execute_sql(f"INSERT INTO t VALUES (CAST(1 AS BIGINT), '{day}')").wait()
     assert Iceberg(tmp_path, "default.t").rows("n, day") == [(1, "mon"), (1, "tue")]
     assert (tmp_path / "default" / "t" / "metadata" / "version-hint.text").read_text() == "3"
+
+
+def test_tables_of_others_with_transforms_are_appended_to(t_env, tmp_path):
+    catalog = load_catalog("lake", **properties("hadoop", tmp_path))
+    catalog.create_namespace("shop")
+    table = catalog.create_table("shop.t", pa.schema([("id", pa.int64()), ("at", pa.timestamp("us"))]))
+    with table.update_spec() as update:
+        update.add_field("id", BucketTransform(2))
+        update.add_field("at", DayTransform())
+    declare(t_env, "hadoop", tmp_path, **{"default-database": "shop"})
+    values = ", ".join(f"({n}, TIMESTAMP '2024-05-0{n} 12:00:00')" for n in range(1, 5))
+    t_env.execute_sql(f"INSERT INTO t SELECT CAST(n AS BIGINT), a FROM (VALUES {values}) AS T(n, a)").wait()
+    assert [row[0] for row in rows(t_env, "SELECT * FROM t")] == [1, 2, 3, 4]
+    files = [*catalog.load_table("shop.t").scan().plan_files()]
+    assert len({tuple(task.file.partition) for task in files}) == len(files) == 4
+    later = table.refresh().scan(row_filter="at >= '2024-05-03T00:00:00'")
+    assert len([*later.plan_files()]) == 2
 
 
 @pytest.mark.spark

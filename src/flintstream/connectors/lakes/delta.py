@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import BinaryIO
 
-    from flintstream.connectors.lakes.writer import Written
+    from flintstream.connectors.lakes.writer import PartitionOf, Written
 
 
 class Table(Protocol):
@@ -91,18 +91,28 @@ class DeltaPlace:
     """The directory of a table."""
 
     location: str
+    by: tuple[str, ...] = ()
 
     def create(self, path: str) -> AbstractContextManager[BinaryIO]:
         """Open a new file."""
         return file_store(self.location).create(path)
 
-    def path(self, columns: Mapping[str, object], name: str) -> str:
+    def path(self, partition: tuple[object, ...], name: str) -> str:
         """Return the path of a file below that of the table, as Hive names the folders of partitions."""
         parts = [
             f"{column}={urllib.parse.quote(text_of(value) or '__HIVE_DEFAULT_PARTITION__', safe='')}"
-            for column, value in columns.items()
+            for column, value in zip(self.by, partition, strict=True)
         ]
         return "/".join([*parts, name])
+
+    def partition_of(self, names: tuple[str, ...]) -> PartitionOf:
+        """Return what returns the values of the columns by which the table is partitioned."""
+        indexes = [names.index(name) for name in self.by]
+        return lambda row: tuple(row[index] for index in indexes)
+
+    def spec(self) -> int:
+        """Return 0: the partitioning never changes."""
+        return 0
 
 
 def text_of(value: object) -> str | None:

@@ -7,9 +7,11 @@ import json
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
+from flintstream.connectors.lakes import partitions
 from flintstream.connectors.lakes.delta import text_of
+from flintstream.connectors.lakes.partitions import part
 from flintstream.connectors.lakes.writer import KEPT_RUNS, LakeError, last_numbers
 from flintstream.connectors.sink import Committer
 from flintstream.errors import optional_module
@@ -20,71 +22,9 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import BinaryIO
 
-    from typing_extensions import Self
+    from pyiceberg.table import Table, Transaction
 
-    from flintstream.connectors.lakes.writer import Written
-
-
-class Output(Protocol):
-    """A new file."""
-
-    def create(self) -> AbstractContextManager[BinaryIO]:
-        """Open it."""
-
-
-class Input(Protocol):
-    """A file that is there."""
-
-    def open(self) -> AbstractContextManager[BinaryIO]:
-        """Open it."""
-
-
-class FileIO(Protocol):
-    """The files of a table."""
-
-    def new_input(self, location: str) -> Input:
-        """Return a file."""
-
-    def delete(self, location: str) -> None:
-        """Delete a file."""
-
-    def new_output(self, location: str) -> Output:
-        """Return a new file."""
-
-
-class Changes(Protocol):
-    """Changes of a table that are committed together."""
-
-    def set_properties(self, properties: Mapping[str, str]) -> object:
-        """Set properties."""
-
-    def delete(self, delete_filter: object) -> None:
-        """Delete rows."""
-
-    def add_files(self, file_paths: list[str], **more: object) -> None:
-        """Add files."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *error: object) -> None: ...
-
-
-class Table(Protocol):
-    """A table, as far as the sink needs it."""
-
-    io: FileIO
-    properties: Mapping[str, str]
-
-    def location(self) -> str:
-        """Return where it is."""
-
-    def current_snapshot(self) -> object | None:
-        """Return the newest version."""
-
-    def refresh(self) -> Table:
-        """Read newer versions."""
-
-    def transaction(self) -> Changes:
-        """Begin changes."""
+    from flintstream.connectors.lakes.writer import PartitionOf, Written
 
 
 def library() -> ModuleType:
@@ -94,11 +34,6 @@ def library() -> ModuleType:
         MissingDependencyError: pyiceberg is not installed.
     """
     return optional_module("pyiceberg.catalog", extra="iceberg", purpose="Iceberg tables", package="pyiceberg")
-
-
-def part(name: str) -> ModuleType:
-    """Return a module of pyiceberg."""
-    return optional_module(f"pyiceberg.{name}", extra="iceberg", purpose="Iceberg tables", package="pyiceberg")
 
 
 @dataclass(frozen=True)
@@ -128,12 +63,12 @@ class IcebergOutput:
             catalog.create_namespace_if_not_exists(self.table.rpartition(".")[0])
             if not catalog.table_exists(self.table):
                 self._create(catalog)
-            table = catalog.load_table(self.table)
+            table: Table = catalog.load_table(self.table)
         except (errors.RESTError, ValueError, OSError) as error:
             raise LakeError(f"cannot open the Iceberg table {self.table}: {error}") from None
         arrow = part("io.pyarrow").schema_to_pyarrow(table.schema(), include_field_ids=False)
         wanted = self.schema
-        names = [table.schema().find_field(item.source_id).name for item in table.spec().fields]
+        names = partitions.columns_of(table)
         if _columns(arrow) != _columns(wanted) or tuple(names) != self.by:
             columns = ", ".join(f"{name} {kind}" for name, kind in _columns(arrow))
             by = ", ".join(names) or "nothing"
@@ -148,7 +83,9 @@ class IcebergOutput:
             raise LakeError(
                 f"the Iceberg table {self.table} has 'write.upsert.enabled' = 'true': name the columns of its key"
             )
-        return cast("Table", table)
+        if self.key and not partitions.are_plain(table):
+            partitions.check_rewrites(self.table)
+        return table
 
     def _create(self, catalog: object) -> None:
         already = part("exceptions").TableAlreadyExistsError
@@ -190,14 +127,23 @@ class IcebergPlace:
 
     def create(self, path: str) -> AbstractContextManager[BinaryIO]:
         """Open a new file."""
-        return self._open().io.new_output(path).create()
+        stream: object = self._open().io.new_output(path).create()
+        return cast("AbstractContextManager[BinaryIO]", stream)
 
-    def path(self, columns: Mapping[str, object], name: str) -> str:
+    def path(self, partition: tuple[object, ...], name: str) -> str:
         """Return the complete path of a file."""
         folders = [
-            hashlib.sha256(f"{column}={text_of(value)}".encode()).hexdigest()[:8] for column, value in columns.items()
+            hashlib.sha256(f"{at}={text_of(value)}".encode()).hexdigest()[:8] for at, value in enumerate(partition)
         ]
         return "/".join([self._open().location().rstrip("/"), "data", *folders, name])
+
+    def partition_of(self, names: tuple[str, ...]) -> PartitionOf:
+        """Return what returns the partition of a row."""
+        return partitions.partition_of(self._open(), names)
+
+    def spec(self) -> int:
+        """Return the number of the partitioning that the table had when it was opened."""
+        return self._open().spec().spec_id
 
 
 class IcebergCommitter(Committer):
@@ -240,22 +186,26 @@ class IcebergCommitter(Committer):
 
     def _add(self, left: Sequence[Written], notes: Mapping[str, dict[str, dict[str, int]]]) -> None:
         keys = [path for written in left for path in written.keys]
-        paths = [file.path for written in left for file in written.files]
+        files = [file for written in left for file in written.files]
+        plain = partitions.are_plain(self._table)
+        added = [] if plain else partitions.data_files(self._table, files)
         with self._table.transaction() as changes:
             if keys and self._table.current_snapshot() is not None:
                 self._delete(changes, keys)
             changes.set_properties(
                 {_key(sink): json.dumps(dict([*runs.items()][-KEPT_RUNS:])) for sink, runs in notes.items()}
             )
-            if paths:
-                changes.add_files(paths, check_duplicate_files=False)
+            if added:
+                partitions.append(self._table, changes, added)
+            elif files:
+                changes.add_files([file.path for file in files], check_duplicate_files=False)
         if keys:
             self._table = self._table.refresh()
             for path in keys:
                 with suppress(OSError):
                     self._table.io.delete(path)
 
-    def _delete(self, changes: Changes, paths: Sequence[str]) -> None:
+    def _delete(self, changes: Transaction, paths: Sequence[str]) -> None:
         """Delete the rows whose keys are in files."""
         parquet = optional_module("pyarrow.parquet", extra="iceberg", purpose="Iceberg tables", package="pyarrow")
         arrow = optional_module("pyarrow", extra="iceberg", purpose="Iceberg tables")

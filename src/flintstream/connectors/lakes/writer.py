@@ -15,10 +15,12 @@ from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import FlintstreamError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from flintstream.connectors.sink import WriterContext
+
+    PartitionOf = Callable[[tuple[object, ...]], tuple[object, ...]]
 
 KEPT_RUNS = 20
 """How many runs of a job a table remembers, from one start or restart to the next."""
@@ -37,7 +39,9 @@ class DataFile(NamedTuple):
     """In bytes."""
     rows: int
     partition: tuple[object, ...]
-    """The values of the columns by which the table is partitioned."""
+    """The values by which the table is partitioned."""
+    spec: int = 0
+    """The number of the table's partitioning, if it may change."""
 
 
 @record
@@ -61,8 +65,14 @@ class Place(Protocol):
     def create(self, path: str) -> AbstractContextManager[BinaryIO]:
         """Open a new file."""
 
-    def path(self, columns: Mapping[str, object], name: str) -> str:
-        """Return the path of a file, given the values of the columns by which the table is partitioned."""
+    def path(self, partition: tuple[object, ...], name: str) -> str:
+        """Return the path of a file in a partition."""
+
+    def partition_of(self, names: tuple[str, ...]) -> PartitionOf:
+        """Return what returns the partition of a row with columns of these names."""
+
+    def spec(self) -> int:
+        """Return the number of the partitioning."""
 
 
 class _Open:
@@ -97,13 +107,10 @@ class LakeWriter(SinkWriter):
 
     _takes_changes = False
 
-    def __init__(
-        self, place: Place, schema: object, names: tuple[str, ...], by: tuple[str, ...], context: WriterContext
-    ) -> None:
-        """Take the place of files, Arrow's schema of rows, the names of all columns and of those of partitions."""
-        self._place, self._schema, self._context = place, schema, context
-        self._names, self._by = names, by
-        self._indexes = [names.index(name) for name in by]
+    def __init__(self, place: Place, schema: object, names: tuple[str, ...], context: WriterContext) -> None:
+        """Take the place of files, Arrow's schema of rows, and the names of all columns."""
+        self._place, self._schema, self._context, self._names = place, schema, context, names
+        self._partition_of: PartitionOf | None = None
         self._files: dict[tuple[object, ...], _Open] = {}
         self._number = 0
 
@@ -116,9 +123,11 @@ class LakeWriter(SinkWriter):
         self._add(map(self._values, values))
 
     def _add(self, rows: Iterable[tuple[object, ...]]) -> None:
+        if self._partition_of is None:
+            self._partition_of = self._place.partition_of(self._names)
         groups: dict[tuple[object, ...], list[object]] = {}
         for row in rows:
-            groups.setdefault(tuple(row[index] for index in self._indexes), []).append(row)
+            groups.setdefault(self._partition_of(row), []).append(row)
         for partition, members in groups.items():
             self._file(partition).add(members)
 
@@ -141,7 +150,7 @@ class LakeWriter(SinkWriter):
         found = self._files.get(partition)
         if found is None:
             name = f"part-{self._context.subtask:05d}-{uuid.uuid4()}.parquet"
-            path = self._place.path(dict(zip(self._by, partition, strict=True)), name)
+            path = self._place.path(partition, name)
             found = self._files[partition] = _Open(self._place, path, self._schema)
         return found
 
@@ -149,7 +158,8 @@ class LakeWriter(SinkWriter):
         """Close the files, and return them."""
         own, number = self._context, self._number
         self._number += 1
-        found = [DataFile(file.path, file.finish(), file.rows, key) for key, file in self._files.items()]
+        spec = self._place.spec() if self._files else 0
+        found = [DataFile(file.path, file.finish(), file.rows, key, spec) for key, file in self._files.items()]
         self._files.clear()
         return (Written(own.identity, own.subtask, own.run, number, found),) if found else ()
 
@@ -180,14 +190,13 @@ class UpsertWriter(LakeWriter):
         place: Place,
         schema: object,
         names: tuple[str, ...],
-        by: tuple[str, ...],
         context: WriterContext,
         key: Sequence[str],
         *,
         replaces: bool,
     ) -> None:
         """Take the columns of the key as well, and whether insertions replace rows, too."""
-        super().__init__(place, schema, names, by, context)
+        super().__init__(place, schema, names, context)
         self._key, self._replaces = [names.index(name) for name in key], replaces
         self._key_schema = arrow().schema([schema.field(name) for name in key])  # type: ignore[attr-defined]
         self._newest: dict[tuple[object, ...], tuple[object, ...] | None] = {}
@@ -217,7 +226,7 @@ class UpsertWriter(LakeWriter):
         found = super().prepare_commit(end_of_input=end_of_input, checkpoint=checkpoint)
         if not changed:
             return found
-        path = self._place.path({}, f"keys-{self._context.subtask:05d}-{uuid.uuid4()}.parquet")
+        path = self._place.path((), f"keys-{self._context.subtask:05d}-{uuid.uuid4()}.parquet")
         file = _Open(self._place, path, self._key_schema)
         file.add(changed)
         file.finish()

@@ -95,7 +95,8 @@ class DeltaSink(Sink[T_contra]):
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
-        return LakeWriter(DeltaPlace(self._output.location), self._output.schema, self._names, self._output.by, context)
+        own = self._output
+        return LakeWriter(DeltaPlace(own.location, own.by), own.schema, self._names, context)
 
     def create_committer(self) -> Committer:
         """Return the committer, which opens or creates the table."""
@@ -166,10 +167,8 @@ class IcebergSink(Sink[T_contra]):
         """Return a writer."""
         own = self._output
         if not own.key:
-            return LakeWriter(IcebergPlace(own), own.schema, self._names, own.by, context)
-        return UpsertWriter(
-            IcebergPlace(own), own.schema, self._names, own.by, context, own.key, replaces=self._replaces
-        )
+            return LakeWriter(IcebergPlace(own), own.schema, self._names, context)
+        return UpsertWriter(IcebergPlace(own), own.schema, self._names, context, own.key, replaces=self._replaces)
 
     def create_committer(self) -> Committer:
         """Return the committer, which opens or creates the table."""

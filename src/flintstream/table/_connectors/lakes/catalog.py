@@ -16,6 +16,7 @@ from pyiceberg.exceptions import (
 )
 from pyiceberg.transforms import IdentityTransform
 
+from flintstream.connectors.lakes.partitions import columns_of
 from flintstream.table._catalog.declared import Declared, DeclaredTable
 from flintstream.table._catalog.remote import Metastore
 from flintstream.table._connectors.lakes.iceberg_types import from_iceberg, schema_of
@@ -106,11 +107,7 @@ class IcebergTables(Metastore):
             return None
         schema = found.schema()
         columns = tuple(self._column(f"{database}.{name}", item) for item in schema.fields)
-        by = [
-            schema.find_column_name(item.source_id) or ""
-            for item in found.spec().fields
-            if isinstance(item.transform, IdentityTransform)
-        ]
+        by = columns_of(found)
         own = {"connector": "iceberg", "catalog-name": self._name, "catalog-database": database, "catalog-table": name}
         given = {key: text for key, text in found.properties.items() if not key.startswith("flintstream.")}
         key = [item.name for item in schema.fields if item.field_id in schema.identifier_field_ids]
