@@ -17,6 +17,7 @@ from pyiceberg.table import FileScanTask, StaticTable
 from pyiceberg.table.snapshots import Operation
 
 from flintstream.connectors.files.arrow_values import values_of
+from flintstream.connectors.lakes.deletes import EqualityDeletes, ReadTask, plan
 from flintstream.connectors.lakes.rows import read_rows, rows_of_columns
 from flintstream.connectors.lakes.splits import IcebergSplit
 from flintstream.connectors.lakes.writer import LakeError
@@ -230,14 +231,13 @@ def _split(table: Table, snapshot: Snapshot, path: str, *, appended: bool) -> Ic
 
 
 def _version(table: Table, snapshot: Snapshot) -> list[IcebergSplit]:
-    tasks = table.scan(snapshot_id=snapshot.snapshot_id).plan_files()
-    return [_split(table, snapshot, path, appended=False) for path in sorted(task.file.file_path for task in tasks)]
+    return [_split(table, snapshot, path, appended=False) for path in sorted(plan(table, snapshot))]
 
 
-def _find_added(table: Table, snapshot: Snapshot) -> dict[str, FileScanTask]:
+def _find_added(table: Table, snapshot: Snapshot) -> dict[str, ReadTask]:
     """Return the files that a commit has appended."""
     return {
-        entry.data_file.file_path: FileScanTask(entry.data_file)
+        entry.data_file.file_path: ReadTask(FileScanTask(entry.data_file))
         for manifest in snapshot.manifests(table.io)
         if manifest.added_snapshot_id == snapshot.snapshot_id
         for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
@@ -255,29 +255,29 @@ class _Reader(SourceReader):
 
     def __post_init__(self) -> None:
         self._place: tuple[str, int, bool] | None = None
-        self._tasks: dict[str, FileScanTask] = {}
-        self._scan: ArrowScan | None = None
+        self._tasks: dict[str, ReadTask] = {}
+        self._table: Table | None = None
+        self._deletes: EqualityDeletes | None = None
 
-    def _prepare(self, split: IcebergSplit) -> ArrowScan:
+    def _prepare(self, split: IcebergSplit) -> tuple[Table, EqualityDeletes]:
         """Read the metadata of a split's version, once for all its files."""
         place = (split.metadata, split.snapshot, split.appended)
-        if self._scan is not None and self._place == place:
-            return self._scan
-        table = StaticTable.from_metadata(split.metadata, self.properties)
-        snapshot = _snapshot(table, split.snapshot)
-        if split.appended:
-            self._tasks = _find_added(table, snapshot)
-        else:
-            tasks = table.scan(snapshot_id=split.snapshot).plan_files()
-            self._tasks = {task.file.file_path: task for task in tasks}
-        needed = [name for name in self.names if name in self.needed] or self.names[:1]  # some column tells the rows
-        schema = table.schema().select(*needed)
-        self._place, self._scan = place, ArrowScan(table.metadata, table.io, schema, AlwaysTrue())
-        return self._scan
+        if self._table is None or self._deletes is None or self._place != place:
+            table = StaticTable.from_metadata(split.metadata, self.properties)
+            snapshot = _snapshot(table, split.snapshot)
+            self._tasks = _find_added(table, snapshot) if split.appended else plan(table, snapshot)
+            self._place, self._table, self._deletes = place, table, EqualityDeletes(table)
+        return self._table, self._deletes
 
     def read(self, split: IcebergSplit, fetch: Fetch) -> Generator[list[Row], None, bool]:
-        scan = self._prepare(split)
-        return (yield from read_rows(split, fetch, scan.to_record_batches([self._tasks[split.path]]), self._rows))
+        table, deletes = self._prepare(split)
+        task, deleting = self._tasks[split.path]
+        needed = [name for name in self.names if name in self.needed] or [*self.names[:1]]  # some column tells the rows
+        schema = table.schema().select(*needed, *deletes.columns(deleting))
+        batches = ArrowScan(table.metadata, table.io, schema, AlwaysTrue()).to_record_batches([task])
+        return (
+            yield from read_rows(split, fetch, deletes.filter(batches, deleting) if deleting else batches, self._rows)
+        )
 
     def _rows(self, batch: pa.RecordBatch) -> list[Row]:
         known = set(batch.schema.names)
