@@ -33,6 +33,7 @@ __all__ = [
     "UnpicklableError",
     "UnsupportedByDesignError",
     "UserCodeError",
+    "WorkerLostError",
     "add_note",
     "as_exception",
     "encodable",
@@ -386,6 +387,21 @@ class ExecutorError(FlintstreamError):
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)
         self.final = final
+
+
+class WorkerLostError(FlintstreamError):
+    """A process of the engine ended in the middle of its work.
+
+    >>> WorkerLostError("a worker was killed", "was killed by signal 9 (SIGKILL)", process=17, subtask=2).process
+    17
+    """
+
+    def __init__(self, message: str, how: str, process: int | None = None, subtask: int | None = None) -> None:
+        """Say how a process has ended, which one it is, and which subtask it ran (from 0), if that is known."""
+        super().__init__(message)
+        self.how = how
+        self.process = process
+        self.subtask = subtask
 
 
 class JobFailedError(FlintstreamError):

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from flintstream.engine.spark import versions
-from flintstream.engine.spark.failures.ends import directory_of_reports, exit_code_in
+from flintstream.engine.spark.failures.ends import directory_of_reports, end_in, end_of_process
 from flintstream.engine.spark.versions import task_of
 
 DAEMON = """
@@ -56,7 +56,12 @@ def test_the_daemon_reports_the_end_of_each_worker_that_ran_a_task_and_leaves_no
     reports = tmp_path / "reports"
     reports.mkdir()
     assert ends(tmp_path, str(reports)) == ""
-    assert {path.name: path.read_text() for path in reports.iterdir()} == {"1": "3", "2": "-9", "3": "-11", "4": "0"}
+    assert {path.name: path.read_text().split()[0] for path in reports.iterdir()} == {
+        "1": "3",
+        "2": "-9",
+        "3": "-11",
+        "4": "0",
+    }
     assert not list(tmp_path.glob("*.task"))
 
 
@@ -79,9 +84,11 @@ def test_reports_are_in_a_private_directory_for_each_application():
 
 def test_a_report_that_does_not_come_is_not_waited_for_long(tmp_path, monkeypatch):
     monkeypatch.setattr("flintstream.engine.spark.failures.ends.REPORT_SECONDS", 0.0)
-    assert exit_code_in(str(tmp_path), 7) is None
-    (tmp_path / "7").write_text("-9")
-    assert exit_code_in(str(tmp_path), 7) == -9
+    assert end_in(str(tmp_path), 7) is None
+    (tmp_path / "7").write_text("-9 4321")
+    assert end_in(str(tmp_path), 7) == (-9, 4321)
+    assert end_of_process(str(tmp_path), 4321) == (-9, 4321)
+    assert end_of_process(str(tmp_path), 4322) is None
 
 
 class Head:

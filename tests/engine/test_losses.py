@@ -11,9 +11,10 @@ import signal
 import pytest
 
 from flintstream.common._user_code.tracebacks import shorten_tracebacks, steps_of
+from flintstream.engine.spark.failures.ends import End
 from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.tasks import _collect
-from flintstream.errors import ExecutorError, FlintstreamError
+from flintstream.errors import ExecutorError, FlintstreamError, WorkerLostError
 
 LOST = (
     "An error occurred while calling o1.collectAndServe.\n: org.apache.spark.SparkException: Job aborted due to stage "
@@ -115,14 +116,19 @@ ENDED = {
 def test_the_sentence_says_how_a_worker_ended_if_its_daemon_has_reported_it(code, how):
     with (
         pytest.raises(FlintstreamError) as caught,
-        plainly(lambda task: f"{task}: ", lambda task: {7: code}[task.number]),
+        plainly(lambda task: f"{task}: ", lambda task: {7: End(code, 4321)}[task.number]),
     ):
         raise RuntimeError(f"{LOST}{SPARK}{END}{JAVA}")
-    assert str(caught.value).startswith(f"FailedTask(stage=3, number=7): a Python worker {how}")
+    assert str(caught.value).startswith(
+        f"FailedTask(stage=3, number=7, partition=0): a Python worker (process 4321) {how}"
+    )
+    assert isinstance(caught.value, WorkerLostError)
+    assert (caught.value.process, caught.value.subtask) == (4321, 0)
+    assert how.startswith(caught.value.how)
 
 
 def test_no_worker_is_asked_about_if_an_executor_was_lost():
-    with pytest.raises(FlintstreamError, match=r"^an executor was lost"), plainly(exit_code=lambda _: -9):
+    with pytest.raises(FlintstreamError, match=r"^an executor was lost"), plainly(end_of=lambda _: End(-9, 1)):
         raise RuntimeError(f"{LOST}{EXECUTOR}Command exited with code 137")
 
 

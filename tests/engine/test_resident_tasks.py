@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 import struct
@@ -352,6 +353,10 @@ def test_an_epoch_whose_task_is_lost_is_a_spark_job(resides, spark):
     run_spark_jobs(resides)
     assert resides.run_epoch([item(0, 0, b"lost")]) is None
     assert not spark.running
+    lost = resides.take_lost()
+    assert (lost.subtask, lost.process) == (0, os.getpid())
+    assert lost.how.startswith("ended (")
+    assert resides.take_lost() is None
     run_spark_jobs(resides, residency.EPOCHS_BETWEEN)
     assert resides.run_epoch([item(1, 0, b"a")]) == [item(2, 1, b"a.")]
     assert spark.starts == 2

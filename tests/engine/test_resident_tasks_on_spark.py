@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import threading
 import time
@@ -134,7 +135,7 @@ def failed():
 
 @pytest.mark.parametrize("deed", [killed, pytest.param(failed, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("changelog", ["false", pytest.param("true", marks=pytest.mark.deep)])
-def test_each_record_counts_once_if_a_resident_task_is_lost(make_spark_env, epochs, tmp_path, deed, changelog):
+def test_each_record_counts_once_if_a_resident_task_is_lost(make_spark_env, epochs, tmp_path, deed, changelog, caplog):
     checkpoints = {
         "execution.checkpointing.interval": "200 ms",
         "execution.checkpointing.dir": tmp_path.as_uri(),
@@ -147,6 +148,10 @@ def test_each_record_counts_once_if_a_resident_task_is_lost(make_spark_env, epoc
         assert sorted(results) == expected()
     assert len(epochs.starts) >= 2
     assert epochs.resident
+    warned = [record.getMessage() for record in caplog.records if " has lost a worker " in record.getMessage()]
+    if deed is killed and warned:  # else the epoch was a Spark job, whose loss restarts the job
+        how = r"\(process \d+, subtask \d\): it was killed by signal 9 \(SIGKILL\); the epoch ran again"
+        assert re.search(how, warned[0])
 
 
 @pytest.mark.deep

@@ -130,6 +130,12 @@ def test_views_show_checkpoints_an_exception_with_its_record_state_settings_and_
     assert "restarts in 10 ms" in page.wait_for("WARNING", "#view")
     shown(page, server, job, "curves")
     wait_for(lambda: page.run("return document.querySelectorAll('.chart path.line').length") > 5)
+    told = page.wait_for("Epoch, average duration", "#view")
+    page.run("const e = document.querySelector('.choice select'); e.value = 'numEpochs'; e.onchange({ target: e })")
+    wait_for(lambda: page.run("return document.querySelector('.choice select').value") == "numEpochs")
+    shown(page, server, job, "checkpoints")
+    assert "99 %" in page.run("return document.querySelector('details.more').textContent")
+    assert "engine" in page.wait_for("inline", ".tiles")
 
 
 def test_no_text_of_a_job_becomes_a_part_of_the_page(page, server, job, tmp_path):

@@ -157,8 +157,9 @@ def _totals(status: dict[str, Any]) -> str:
 
 
 def _log_lines(status: dict[str, Any]) -> list[str]:
+    lines = [f"    {_when(loss['at_ms'])} {loss['text']}" for loss in status.get("losses", ())]
     path = status.get("log_file")
-    return [f"    log {path}"] if path else []
+    return [*lines, f"    log {path}"] if path else lines
 
 
 def _checkpoint_lines(checkpoints: dict[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from flintstream.coordinator.checkpointing.recovery import (
     with_hint,
     with_key_groups_of,
 )
+from flintstream.coordinator.engine import Loss
 from flintstream.coordinator.job import Clock
 from flintstream.coordinator.monitoring.error_text import describe
 from flintstream.coordinator.monitoring.job_statistics import JobStatistics
@@ -33,6 +34,7 @@ from flintstream.errors import (
     CorruptCheckpointError,
     JobCancelledError,
     UserCodeError,
+    WorkerLostError,
     as_exception,
     is_interrupt,
 )
@@ -289,6 +291,9 @@ class Coordinator:
         )  # fmt: skip
         number = None if latest is None else latest.metadata.number
         self.failures[-1].update(restart_ms=delay_ms, restart_from=number)
+        if isinstance(error, WorkerLostError):
+            loss = Loss(error.how, error.process, error.subtask)
+            self.statistics.losses.add(loss, f"the job restarts from {start}", warns=False)
         self.statistics.progress.restarts += 1
         self.restarting = True
         self.checkpoints.in_progress = False

@@ -27,12 +27,25 @@ class Materialization:
 
 
 @dataclass(frozen=True)
+class Loss:
+    """The end of a worker in the middle of an epoch."""
+
+    how: str
+    """How it ended, as ``was killed by signal 9 (SIGKILL)``."""
+    process: int | None
+    subtask: int | None
+    """The subtask that it ran, from 0."""
+
+
+@dataclass(frozen=True)
 class Way:
     """How an engine ran an epoch."""
 
     name: str
     slots: int
     """How many tasks ran at a time."""
+    lost: Loss | None = None
+    """A worker that was lost, so that the engine ran the epoch again."""
 
 
 class Engine(Protocol):

@@ -58,6 +58,7 @@ HELP: dict[str, dict[str, str]] = {
         "lastEpochEngineTime": "Time of the last epoch that the engine needed beside the work (ms)",
         "epochDuration": "Time that recent epochs took (ms)",
         "numCatchUps": "How often a subtask had to read its state again because it moved to another process",
+        "numLostWorkers": "How often a worker process ended in the middle of an epoch",
         "numberOfInProgressCheckpoints": "Checkpoints in progress",
         "numberOfCompletedCheckpoints": "Completed checkpoints",
         "numberOfFailedCheckpoints": "Failed checkpoints",

@@ -34,6 +34,7 @@ def status_of(job: ObservedJob) -> dict[str, object]:
         "repeated_in": progress.repeated_in,
         "watermark": None if progress.watermark == -(2**63) else progress.watermark,
         "log_file": output_file.own(),
+        "losses": job.coordinator.statistics.losses.to_json(),
     }
 
 

@@ -36,7 +36,7 @@ LONGEST_RECORD = 1 << 28
 RENEWED_MS = 10_000
 """The record of a running job is not older than this (ms), or than half of its life, if an epoch ends."""
 LAST_LINES = 200
-"""How many lines of the log are kept with a record."""
+"""How many lines of the driver, and of workers, are kept with a record."""
 
 _log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ def _write(job: ObservedJob, started_ms: int, ended_ms: int | None, *, warns: bo
         "ended_ms": ended_ms,
         "error": _text_of_error(job) if ended_ms is not None else None,
         "curves": job.coordinator.statistics.curves.since(0),
-        "log": recent_log.lines()[-LAST_LINES:],
+        "log": recent_log.lines(LAST_LINES),
     }
     try:
         place = directory()

@@ -9,6 +9,7 @@ from flintstream.coordinator.job import Progress
 from flintstream.coordinator.monitoring.curves import Curves
 from flintstream.coordinator.monitoring.epochs import Epochs, parts_of
 from flintstream.coordinator.monitoring.load import Load
+from flintstream.coordinator.monitoring.losses import Losses
 from flintstream.coordinator.monitoring.metrics import JobMetrics
 from flintstream.runtime.times import MAX_TIMESTAMP, MIN_TIMESTAMP
 
@@ -33,6 +34,7 @@ class JobStatistics:
         self.load = Load(job.plan, now_ms)
         self.curves = Curves(now_ms)
         self.epochs = Epochs()
+        self.losses = Losses(job.plan.job_name)
         self._added_ms = now_ms
         self._sources, self._sinks = job.sources.keys(), job.sinks.keys()
         self._listeners = list(listeners)
@@ -60,6 +62,8 @@ class JobStatistics:
         progress.watermark = min(watermarks, default=progress.watermark)
         parts = parts_of(self.load.plan, reports, now_ms - began_ms, way.slots)
         self.epochs.add(parts, way)
+        if way.lost is not None:
+            self.losses.add(way.lost, "the epoch ran again")
         pause_ms, self._added_ms = began_ms - self._added_ms, now_ms
         self.load.add(reports, began_ms, now_ms, engine_ms=parts.engine + max(0, pause_ms))
         self.curves.add(progress, self.load, now_ms, self.epochs.totals())

@@ -34,6 +34,7 @@ def of_job(job: ObservedJob) -> dict[str, object]:
         "numEpochs": progress.epochs,
         **coordinator.statistics.epochs.metrics(),
         "numCatchUps": progress.catch_ups,
+        "numLostWorkers": coordinator.statistics.losses.count,
         "numberOfInProgressCheckpoints": int(checkpoints.in_progress),
         "numberOfCompletedCheckpoints": progress.checkpoints,
         "numberOfFailedCheckpoints": checkpoints.failed,

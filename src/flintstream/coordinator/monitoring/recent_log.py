@@ -1,17 +1,26 @@
-"""The last lines that the driver of a job logged, for those who watch it from another process."""
+"""The last lines of the driver of a job, and of workers on its machine, for those who watch it from another process."""
 
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import deque
 from typing import Any
 
+from flintstream.common._clock import wall_clock
 from flintstream.common._text.secrets import without_secrets
 
 KEPT_LINES, LONGEST_LINE = 500, 4_000
 
-_lines: deque[dict[str, Any]] = deque(maxlen=KEPT_LINES)
+_OF_A_WORKER = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING|ERROR|CRITICAL) +(\S+) (.*)", re.DOTALL)
+"""A line of a worker in the format that it has if the program sets none."""
+
+Line = dict[str, Any]
+
+_lines: deque[Line] = deque(maxlen=KEPT_LINES)
+_of_workers: deque[Line] = deque(maxlen=KEPT_LINES)
+"""Apart, so that a function that prints each record does not push out what the driver logs."""
 _lock = threading.Lock()
 _kept_by: Any = None
 
@@ -54,6 +63,22 @@ def _add(record: logging.LogRecord) -> None:
     )
 
 
-def lines() -> list[dict[str, Any]]:
-    """Return the last lines, the oldest first."""
-    return list(_lines)
+def add_of_workers(text: str) -> None:
+    r"""Keep the last lines of a text that workers have written to this process.
+
+    >>> add_of_workers("2026-11-23 20:02:45,825 INFO    my.module [counts, map 1/2, epoch 3] no price\nprinted\n")
+    >>> [(line["level"], line["logger"], line["text"]) for line in lines()[-2:]]
+    [('INFO', 'my.module', '[counts, map 1/2, epoch 3] no price'), ('INFO', 'worker', 'printed')]
+    """
+    now_ms = wall_clock()
+    for line in text[-KEPT_LINES * LONGEST_LINE :].splitlines()[-KEPT_LINES:]:
+        found = _OF_A_WORKER.fullmatch(line)
+        level, logger, told = ("INFO", "worker", line) if found is None else found.groups()
+        shown = without_secrets(told[:LONGEST_LINE])
+        _of_workers.append({"at_ms": now_ms, "level": level, "logger": logger, "text": shown})
+
+
+def lines(most: int = KEPT_LINES) -> list[Line]:
+    """Return the last lines, the oldest first: at most so many of the driver, and of workers."""
+    kept = [*list(_lines)[-most:], *list(_of_workers)[-most:]]
+    return sorted(kept, key=lambda line: int(line["at_ms"]))

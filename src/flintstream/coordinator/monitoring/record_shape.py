@@ -40,6 +40,7 @@ _TIME = _Is(int, low=0, high=registry.LATEST_MS)
 _SIZES = [_COUNT]
 _SUBTASK = _Is(int, low=0, high=1 << 15)
 
+_LOSS = {"at_ms": _TIME, "process": _MAYBE_COUNT, "subtask": _MAYBE_COUNT, "how": _TEXT, "then": _TEXT, "text": _TEXT}
 _STATUS = {
     "state": _TEXT,
     **dict.fromkeys(("epochs", "restarts", "checkpoints", "records_in", "records_out"), _COUNT),
@@ -47,6 +48,7 @@ _STATUS = {
     "repeated_in?": _COUNT,
     "watermark": _MAYBE_COUNT,
     "log_file?": _MAYBE_TEXT,
+    "losses?": [_LOSS],
 }
 _PLAN = {
     "batch": _FLAG,

@@ -9,15 +9,16 @@ import threading
 import time
 import uuid
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flintstream.channels.listener import require_encryption
 from flintstream.common._user_code import by_value
-from flintstream.coordinator.engine import Way
+from flintstream.coordinator.engine import Loss, Way
 from flintstream.coordinator.monitoring.epochs import RESIDENT
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.failures.ends import directory_of_reports, exit_code_in
+from flintstream.engine.spark.failures.ends import directory_of_reports, end_in, end_of_process, words_for
 from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.job_log import JobLog, epoch_of, needs_place, one_machine, require_one_machine
 from flintstream.engine.spark.jvm.context import Executors, is_alive, setting
@@ -46,9 +47,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flintstream.coordinator.engine import Materialization, Result
+    from flintstream.engine.spark.failures.ends import End
     from flintstream.engine.spark.failures.losses import FailedTask
     from flintstream.engine.spark.resident.resident_tasks import ResidentTask
     from flintstream.engine.spark.shipping import Shipment, ShippedJob
+    from flintstream.errors import WorkerLostError
     from flintstream.runtime.plan import JobPlan
     from flintstream.runtime.protocol import StateHandle
 
@@ -141,7 +144,7 @@ class SparkEngine:
         """Run a task for each partition, in a thread of its own."""
         self.context.setJobGroup(self.groups[2], f"{self.plan.job_name}: resident tasks", interruptOnCancel=True)
         self.context.setLocalProperty(SLOT_OF, self.slots)
-        with plainly(exit_code=self._exit_code):
+        with plainly(end_of=self._end_of):
             self.context.parallelize(range(count), count).mapPartitionsWithIndex(task).collect()
 
     def _connect(self, group: str, description: str) -> Any:
@@ -171,6 +174,9 @@ class SparkEngine:
             self._check_cancelled()
             began = time.monotonic()
             results = self._run_job(items)
+            lost = self.residency.take_lost()
+            if lost is not None:
+                self.way = replace(self.way, lost=self._loss(lost))
             self.residency.job_ran(self.moved, time.monotonic() - began)
         return results
 
@@ -200,7 +206,7 @@ class SparkEngine:
     def _errors(self, items: Sequence[Item]) -> Iterator[None]:
         """Say what an error of Spark means in an epoch, if it is known."""
         try:
-            with plainly(lambda task: self._begin_of_error(items, task), self._exit_code):
+            with plainly(lambda task: self._begin_of_error(items, task), self._end_of):
                 yield
         except Exception as error:
             if self.cancelled:
@@ -213,10 +219,18 @@ class SparkEngine:
         what = "the start" if number is None else f"epoch {number}"
         level = None if task is None else level_of(self.context, self.plan.job_id, task.stage)
         chains = self.plan.chains if level is None else self.plan.supersteps[level].chains
-        return f"{what} of '{self.plan.job_name}' ({'; '.join(chain.name for chain in chains)}) failed: "
+        place = "; ".join(chain.name for chain in chains) + ("" if task is None else f", subtask {task.partition + 1}")
+        return f"{what} of '{self.plan.job_name}' ({place}) failed: "
 
-    def _exit_code(self, task: FailedTask) -> int | None:
-        return None if self.reports is None else exit_code_in(self.reports, task.number)
+    def _loss(self, error: WorkerLostError) -> Loss:
+        """Return what is known of a resident task that was lost."""
+        end = None
+        if error.process is not None and self.reports is not None:
+            end = end_of_process(self.reports, error.process)
+        return Loss(error.how if end is None else words_for(end.code), error.process, error.subtask)
+
+    def _end_of(self, task: FailedTask) -> End | None:
+        return None if self.reports is None else end_in(self.reports, task.number)
 
     def _take_acknowledgements(self, results: list[Item]) -> list[Item]:
         """Return the results of an epoch without the acknowledgements, which show that the epoch counts."""

@@ -14,6 +14,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from flintstream.coordinator.monitoring.recent_log import add_of_workers
 from flintstream.engine.spark.sockets import private_directory
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def _place_to_cut(line: bytes) -> int:
 def _show(text: str) -> None:
     if not text:
         return
+    add_of_workers(text)
     with suppress(Exception):  # whatever the program has put in the place of the stream
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -1,7 +1,7 @@
 // Curves over time as SVG.
 
 import { h, s } from "./elements.js";
-import { bytes, clock } from "./texts.js";
+import { bytes, clock, percent } from "./texts.js";
 
 // Widths of the drawing: on a narrow page the same text needs more of it.
 const CHART = {
@@ -42,7 +42,7 @@ function timeTicks(from, until) {
   return found;
 }
 
-// A chart of one or more series: {name, points: [[ms, value or null], ...]}. `marks` are times of restarts.
+// A chart of one or more series: {name, points: [[ms, value or null], ...]}. `marks` are {at, sign, text}.
 export function chart({ title, series, format, marks = [], range = null }) {
   const points = series.flatMap((each) => each.points).filter((each) => each[1] !== null);
   const last = series.map((each) => {
@@ -67,7 +67,7 @@ export function chart({ title, series, format, marks = [], range = null }) {
     return h("figure", { class: "chart", "data-key": title }, heading, h("p", { class: "empty" }, "No samples yet."));
   const from = range ? range[0] : Math.min(...points.map((each) => each[0]));
   const until = range ? range[1] : Math.max(...points.map((each) => each[0]));
-  const most = Math.max(...points.map((each) => each[1]));
+  const most = Math.max(format === percent ? 0.01 : 0, ...points.map((each) => each[1])); // else all levels are 0 %
   const levels = levelsOf(most, format === bytes ? 1024 ** Math.floor(Math.log2(Math.max(1, most)) / 10) : 1, format);
   const top = levels[levels.length - 1];
   const x = (ms) => CHART.left + ((CHART.width - CHART.left - CHART.right) * (ms - from)) / Math.max(1, until - from);
@@ -96,14 +96,14 @@ export function chart({ title, series, format, marks = [], range = null }) {
       "g",
       { class: "marks" },
       ...marks
-        .filter((at) => at >= from && at <= until)
-        .map((at) =>
+        .filter(({ at }) => at >= from && at <= until)
+        .map(({ at, sign, text }) =>
           s(
             "g",
             {},
             s("line", { x1: x(at), x2: x(at), y1: CHART.top, y2: CHART.height - CHART.bottom }),
-            s("text", { x: x(at) + 3, y: CHART.top + 8 }, "↻"),
-            s("title", {}, `failed at ${clock(at)}`),
+            s("text", { x: x(at) + 3, y: CHART.top + 8 }, sign),
+            s("title", {}, `${text} at ${clock(at)}`),
           ),
         ),
     ),

@@ -9,7 +9,7 @@ function load(job) {
   const found = job.record.ended_ms === null ? now(job.samples) : null;
   return job.record.plan.vertices.map((vertex, i) => {
     if (found?.[i] && found[i].length === vertex.parallelism) return found[i];
-    return Array.from({ length: vertex.parallelism }, () => ({ in: null, out: null, busy: 0, held: 0 }));
+    return Array.from({ length: vertex.parallelism }, () => ({ in: null, out: null, busy: 0, held: 0, engine: 0 }));
   });
 }
 
@@ -40,6 +40,7 @@ export function graph(job) {
     const total = totals(record, vertex);
     const busy = sum(subtasks.map((each) => each.busy)) / subtasks.length;
     const held = sum(subtasks.map((each) => each.held)) / subtasks.length;
+    const engine = sum(subtasks.map((each) => each.engine)) / subtasks.length;
     const worst = Math.max(...subtasks.map((each) => each.busy));
     const kind = held > 0.5 ? "hot held" : worst > 0.8 ? "hot" : "";
     const flow = (value, all) => (running && value !== null ? `${brief(value)}/s` : brief(all));
@@ -75,7 +76,7 @@ export function graph(job) {
           ? null
           : h("span", { title: "records out" }, "out ", h("b", {}, flow(out, source && !out ? total.in : total.out))),
       ),
-      running ? shares(busy, held, "average of the subtasks") : null,
+      running ? shares({ busy, held, engine }, "average of the subtasks") : null,
     );
   };
   const columns = steps.map((step) =>
@@ -147,8 +148,9 @@ function subtasks(job, vertex, loads) {
         String(subtask + 1),
         brief(each.in),
         brief(each.out),
-        h("span", { class: "withbar" }, shares(each.busy, each.held, `subtask ${subtask + 1}`), percent(each.busy)),
+        h("span", { class: "withbar" }, shares(each, `subtask ${subtask + 1}`), percent(each.busy)),
         percent(each.held),
+        percent(each.engine),
         count(value(subtask, "numRecordsIn") ?? value(subtask, "numRecordsOut")),
         known ? moment(mark) : mark !== null && mark > 0 ? "end" : "none yet",
         known && record.ended_ms === null ? span(Date.now() - mark) : "–",
@@ -163,6 +165,7 @@ function subtasks(job, vertex, loads) {
     { name: "Out/s", number: true },
     { name: "Busy" },
     { name: "Held back", number: true },
+    { name: "Engine", number: true },
     { name: "Records", number: true },
     { name: "Watermark" },
     { name: "Lag", number: true },

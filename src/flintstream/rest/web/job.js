@@ -5,7 +5,7 @@ import { h } from "./elements.js";
 import { graph } from "./graph.js";
 import { lives } from "./overview.js";
 import { chip, tile, when } from "./parts.js";
-import { rates } from "./samples.js";
+import { epochs, rates } from "./samples.js";
 import { checkpoints, configuration, curves, exceptions, log, state } from "./tabs.js";
 import { ago, brief, clock, count, span } from "./texts.js";
 
@@ -81,6 +81,7 @@ export function view(job) {
               : clock(status.watermark),
         status.watermark === null || !running ? null : "behind the clock",
       ),
+      epochTile(record, samples),
       tile(
         "Checkpoints",
         count(status.checkpoints),
@@ -109,6 +110,23 @@ export function view(job) {
       draw(job),
     ),
   ];
+}
+
+function epochTile(record, samples) {
+  const found = epochs(samples.slice(-8));
+  const told = record.metrics.epochs;
+  if (!told?.count) return tile("Epoch", "–");
+  const [work, waiting, engine] = found.length
+    ? found[found.length - 1][1]
+    : [told.last_ms.work, told.last_ms.waiting, told.last_ms.engine];
+  const all = Object.entries(told.ways);
+  const ways = all.length > 1 ? all.map(([way, n]) => `${brief(n)} ${way}`).join(", ") : all[0][0];
+  return tile(
+    "Epoch",
+    span(work + waiting + engine),
+    `work ${span(work)}, waiting ${span(waiting)}, engine ${span(engine)}; ${ways}`,
+    "the average of the last epochs, its parts, and how all epochs ran",
+  );
 }
 
 function tab(id, name, job) {

@@ -5,6 +5,7 @@ import { connect } from "./graph.js";
 import { TABS, view } from "./job.js";
 import { lives, overview } from "./overview.js";
 import { ask, Refused, takeKey } from "./requests.js";
+import { numbers } from "./samples.js";
 
 const POLL_MS = 2000;
 const main = document.getElementById("main");
@@ -40,6 +41,12 @@ async function pollJob(job) {
   ]);
   job.record = record;
   job.log = lines;
+  if (record.ended_ms === null)
+    for (const [name, value] of numbers(record.metrics)) {
+      const points = job.values.get(name) || [];
+      points.push([Date.now(), value]);
+      job.values.set(name, points.slice(-900));
+    }
   job.samples.push(...samples.filter((each) => each.at_ms > since));
   while (job.samples.length > 1200) job.samples = job.samples.filter((_, i) => i % 2 === 0);
 }
@@ -77,6 +84,7 @@ function route() {
         record: null,
         samples: [],
         log: [],
+        values: new Map(),
         chosen: null,
         filters: {},
         tab: "graph",

@@ -56,14 +56,16 @@ export function table(label, heads, rows, attributes) {
   );
 }
 
-// A bar of shares: busy, held back, and idle in the rest.
-export function shares(busy, held, label) {
-  const text = `${label ? `${label}: ` : ""}busy ${percent(busy)}, held back ${percent(held)}`;
+// A bar of shares: busy, held back, waiting for the engine, and idle in the rest.
+export function shares({ busy, held, engine }, label) {
+  const text = `${label ? `${label}: ` : ""}busy ${percent(busy)}, held back ${percent(held)}, engine ${percent(engine)}`;
+  const left = 1 - Math.min(1, busy);
   return h(
     "span",
     { class: "shares", role: "img", "aria-label": text, title: text },
     h("span", { class: "busy", style: { width: `${100 * Math.min(1, busy)}%` } }),
-    h("span", { class: "held", style: { width: `${100 * Math.min(1 - Math.min(1, busy), held)}%` } }),
+    h("span", { class: "held", style: { width: `${100 * Math.min(left, held)}%` } }),
+    h("span", { class: "engine", style: { width: `${100 * Math.min(Math.max(0, left - held), engine)}%` } }),
   );
 }
 
@@ -73,6 +75,7 @@ export const legend = () =>
     { class: "legend" },
     h("span", {}, h("i", { class: "busy" }), "busy"),
     h("span", {}, h("i", { class: "held" }), "held back"),
+    h("span", {}, h("i", { class: "engine" }), "engine"),
     h("span", {}, h("i", { class: "idle" }), "idle"),
   );
 

@@ -42,7 +42,40 @@ export function now(samples, window = SAMPLE_GAP_MS) {
         out: (1000 * change(1)) / ms,
         busy,
         held: Math.min(1 - busy, change(3) / ms),
+        engine: Math.min(1, parts[4] ? change(4) / ms : 0), // not in samples of an older release
       };
     }),
   );
+}
+
+// Averages of epochs between samples: [ms, [work, waiting, engine, share of resident ones]].
+export function epochs(samples, least = 1500) {
+  const found = [];
+  const known = samples.filter((each) => each.epochs?.length);
+  let before = known[0];
+  for (const next of known.slice(1)) {
+    const [count, work, waiting, engine, resident] = next.epochs.map((value, i) => value - before.epochs[i]);
+    if (next.at_ms - before.at_ms < least || count <= 0) continue;
+    found.push([next.at_ms, [work / count, waiting / count, engine / count, resident / count]]);
+    before = next;
+  }
+  return found;
+}
+
+// The sum of a metric over all subtasks, for each name that numbers have.
+export function numbers(metrics) {
+  const found = new Map();
+  const add = (name, value) => {
+    if (typeof value === "number" && Math.abs(value) < 2 ** 62) found.set(name, (found.get(name) || 0) + value);
+  };
+  for (const [name, value] of Object.entries(metrics.totals)) add(name, value);
+  for (const each of [...metrics.tasks, ...metrics.operators])
+    for (const [name, value] of Object.entries(each.values)) add(`${each.task || each.operator}: ${name}`, value);
+  return found;
+}
+
+// The value that a share of some values do not exceed.
+export function percentile(values, share) {
+  const ordered = [...values].sort((a, b) => a - b);
+  return ordered.length ? ordered[Math.max(0, Math.ceil(share * ordered.length) - 1)] : null;
 }

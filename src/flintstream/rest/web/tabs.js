@@ -3,12 +3,18 @@
 import { chart } from "./charts.js";
 import { h } from "./elements.js";
 import { chip, table, tile, when } from "./parts.js";
-import { rates, skewOf, sum } from "./samples.js";
+import { epochs, percentile, rates, skewOf, sum } from "./samples.js";
 import { ago, brief, bytes, clock, count, percent, span } from "./texts.js";
 
 export function curves(job) {
   const { record, samples } = job;
-  const marks = record.exceptions.map((each) => each.at_ms);
+  const losses = record.status.losses || [];
+  const marks = [
+    ...record.exceptions.map((each) => ({ at: each.at_ms, sign: "↻", text: "failed" })),
+    ...losses.map((each) => ({ at: each.at_ms, sign: "✕", text: `worker lost: it ${each.how}; ${each.then}` })),
+  ];
+  const spentPerEpoch = epochs(samples);
+  const part = (name, which) => ({ name, points: spentPerEpoch.map(([at, parts]) => [at, which(parts)]) });
   const range = samples.length > 1 ? [samples[0].at_ms, samples[samples.length - 1].at_ms] : null;
   const draw = (title, series, format) => chart({ title, series, format, marks, range });
   const spent = (vertex, part) => ({
@@ -40,6 +46,17 @@ export function curves(job) {
       ],
       span,
     ),
+    draw(
+      "Epoch, average duration",
+      [
+        part("all", ([work, waiting, engine]) => work + waiting + engine),
+        part("work", ([work]) => work),
+        part("waiting", ([, waiting]) => waiting),
+        part("engine", ([, , engine]) => engine),
+      ],
+      span,
+    ),
+    draw("Epochs in resident tasks", [part("share", (parts) => parts[3])], percent),
     draw(
       "Watermark lag",
       [
@@ -75,6 +92,31 @@ export function curves(job) {
       ],
       span,
     ),
+    chosenMetric(job, marks),
+  );
+}
+
+// A metric of choice, since the page was opened.
+function chosenMetric(job, marks) {
+  const names = [...job.values.keys()].sort();
+  const name = job.filters.metric || names.find((each) => each.endsWith("lastEpochDuration")) || names[0];
+  const choice = h(
+    "select",
+    {
+      "aria-label": "Metric",
+      onchange: (event) => {
+        job.filters.metric = event.target.value;
+        job.redraw();
+      },
+    },
+    ...names.map((each) => h("option", { value: each, selected: each === name }, each)),
+  );
+  const points = job.values.get(name) || [];
+  return h(
+    "div",
+    { class: "choice" },
+    h("label", { class: "tools" }, "Metric, sum of the subtasks since this page was opened ", choice),
+    chart({ title: "Metric", series: [{ name: "value", points }], format: brief, marks }),
   );
 }
 
@@ -136,6 +178,7 @@ export function checkpoints(job) {
       tile("Latest", last ? ago(last.at_ms) : "–", last ? `${span(last.duration_ms)}, ${bytes(last.bytes)}` : null),
       tile("Backend", settings.backend || "–", settings.changelog ? "with changelog" : null),
     ),
+    done.length > 1 ? percentiles(done) : null,
     told.started_from ? h("p", {}, "Started from ", h("code", { class: "path" }, told.started_from)) : null,
     settings.directory
       ? h("p", { class: "hint" }, "Directory: ", h("code", { class: "path" }, settings.directory))
@@ -171,6 +214,27 @@ export function checkpoints(job) {
   );
 }
 
+function percentiles(done) {
+  const row = (name, key, format) => {
+    const values = done.map((each) => each[key]);
+    return {
+      key,
+      cells: [name, ...[0, 0.5, 0.9, 0.95, 0.99, 1].map((share) => format(percentile(values, share)))],
+    };
+  };
+  const heads = ["Minimum", "Median", "90 %", "95 %", "99 %", "Maximum"].map((name) => ({ name, number: true }));
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", {}, `Percentiles of the last ${done.length}`),
+    table(
+      "Percentiles",
+      [{ name: "" }, ...heads],
+      [row("Duration", "duration_ms", span), row("State", "bytes", bytes), row("Written", "new_bytes", bytes)],
+    ),
+  );
+}
+
 function parts(checkpoint, names) {
   const rows = checkpoint.vertices.map((each) => ({
     key: each.id,
@@ -200,11 +264,13 @@ export function exceptions(job) {
     record.error && !found.some((each) => record.error.startsWith(each.text.slice(0, 200)))
       ? h("pre", {}, record.error)
       : null;
-  if (!found.length && !end) return h("p", { class: "empty" }, "No errors so far.");
+  const losses = [...(record.status.losses || [])].reverse();
+  if (!found.length && !end && !losses.length) return h("p", { class: "empty" }, "No errors so far.");
   return h(
     "div",
     {},
     end ? h("section", { class: "panel bad" }, h("h3", {}, "Why the job ended"), end) : null,
+    losses.length ? lostWorkers(losses) : null,
     h(
       "p",
       { class: "hint" },
@@ -239,6 +305,26 @@ export function exceptions(job) {
         cut < 0 ? null : h("pre", { tabindex: "0" }, each.text.slice(cut + 1)),
       );
     }),
+  );
+}
+
+function lostWorkers(losses) {
+  const rows = losses.map((each, i) => ({
+    key: `${each.at_ms}-${i}`,
+    cells: [
+      when(each.at_ms),
+      each.process === null ? "–" : String(each.process),
+      each.subtask === null ? "–" : String(each.subtask + 1),
+      each.how,
+      each.then,
+    ],
+  }));
+  const heads = [{ name: "When" }, { name: "Process" }, { name: "Subtask" }, { name: "It" }, { name: "Then" }];
+  return h(
+    "section",
+    { class: "panel" },
+    h("h3", {}, "Lost workers"),
+    table("Lost workers", heads, rows, { class: "cards" }),
   );
 }
 
@@ -373,7 +459,7 @@ export function log(job) {
       { class: "tools" },
       input,
       choice,
-      h("span", { class: "hint" }, "The last log lines of the driver. Workers log to their standard error."),
+      h("span", { class: "hint" }, "The last log lines of the driver, and of workers on its machine."),
     ),
     chosen.length
       ? h(

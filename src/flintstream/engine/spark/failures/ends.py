@@ -14,7 +14,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flintstream.engine.spark.sockets import new_socket_path
 
@@ -27,8 +27,10 @@ __all__ = [
     "NUMBER",
     "REPORTS",
     "Children",
+    "End",
     "directory_of_reports",
-    "exit_code_in",
+    "end_in",
+    "end_of_process",
     "note_task",
     "words_for",
 ]
@@ -108,7 +110,7 @@ class Children:
         if self._reports is not None:
             with suppress(OSError):  # the driver has ended, or is of another user
                 begun = Path(self._reports, f"{task}.new")
-                begun.write_text(str(code), encoding="utf-8")
+                begun.write_text(f"{code} {pid}", encoding="utf-8")
                 begun.rename(Path(self._reports, str(task)))
                 return
         sys.stderr.write(f"flintstream: the Python worker {pid} of task {task} {words_for(code)}\n")
@@ -126,15 +128,35 @@ def directory_of_reports(application: str) -> str | None:
     return _directories[key]
 
 
-def exit_code_in(directory: str, task: int) -> int | None:
-    """Return the exit code of the worker that ended in a task, or its signal as a negative number.
+class End(NamedTuple):
+    """How a worker ended."""
 
-    None if there is no report.
-    """
+    code: int
+    """The exit code, or the signal as a negative number."""
+    process: int
+
+
+def end_in(directory: str, task: int) -> End | None:
+    """Return how the worker ended that ran a task; None if there is no report."""
     until = time.monotonic() + REPORT_SECONDS
     while True:
         with suppress(OSError, ValueError):
-            return int(Path(directory, str(task)).read_text(encoding="utf-8"))
+            code, process = Path(directory, str(task)).read_text(encoding="utf-8").split()
+            return End(int(code), int(process))
+        if time.monotonic() > until:
+            return None
+        time.sleep(0.01)
+
+
+def end_of_process(directory: str, process: int) -> End | None:
+    """Return how a worker ended, given its process; None if there is no report."""
+    until = time.monotonic() + REPORT_SECONDS
+    while True:
+        for report in Path(directory).glob("*[0-9]"):
+            with suppress(OSError, ValueError):
+                code, found = report.read_text(encoding="utf-8").split()
+                if int(found) == process:
+                    return End(int(code), process)
         if time.monotonic() > until:
             return None
         time.sleep(0.01)

@@ -11,9 +11,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from flintstream.engine.spark.failures.ends import CRASHES, words_for
+from flintstream.errors import WorkerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flintstream.engine.spark.failures.ends import End
 
 __all__ = ["FailedTask", "explain_loss", "failed_task"]
 
@@ -69,9 +72,9 @@ def _crashed_worker(found: re.Match[str]) -> str:
     )
 
 
-def _ended_worker(code: int) -> str:
+def _ended_worker(code: int, process: int) -> str:
     """Return why a Python worker ended, given its exit code, or its signal as a negative number."""
-    how = f"a Python worker {words_for(code)}"
+    how = f"a Python worker (process {process}) {words_for(code)}"
     if code >= 0:
         return f"{how}: a function, or a library that it uses, called os._exit or ended the process in another way"
     if -code in CRASHES:
@@ -129,28 +132,32 @@ class FailedTask(NamedTuple):
     stage: int
     number: int
     """That of its last attempt (TID)."""
+    partition: int
+    """The subtask that it ran, from 0."""
 
 
-_FAILED = re.compile(r"Lost task \S+ in stage (\d+)\.\d+ \(TID (\d+)\)")
+_FAILED = re.compile(r"Lost task (\d+)\.\S+ in stage (\d+)\.\d+ \(TID (\d+)\)")
 
 
 def failed_task(error: BaseException) -> FailedTask | None:
     """Return the task whose failure made a Spark job fail; None if the error names none.
 
     >>> failed_task(RuntimeError("most recent failure: Lost task 0.3 in stage 5.0 (TID 7) (host executor 1): ..."))
-    FailedTask(stage=5, number=7)
+    FailedTask(stage=5, number=7, partition=0)
     """
     found = _FAILED.search(str(error))
-    return None if found is None else FailedTask(int(found[1]), int(found[2]))
+    return None if found is None else FailedTask(int(found[2]), int(found[3]), int(found[1]))
 
 
-def explain_loss(error: BaseException, exit_code: Callable[[FailedTask], int | None] | None = None) -> str | None:
+def explain_loss(
+    error: BaseException, end_of: Callable[[FailedTask], End | None] | None = None, begin: str = ""
+) -> WorkerLostError | None:
     r"""Return what an error of Spark says about a process that was lost; None if it is of another kind.
 
     Args:
         error: The error.
-        exit_code: Returns the exit code of the Python worker that ended in a task, or its signal as a negative number;
-            None if not known.
+        end_of: Returns how the Python worker of a task ended; None if that is not known.
+        begin: The beginning of the message.
 
     >>> print(explain_loss(RuntimeError("Lost task 0.3: java.lang.OutOfMemoryError: Java heap space\n\tat a.B.c()")))
     Spark's JVM ran out of memory (OutOfMemoryError: Java heap space): raise 'spark.driver.memory' on a local master and
@@ -162,9 +169,12 @@ def explain_loss(error: BaseException, exit_code: Callable[[FailedTask], int | N
         found = pattern.search(text)
         if found is not None:
             task = failed_task(error)
-            if sentence is _crashed_worker and not _WORD.search(text) and task and exit_code:
-                code = exit_code(task)
-                if code is not None:
-                    return _ended_worker(code)
-            return sentence(found)
+            subtask = None if task is None else task.partition
+            if sentence is _crashed_worker and not _WORD.search(text) and task and end_of:
+                end = end_of(task)
+                if end is not None:
+                    told = f"{begin}{_ended_worker(*end)}"
+                    return WorkerLostError(told, words_for(end.code), end.process, subtask)
+            reason = sentence(found)
+            return WorkerLostError(f"{begin}{reason}", f"ended ({reason.partition(': ')[0]})", None, subtask)
     return None

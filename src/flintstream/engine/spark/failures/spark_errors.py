@@ -13,6 +13,7 @@ from flintstream.errors import ExecutorError, FlintstreamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flintstream.engine.spark.failures.ends import End
     from flintstream.engine.spark.failures.losses import FailedTask
 
 __all__ = ["explain", "failing_files", "java_message", "plainly"]
@@ -125,7 +126,7 @@ def java_message(error: BaseException) -> str | None:
 @contextmanager
 def plainly(
     where: Callable[[FailedTask | None], str] = lambda _: "",
-    exit_code: Callable[[FailedTask], int | None] | None = None,
+    end_of: Callable[[FailedTask], End | None] | None = None,
 ) -> Iterator[None]:
     """Replace errors of Spark by one sentence if they say that executors cannot run jobs, are lost, or lack files.
 
@@ -134,11 +135,12 @@ def plainly(
     Args:
         where: What ran, for errors of lost processes: the beginning of a sentence, or nothing. It gets the task that
             failed, if Spark names it.
-        exit_code: Returns how the Python worker of a task ended; see :func:`explain_loss`.
+        end_of: Returns how the Python worker of a task ended; see :func:`explain_loss`.
 
     Raises:
         ExecutorError: No job can run.
-        FlintstreamError: Tasks cannot reach their files, or a process was lost, which may change.
+        WorkerLostError: A process was lost.
+        FlintstreamError: Tasks cannot reach their files, which may change.
     """
     try:
         yield
@@ -148,10 +150,11 @@ def plainly(
         explained = explain(error)
         if explained is not None:
             raise explained from None
-        loss = None if isinstance(error, FlintstreamError) else explain_loss(error, exit_code)
+        begin = where(failed_task(error))
+        loss = None if isinstance(error, FlintstreamError) else explain_loss(error, end_of, begin)
         if loss is not None:
             _log.debug("Spark's error", exc_info=True)
-            raise FlintstreamError(f"{where(failed_task(error))}{loss}") from None
+            raise loss from None
         files = failing_files(error)
         if files is not None:
             raise FlintstreamError(f"tasks cannot read or write the job's files: {files}") from None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from flintstream.engine.spark.resident.resident_tasks import ResidentTask
     from flintstream.engine.spark.shipping import ShippedJob
+    from flintstream.errors import WorkerLostError
     from flintstream.runtime.exchange.receiving import Item
 
 __all__ = ["Residency", "fits", "is_encrypted"]
@@ -99,6 +100,7 @@ class Residency:
         self._missing_epochs = EPOCHS_BEFORE
         """How many Spark jobs that move little have to come before the tasks start."""
         self._failed_starts = 0
+        self._lost: WorkerLostError | None = None
         self._tasks: ResidentTasks | None = None
         self._last_begin = self._last_end = 0.0
         self._using = threading.Lock()
@@ -119,7 +121,8 @@ class Residency:
             try:
                 results = self._tasks.run_epoch(items)
             except TaskLostError as error:
-                _log.warning("a resident task was lost, so the epoch runs again as a Spark job: %s", error)
+                _log.debug("a resident task was lost: %s", error)
+                self._lost = error.loss
                 self._tasks, self._missing_epochs = None, EPOCHS_BETWEEN
                 return None
             self._last_end = time.monotonic()
@@ -127,6 +130,11 @@ class Residency:
                 self._end()
                 self._missing_epochs = EPOCHS_BETWEEN
             return results
+
+    def take_lost(self) -> WorkerLostError | None:
+        """Return which task was lost in the last epoch, once."""
+        lost, self._lost = self._lost, None
+        return lost
 
     def job_ran(self, moved: int, seconds: float) -> None:
         """Note how many bytes the tasks sent in an epoch that ran as a Spark job, and how long it took."""

@@ -12,6 +12,7 @@ runs each epoch as a Spark job. So does an epoch whose task was lost: it runs ag
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import struct
 import threading
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flintstream.channels.channel import connect, new_key
 from flintstream.channels.listener import Listener
 from flintstream.engine.spark.worker import flush_output, runtime_of
+from flintstream.errors import WorkerLostError
 from flintstream.runtime.exchange.receiving import Item
 
 if TYPE_CHECKING:
@@ -50,7 +52,8 @@ _BYE = b""
 It is also the only one to a task that comes too late, or that Spark runs again after the driver has seen it fail.
 """
 
-_PARTITION = struct.Struct("!I")
+_GREETING = struct.Struct("!IQ")
+"""The partition of a task, and its process."""
 
 
 class Place(NamedTuple):
@@ -64,6 +67,11 @@ class Place(NamedTuple):
 
 class TaskLostError(Exception):
     """A resident task has ended in the middle of an epoch."""
+
+    def __init__(self, loss: WorkerLostError) -> None:
+        """Say which worker was lost."""
+        super().__init__(str(loss))
+        self.loss = loss
 
 
 class ResidentTask:
@@ -84,7 +92,7 @@ class ResidentTask:
         with channel:
             message: bytes | bytearray | None = None
             try:
-                channel.send(_PARTITION.pack(partition))
+                channel.send(_GREETING.pack(partition, os.getpid()))
                 while message := channel.receive():
                     results = pickle.dumps(_run(runtime, partition, *pickle.loads(message)), 5)
                     try:
@@ -116,6 +124,7 @@ class ResidentTasks:
         self._partitions = partitions
         self._count = max(partitions)
         self._channels: dict[int, Channel] = {}
+        self._processes: dict[int, int] = {}
         self._changed = threading.Condition()
         self._starting = False
         """Whether tasks may still connect."""
@@ -162,11 +171,12 @@ class ResidentTasks:
     def _admit(self, channel: Channel) -> None:
         """Let a task in if the driver waits for it, else tell it to end."""
         with contextlib.suppress(OSError):
-            greeting = channel.receive(longest=_PARTITION.size, seconds=START_SECONDS) or b""
-            partition = int.from_bytes(greeting, "big") if len(greeting) == _PARTITION.size else self._count
+            greeting = channel.receive(longest=_GREETING.size, seconds=START_SECONDS) or b""
+            known = len(greeting) == _GREETING.size
+            partition, process = _GREETING.unpack(greeting) if known else (self._count, 0)
             with self._changed:
                 if self._starting and partition < self._count and partition not in self._channels:
-                    self._channels[partition] = channel
+                    self._channels[partition], self._processes[partition] = channel, process
                     if len(self._channels) == self._count:
                         self._starting = False
                         self._changed.notify_all()
@@ -182,7 +192,7 @@ class ResidentTasks:
         """
         waiting: list[dict[int, list[tuple[Any, ...]]]] = [{} for _ in self._partitions]
         results: list[Item] = []
-        self.moved = 0
+        self.moved, partition = 0, None
         for item in items:
             waiting[item.level].setdefault(item.subtask, []).append(tuple(item))
         try:
@@ -201,7 +211,11 @@ class ResidentTasks:
                             waiting[produced.level].setdefault(produced.subtask, []).append(tuple(produced))
         except OSError as error:
             self._end(FAILED_END_SECONDS)
-            raise TaskLostError(str(self._error or error)) from error
+            loss = self._error
+            if not isinstance(loss, WorkerLostError):
+                process = None if partition is None else self._processes.get(partition)
+                loss = WorkerLostError(str(loss or error), f"ended ({loss or error})", process, partition)
+            raise TaskLostError(loss) from error
         return results
 
     def close(self) -> bool:
