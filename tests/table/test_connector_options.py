@@ -229,7 +229,7 @@ ELSEWHERE = {
     "lakes/test_inserts.py": "table-path catalog-type catalog-name catalog-database catalog-table uri warehouse",
     "lakes/test_iceberg_catalogs.py": (
         "streaming monitor-interval starting-strategy start-snapshot-id start-snapshot-timestamp end-snapshot-id "
-        "snapshot-id as-of-timestamp branch tag upsert-enabled"
+        "snapshot-id as-of-timestamp branch tag upsert-enabled compaction-enabled"
     ),
     "test_watermarks.py": "scan.watermark.idle-timeout group max-drift",
 }

@@ -267,6 +267,21 @@ def test_writers_at_the_same_time_lose_no_commit(tmp_path):
     assert sorted(found) == list(range(30))
 
 
+def test_small_files_are_merged_where_the_table_or_a_hint_says_so(t_env, tmp_path):
+    declare(t_env, "hadoop", tmp_path)
+    rule = "'flink-maintenance.rewrite.schedule.commit-count' = '1', 'flink-maintenance.rewrite.min-input-files' = '2'"
+    t_env.execute_sql(f"CREATE TABLE t (n INT) WITH ({rule})")
+    for n, expected in ((1, 1), (2, 2), (3, 1)):
+        hint = "/*+ OPTIONS('compaction-enabled' = 'true') */" if n == 3 else ""
+        t_env.execute_sql(f"INSERT INTO t {hint} VALUES ({n})").wait()
+        assert len(Iceberg(tmp_path, "default.t").files()) == expected
+    assert rows(t_env, "SELECT n FROM t") == [(1,), (2,), (3,)]
+    t_env.execute_sql("ALTER TABLE t SET ('flink-maintenance.rewrite.enabled' = 'true')")
+    t_env.execute_sql("INSERT INTO t VALUES (4)").wait()
+    assert Iceberg(tmp_path, "default.t").rows() == [(1,), (2,), (3,), (4,)]
+    assert len(Iceberg(tmp_path, "default.t").files()) == 1
+
+
 def test_what_iceberg_cannot_do_is_refused(t_env, tmp_path):
     declare(t_env, "hadoop", tmp_path)
     for columns, message in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 import urllib.parse
 from dataclasses import dataclass, field
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from flintstream.connectors.lakes.writer import PartitionOf, Written
+
+_LOG = logging.getLogger(__name__)
+
+COMMITS_BETWEEN_MERGES = 10
+"""After how many commits of a sink the small files of its table are merged, if the table says so."""
 
 
 class Table(Protocol):
@@ -139,6 +145,7 @@ class DeltaCommitter(Committer):
         """Open the table, so that a job whose columns differ does not start."""
         self._output = output
         self._table = output.open()
+        self._commits = 0
 
     def commit(self, committables: Sequence[Written]) -> Sequence[Written]:
         """Commit; a version that names the same epochs is not written again."""
@@ -177,7 +184,22 @@ class DeltaCommitter(Committer):
             return committables
         except errors.DeltaError as error:
             raise LakeError(f"cannot write to the Delta table {self._output.location}: {error}") from None
+        self._merge()
         return ()
+
+    def _merge(self) -> None:
+        """Merge small files, if the table says so and it is time to; another writer's commit goes first."""
+        self._commits += 1
+        output, errors = self._output, optional_module("deltalake.exceptions", extra="delta", purpose="the sink")
+        if self._commits < COMMITS_BETWEEN_MERGES:
+            return
+        self._commits = 0
+        table = library().DeltaTable(output.location, storage_options=dict(output.storage) or None)
+        if table.metadata().configuration.get("delta.autoOptimize.autoCompact", "false").lower() in {"true", "auto"}:
+            try:
+                table.optimize.compact()
+            except (errors.DeltaError, OSError) as error:
+                _LOG.info("The small files of the Delta table %s were not merged: %s", output.location, error)
 
     def _is_done(self, written: Written) -> bool:
         last = self._table.transaction_version(_app(written.sink, written.run, written.subtask))

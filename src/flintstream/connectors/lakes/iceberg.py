@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from flintstream.connectors.lakes import partitions
+from flintstream.connectors.lakes.compaction import compaction_of
 from flintstream.connectors.lakes.delta import text_of
 from flintstream.connectors.lakes.partitions import part
 from flintstream.connectors.lakes.writer import KEPT_RUNS, LakeError, last_numbers
@@ -49,6 +50,8 @@ class IcebergOutput:
     properties: Mapping[str, str] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     """The columns by which rows replace others; none if rows are only appended."""
+    maintenance: Mapping[str, str] = field(default_factory=dict)
+    """Properties that say when files are merged, before those of the table."""
 
     def open(self) -> Table:
         """Return the table; create it, and its namespace, if they are missing.
@@ -153,6 +156,8 @@ class IcebergCommitter(Committer):
         """Open the table, so that a job whose columns differ does not start."""
         self._output = output
         self._table = output.open()
+        self._compaction = compaction_of({**self._table.properties, **output.maintenance})
+        self._commits = 0
 
     def commit(self, committables: Sequence[Written]) -> Sequence[Written]:
         """Commit; files whose epochs the table names are not added again."""
@@ -172,7 +177,17 @@ class IcebergCommitter(Committer):
         except (failed, OSError) as error:  # another writer was faster, or catalog or storage is away
             self.failure = error
             return committables
+        if left:
+            self._merge()
         return ()
+
+    def _merge(self) -> None:
+        """Merge small files, if it is time to."""
+        self._commits += 1
+        if self._compaction is not None and self._commits >= self._compaction.commits:
+            self._commits = 0
+            merging = optional_module("flintstream.connectors.lakes.merging", extra="iceberg", purpose="Iceberg tables")
+            merging.merge_files(self._table.refresh(), self._compaction)
 
     def _steps(self, left: Sequence[Written]) -> list[list[Written]]:
         """Return what is committed together: all, or one epoch after the other if rows replace others."""

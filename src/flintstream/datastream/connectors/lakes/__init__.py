@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._generic import T_contra
 from flintstream.connectors.files.arrow_schema import arrow_schema, with_required_fields
 from flintstream.connectors.lakes import delta, iceberg
+from flintstream.connectors.lakes.compaction import compaction_of
 from flintstream.connectors.lakes.delta import DeltaCommitter, DeltaOutput, DeltaPlace
 from flintstream.connectors.lakes.iceberg import IcebergCommitter, IcebergOutput, IcebergPlace
 from flintstream.connectors.lakes.writer import LakeWriter, UpsertWriter
@@ -135,6 +136,7 @@ class IcebergSink(Sink[T_contra]):
         upsert_by: Sequence[str] = (),
         *,
         upsert_insertions: bool = True,
+        maintenance: Mapping[str, str] | None = None,
     ) -> None:
         """Take the table.
 
@@ -148,6 +150,8 @@ class IcebergSink(Sink[T_contra]):
             upsert_by: the columns of a key. A row then replaces the one with its key, and a deletion removes it. All
                 rows of a key must come from one subtask. Each commit rewrites the files in which rows are replaced.
             upsert_insertions: whether insertions replace rows as well, or only updates.
+            maintenance: options such as ``flink-maintenance.rewrite.enabled``, which merges small files after some
+                commits; those of the table's properties count, too.
 
         Raises:
             PlanError: The name has no namespace, a type has no counterpart, or a column of the partitions is missing.
@@ -161,7 +165,10 @@ class IcebergSink(Sink[T_contra]):
         self._names = tuple(row_type.field_names())
         key = _check_columns(upsert_by, row_type.field_names(), "have the key")
         self._replaces = upsert_insertions
-        self._output = IcebergOutput(table, schema, dict(catalog), by, dict(properties or {}), key)
+        self._output = IcebergOutput(
+            table, schema, dict(catalog), by, dict(properties or {}), key, dict(maintenance or {})
+        )
+        compaction_of(self._output.maintenance)
 
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""

@@ -69,6 +69,7 @@ class Iceberg(SourceConnector, SinkConnector):
                 written,
                 table.primary_key,
                 upsert_insertions=upserts,
+                maintenance=_maintenance(options),
             )
         except PlanError as error:
             raise SqlError(f"table '{table.name}': {error}") from None
@@ -88,10 +89,18 @@ def _catalog(table: ConnectorTable) -> dict[str, str]:
     options.integer("sink.parallelism")
     given = options.starting_with("")
     given = {key: text for key, text in given.items() if not key.startswith("write.") and key not in _WITHOUT_EFFECT}
+    given = {key: text for key, text in given.items() if key not in _maintenance(options)}
     name = options.text("catalog-name", "default") or "default"
     kind = {"catalog-type": given["catalog-type"]} if "catalog-type" in given else {}
     own = {key: value for key, value in given.items() if key not in _OWN}
     return catalog_properties(f"table '{table.name}'", name, {**kind, **own})
+
+
+def _maintenance(options: Options) -> dict[str, str]:
+    """Return the options that say when small files are merged."""
+    found = {f"flink-maintenance.{key}": text for key, text in options.starting_with("flink-maintenance.").items()}
+    enabled = options.text("compaction-enabled")
+    return found if enabled is None else {**found, "compaction-enabled": enabled}
 
 
 def _extent(options: Options) -> Extent:
