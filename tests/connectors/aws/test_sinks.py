@@ -14,6 +14,8 @@ from flintstream.connectors import patience
 from flintstream.connectors.aws import client
 from flintstream.connectors.sink import WriterContext
 from flintstream.datastream.connectors.kinesis import KinesisFirehoseSink, KinesisStreamsSink, PartitionKeyGenerator
+from flintstream.datastream.connectors.sqs import SqsSink
+from flintstream.errors import PlanError
 
 CONTEXT = WriterContext(subtask=0, parallelism=1, attempt="a")
 
@@ -133,3 +135,65 @@ def test_firehose_has_all_records(moto):
     keys = [item["Key"] for item in s3.list_objects_v2(Bucket="delivered")["Contents"]]
     lines = b"".join(s3.get_object(Bucket="delivered", Key=key)["Body"].read() for key in keys).splitlines()
     assert sorted(json.loads(line)["n"] for line in lines) == list(range(100))
+
+
+def queue(server, name):
+    client = server.session.client("sqs", endpoint_url=server.endpoint)
+    return client, client.create_queue(QueueName=name)["QueueUrl"]
+
+
+def messages(client, url):
+    found = []
+    while answer := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        found += [message["Body"] for message in answer]
+        entries = [{"Id": str(n), "ReceiptHandle": m["ReceiptHandle"]} for n, m in enumerate(answer)]
+        client.delete_message_batch(QueueUrl=url, Entries=entries)
+    return found
+
+
+def sqs(server, url):
+    built = SqsSink.builder().set_sqs_client_properties(server.properties).set_sqs_url(url)
+    return built.set_serialization_schema(SimpleStringSchema())
+
+
+def test_a_queue_gets_all_messages(moto):
+    client_, url = queue(moto, "all")
+    env = make_env(parallelism=2)
+    env.from_collection([f"é{n}" for n in range(95)]).sink_to(sqs(moto, url).build())
+    env.execute()
+    assert sorted(messages(client_, url)) == sorted(f"é{n}" for n in range(95))
+
+
+def test_messages_that_a_queue_rejects_are_written_again_unless_they_are_wrong(moto, caplog):
+    client_, url = queue(moto, "rejecting")
+    made = sqs(moto, url).set_max_batch_size(7).build().create_writer(CONTEXT)
+    made._patience = patience.Patience("could not write", first=0.001, most=0.01)
+
+    class Rejecting:
+        def __init__(self):
+            self.random, self.wrong = random.Random(1), False
+
+        def send_message_batch(self, QueueUrl, Entries):  # noqa: N803 - the names of boto3
+            failed = [e for e in Entries if self.random.random() < 0.5]
+            taken = [e for e in Entries if e not in failed]
+            if taken:
+                client_.send_message_batch(QueueUrl=QueueUrl, Entries=taken)
+            refused = {"Code": "InternalError", "Message": "not now", "SenderFault": self.wrong}
+            return {"Failed": [{"Id": e["Id"], **refused} for e in failed]}
+
+    made._client = rejecting = Rejecting()
+    with caplog.at_level(logging.WARNING):
+        made.write([str(n) for n in range(50)], None)
+        made.prepare_commit(end_of_input=True)
+    assert sorted(map(int, messages(client_, url))) == list(range(50))
+    assert len(caplog.records) == 1
+    rejecting.wrong = True
+    with pytest.raises(client.AwsError, match=r"a message was not written to .*: InternalError: not now"):
+        made.write([str(n) for n in range(50)], None)
+
+
+def test_a_queue_has_limits_of_its_own(moto):
+    with pytest.raises(ValueError, match="the number of records"):
+        sqs(moto, "x").set_max_batch_size(11)
+    with pytest.raises(PlanError, match=r"set_sqs_url\('orders'\)"):
+        SqsSink.builder().set_serialization_schema(SimpleStringSchema()).build()

@@ -1,4 +1,4 @@
-"""Writers of Kinesis and Firehose: batches, of which the service may reject some records."""
+"""Writers of Kinesis, Firehose and SQS: batches, of which the service may reject some records."""
 
 from __future__ import annotations
 
@@ -54,6 +54,12 @@ class Unprocessed(TypedDict, total=False):
     UnprocessedItems: dict[str, list[dict[str, object]]]
 
 
+class Unsent(TypedDict, total=False):
+    """The messages that a queue has not taken."""
+
+    Failed: list[dict[str, object]]
+
+
 class PutClient(Protocol):
     """The clients, as far as a sink needs them."""
 
@@ -62,6 +68,9 @@ class PutClient(Protocol):
 
     def batch_write_item(self, **arguments: object) -> Unprocessed:
         """Write to a table."""
+
+    def send_message_batch(self, **arguments: object) -> Unsent:
+        """Write to a queue."""
 
     def put_record_batch(self, **arguments: object) -> dict[str, list[Failure]]:
         """Write to a delivery stream."""
@@ -201,3 +210,33 @@ class FirehoseWriter(BatchWriter):
         """Send the records."""
         answer = client.put_record_batch(DeliveryStreamName=self._output.stream, Records=entries)
         return answer["RequestResponses"]
+
+
+class SqsWriter(BatchWriter):
+    """Writes to a queue of SQS."""
+
+    service = "sqs"
+
+    def entry(self, value: object, data: bytes) -> Entry:
+        """Return the message, which must be a text.
+
+        Raises:
+            UnicodeDecodeError: The data is none.
+        """
+        return Entry({"MessageBody": data.decode()}, len(data))
+
+    def put(self, client: PutClient, entries: list[dict[str, object]]) -> list[Failure]:
+        """Send the messages.
+
+        Raises:
+            AwsError: A message is wrong, so that it would be rejected again.
+        """
+        messages = [{"Id": str(number), **entry} for number, entry in enumerate(entries)]
+        answer = client.send_message_batch(QueueUrl=self._output.stream, Entries=messages)
+        results: list[Failure] = [{} for _ in entries]
+        for failed in answer.get("Failed", []):
+            code, why = str(failed.get("Code")), str(failed.get("Message"))
+            if failed.get("SenderFault"):
+                raise AwsError(f"a message was not written to {self._output.stream}: {code}: {why}")
+            results[int(str(failed["Id"]))] = {"ErrorCode": code, "ErrorMessage": why}
+        return results

@@ -15,7 +15,7 @@ from flintstream.connectors.aws.properties import limit_of, seconds_of, start_of
 from flintstream.connectors.aws.reader import KinesisReader
 from flintstream.connectors.aws.shards import KinesisEnumerator, KinesisInput
 from flintstream.connectors.source import Boundedness, Source
-from flintstream.datastream.connectors._kinesis_sinks import (
+from flintstream.datastream.connectors.kinesis._sinks import (
     KinesisFirehoseSink,
     KinesisFirehoseSinkBuilder,
     KinesisStreamsSink,
