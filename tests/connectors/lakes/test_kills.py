@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from tests.faults.counting import check
 from tests.faults.rounds import Course, Round, run_round
@@ -57,9 +59,14 @@ class LakesCourse(Course):
     """Count numbers into both tables, which DuckDB reads."""
 
     program = PROGRAM
+    seconds = 600
+
+    @property
+    def _records(self) -> int:
+        return RECORDS * self.plan.size
 
     def _arguments(self) -> list[str]:
-        return [str(RECORDS)]
+        return [str(self._records)]
 
     def _settings(self):
         settings = dict(super()._settings())
@@ -76,7 +83,7 @@ class LakesCourse(Course):
         from tests.connectors.lakes.tables import Delta, Iceberg
 
         for table in (Delta(self.directory / "output" / "delta"), Iceberg(self.directory / "output" / "iceberg")):
-            check(table.rows("n, seen"), RECORDS, KEYS)
+            check(table.rows("n, seen"), self._records, KEYS)
 
 
 @pytest.mark.kills
@@ -103,3 +110,17 @@ def test_records_are_in_tables_once_although_several_drivers_are_killed(seed):
 def test_records_are_in_tables_once_whatever_is_killed():
     plan = Round(4, "local", "rocksdb", True, (("worker", 0.3), ("tree", 0.5)), (2, 1, 2))
     assert run_round(plan, kind=LakesCourse) == {"worker": 1, "tree": 1}
+
+
+@pytest.mark.kills
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("victim", ["executor", "worker", "driver"])
+@pytest.mark.parametrize("seed", range(4))
+def test_records_are_in_tables_once_although_processes_of_a_cluster_are_killed(victim, seed):
+    """Five kills each, at any time between two commits or within one: twenty of each process in all."""
+    rng = random.Random(seed)
+    kills = tuple((victim, rng.uniform(0, 0.6)) for _ in range(5))
+    plan = Round(seed, "cluster", "rocksdb" if seed % 2 else "hashmap", seed % 2 == 1, kills, (2, 1, 3))
+    assert run_round(plan, kind=LakesCourse)[victim] == 5

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 COMMITS_BETWEEN_MERGES = 10
-"""After how many commits of a sink the small files of its table are merged, if the table says so."""
+"""After how many commits of a sink the small files of its table are merged, if its properties ask for it."""
 
 
 class Table(Protocol):
@@ -188,7 +188,7 @@ class DeltaCommitter(Committer):
         return ()
 
     def _merge(self) -> None:
-        """Merge small files, if the table says so and it is time to; another writer's commit goes first."""
+        """Merge small files, if the properties of the table ask for it; another writer's commit goes first."""
         self._commits += 1
         output, errors = self._output, optional_module("deltalake.exceptions", extra="delta", purpose="the sink")
         if self._commits < COMMITS_BETWEEN_MERGES:
