@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from tests.waiting import wait_for
 
 import flintstream
 from flintstream.cli import main
+from flintstream.cli.run import _give_lines_their_time
 from flintstream.coordinator import registry
 from flintstream.coordinator.monitoring import history, output_file
 
@@ -112,6 +114,15 @@ def test_its_log_is_followed_to_the_end_and_is_there_afterwards(environment, scr
     code, text = end_of(followed)
     assert (code, "number" in text) == (0, True)
     wait_for(lambda: tell("logs", "paced").stdout.endswith("after the job\n"))
+
+
+def test_lines_in_the_background_have_their_time_and_level(monkeypatch, capsys):
+    monkeypatch.setattr(logging, "lastResort", logging.lastResort)
+    _give_lines_their_time()
+    record = {"name": "alone", "levelno": 30, "levelname": "WARNING", "msg": "a worker was lost"}
+    assert logging.lastResort is not None
+    logging.lastResort.handle(logging.makeLogRecord(record))
+    assert re.fullmatch(r"[\d-]{10} [\d:,]{12} WARNING alone a worker was lost\n", capsys.readouterr().err)
 
 
 def test_attach_shows_the_progress_and_ends_as_the_job_does(environment, script):

@@ -481,6 +481,6 @@ def test_a_savepoint_needs_a_directory(make_env):
     env = make_env(1, {"flintstream.epoch.idle-duration": "20"})
     tally(env, None, 0.01)
     client = env.execute_async("tally")
-    with pytest.raises(CheckpointError, match="savepoint needs a directory"):
+    with pytest.raises(CheckpointError, match="no directory is set for the savepoint"):
         client.trigger_savepoint(None).result()
     client.cancel().result()

@@ -27,6 +27,14 @@ MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, OSError, TypeErro
 
 OTHER_RELEASE = "its answer has an unexpected format: does it run a different release of flintstream?"
 
+ENDS = {
+    "FINISHED": "has already finished",
+    "CANCELED": "has already been cancelled",
+    "FAILED": "has already failed",
+    history.LOST: "was lost: its process ended without a result",
+}
+"""Why a job cannot be controlled any more."""
+
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
@@ -68,8 +76,9 @@ def _find_running(job: str) -> Entry:
         with suppress(FlintstreamError):
             record = history.find(job)
             state = record["status"]["state"]
-            how = "was lost: its process ended without a result" if state == history.LOST else f"has ended: {state}"
-            reason = FlintstreamError(f"the job '{record['name']}' ({record['job_id']}) {how}")
+            how = ENDS.get(state, f"has ended: {state}")
+            at = "" if record["ended_ms"] is None else f" on {_when(record['ended_ms'])}"
+            reason = FlintstreamError(f"the job '{record['name']}' ({record['job_id']}) {how}{at}")
         raise reason from None
 
 

@@ -243,6 +243,7 @@ def run_command(
 
             announcer = detached.detach(log_file)
             _configure_logs(log_level, log_file)
+            _give_lines_their_time()
         imports = [
             path if Path(path).is_dir() or not path.endswith(".py") else str(Path(path).parent) for path in py_files
         ]
@@ -357,6 +358,13 @@ class _Stderr(logging.Handler):
             sys.stderr.flush()
         except Exception:  # noqa: BLE001 - as every handler does
             self.handleError(record)
+
+
+def _give_lines_their_time() -> None:
+    """Log with time, level and logger if the program sets no handler; Python would log the bare message."""
+    handler = _Stderr(logging.WARNING)
+    handler.setFormatter(line_formatter())
+    logging.lastResort = handler
 
 
 def _configure_logs(level: str | None, file: str | None) -> None:

@@ -230,6 +230,7 @@ def serve_command(master: str | None, settings: dict[str, str], config: str | No
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with listener:
+            _say("starting Spark ...")
             server.prepare()
             threading.Thread(target=server.accept, args=(listener,), daemon=True).start()
             _say("ready for 'flintstream run' in this directory; Ctrl-C ends the server")

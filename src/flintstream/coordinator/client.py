@@ -184,7 +184,7 @@ class RunningJob:
         if place is None:
             request: Future[str] = Future()
             request.set_exception(
-                CheckpointError(f"a savepoint needs a directory: pass one, or set '{SAVEPOINT_DIRECTORY.key}'")
+                CheckpointError(f"no directory is set for the savepoint: pass one, or set '{SAVEPOINT_DIRECTORY.key}'")
             )
             return request
         wanted = SavepointRequest(file_store(place), stop, drain)

@@ -286,8 +286,8 @@ class Coordinator:
         latest = self.checkpoints.latest
         start = "the beginning" if latest is None else f"checkpoint {latest.metadata.number}"
         _log.warning(
-            "job '%s' failed and restarts in %d ms from %s: %s: %s",
-            self.job.plan.job_name, delay_ms, start, type(error).__name__, error,
+            "job '%s' failed and restarts in %d ms from %s: %s",
+            self.job.plan.job_name, delay_ms, start, describe(error),
         )  # fmt: skip
         number = None if latest is None else latest.metadata.number
         self.failures[-1].update(restart_ms=delay_ms, restart_from=number)
