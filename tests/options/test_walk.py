@@ -57,6 +57,7 @@ ELSEWHERE = {
         python.fn-execution.arrow.batch.size python.fn-execution.bundle.size python.fn-execution.bundle.time
     """,
     "table/test_sharing.py": "table.optimizer.reuse-sub-plan-enabled table.optimizer.reuse-source-enabled",
+    "table/test_partial_groups.py": "table.optimizer.agg-phase-strategy",
     "table/test_sink_keys.py": """
         table.exec.sink.upsert-materialize table.exec.sink.not-null-enforcer table.exec.sink.keyed-shuffle
     """,

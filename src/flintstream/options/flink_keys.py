@@ -154,7 +154,7 @@ GROUPS = (
         "It changes how Flink computes a result, not the result",
         {
             "table.optimizer.": """
-                adaptive-broadcast-join.strategy agg-phase-strategy bushy-join-reorder-threshold delta-join.strategy
+                adaptive-broadcast-join.strategy bushy-join-reorder-threshold delta-join.strategy
                 distinct-agg.split.bucket-num distinct-agg.split.enabled dynamic-filtering.enabled
                 incremental-agg-enabled join-reorder-enabled join.broadcast-threshold multi-join.enabled
                 multiple-input-enabled ptf.max-tables

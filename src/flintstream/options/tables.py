@@ -50,6 +50,12 @@ MINI_BATCH = Option(
     False,
     "groups emit one result for a block of records instead of one for each row",
 )
+AGG_PHASE = Option(
+    "table.optimizer.agg-phase-strategy",
+    names("AUTO", "TWO_PHASE", "ONE_PHASE"),
+    "AUTO",
+    "unless `ONE_PHASE`, groups in BATCH mode or with mini-batches combine rows of a block before they are exchanged",
+)
 EARLY_FIRE = Option(
     "table.exec.emit.early-fire.enabled",
     FLAG,

@@ -9,7 +9,7 @@ from flintstream.datastream.window import TimeWindow
 from flintstream.runtime.copies import copied_block
 from flintstream.runtime.operators.keyed import KeyedProcessOperator
 from flintstream.runtime.windows.emitter import OneRow
-from flintstream.table._expressions.aggregation.blocks import RETRACTS, changes, totals
+from flintstream.table._expressions.aggregation.blocks import RETRACTS, changes, merged_totals, totals
 from flintstream.table._operators.group_state import GroupState
 from flintstream.table._operators.rows import key_columns
 from flintstream.table._operators.windows import times_of
@@ -36,19 +36,28 @@ class Changes(KeyedProcessFunction):
     Records are (key..., arguments..., kind if ``changelog``); results are (key..., aggregates..., kind).
     """
 
-    def __init__(self, aggregation: Aggregation, keys: int, *, changelog: bool, ttl_ms: int, final: bool) -> None:
-        """Take the code, and whether only the final result counts (BATCH)."""
-        self.aggregation, self.keys, self.changelog, self.ttl_ms, self.final = (
+    def __init__(
+        self, aggregation: Aggregation, keys: int, *, changelog: bool, ttl_ms: int, final: bool, combined: bool = False
+    ) -> None:
+        """Take the code, and whether only the final result counts (BATCH).
+
+        Records that are ``combined`` come from :class:`PartialGroups`, which has their form.
+        """
+        self.aggregation, self.keys, self.changelog, self.ttl_ms, self.final, self.combined = (
             aggregation,
             keys,
             changelog,
             ttl_ms,
             final,
+            combined,
         )
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Get the state."""
-        code = self.aggregation.compile_code(totals(self.aggregation, changelog=self.changelog))
+        text = totals(self.aggregation, changelog=self.changelog)
+        if self.combined:
+            text = merged_totals(self.aggregation, self.keys)
+        code = self.aggregation.compile_code(text)
         self.state = GroupState(runtime_context, code["start"], self.aggregation.distinct, self.ttl_ms)
         self.aggregation.open(runtime_context)
         self.total, self.result = code["total"], code["result"]

@@ -19,6 +19,7 @@ from flintstream.datastream.window import (
     TumblingProcessingTimeWindows,
 )
 from flintstream.options.tables import (
+    AGG_PHASE,
     ALLOW_LATENESS,
     EARLY_FIRE,
     EARLY_FIRE_DELAY,
@@ -39,12 +40,13 @@ from flintstream.table._operators.grouping import (
     WindowAggregate,
     WithWindow,
 )
+from flintstream.table._operators.partial_groups import PartialGroups
 from flintstream.table._operators.rows import key_at, key_of_values
 from flintstream.table._operators.windows import Cumulating, RowsOfSession, ToEnds, WindowsOf
 from flintstream.table._operators.zones import LocalProcessingTime, ToEpoch, ToLocal, Zone
 from flintstream.table._plan import edges
 from flintstream.table._plan.translate import add_operator, translate, translation
-from flintstream.table._types.rules import KEY_TYPES, has_lists
+from flintstream.table._types.rules import INTEGERS, KEY_TYPES, has_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,6 +163,16 @@ class Grouped(Node):
     """Whether results between the rows of a block do not appear."""
     emits: Emits | None = None
     """When windows have results beside those of their end; None for never."""
+    combines: bool = False
+    """Whether rows of a block may be combined before they go to the subtasks of their keys."""
+
+    @cached_property
+    def is_combined(self) -> bool:
+        """Whether they are: results must not depend on the order in which rows are added."""
+        plain = not any(has_lists(column.type) for column in self.input.columns)
+        plain = plain and all(type(column.type) in KEY_TYPES for column in self.columns[: self.keys])
+        fits = self.combines and self.window is None and not self.input.changelog and not self.in_place
+        return plain and fits and all(map(_is_associative, self.calls))
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -209,6 +221,15 @@ class Grouped(Node):
         return found
 
 
+def _is_associative(call: AggregateCall) -> bool:
+    """Return whether states of a call can be merged in any order, and keep each digit."""
+    if call.function is not None or call.distinct:
+        return False
+    if call.name in {"SUM", "SUM0", "AVG"}:
+        return type(call.argument_type) in INTEGERS
+    return call.name == "COUNT" or (call.name in {"MIN", "MAX"} and type(call.argument_type) in KEY_TYPES)
+
+
 def _call_text(call: AggregateCall, columns: Sequence[Column]) -> str:
     """Return a call of an aggregate function as ``explain()`` shows it."""
     inside = "*" if call.argument is None else columns[call.argument].name
@@ -243,38 +264,25 @@ def _(node: TimedByEnd, env: StreamExecutionEnvironment) -> DataStream:
 @translation.register(Grouped)
 def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     stream = translate(node.input, env)
-    changelog = node.input.changelog
     if node.window is not None:
-        code = aggregation(node.calls, retracts=changelog)
-        zone = Zone(node.window.zone) if node.window.zone else None
-        assigner = node.window.assigner()
-        event_time = node.window.event_time
-        if zone is not None and event_time:
-            if not node.window.attached:
-                stream = add_operator(stream, "LocalTime", ToLocal(zone))
-        elif zone is not None and node.window.kind != "SESSION":
-            assigner = LocalProcessingTime(assigner, zone)
-        windows = stream.key_by(key_at(range(node.keys))).window(assigner)
-        function = WithWindow(node.keys, zone, event_time=event_time)
-        if node.window.attached:
-            function.start_of = node.window.start_of
-        if node.emits is not None:
-            windows = windows.trigger(EmitTrigger(node.emits, event_time=event_time))
-            windows = windows.allowed_lateness(node.emits.lateness_ms)
-        result = function if node.emits is None else ChangesOfWindow(function)
-        made = windows.aggregate(WindowAggregate(code, changelog=changelog), result).name("WindowAggregate")
-        return add_operator(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
+        return _in_windows(node, node.window, stream)
+    changelog = node.input.changelog
     code = aggregation(node.calls, retracts=changelog, expires=node.ttl_ms > 0)
     from_the_start = not node.keys and (node.final or _never(node.input))
+    key = key_at(range(node.keys))
+    if node.is_combined:
+        stream = add_operator(stream, "LocalGroupAggregate", PartialGroups(code, node.keys, key))
     if from_the_start:
-        width = len(node.input.columns)
+        width = 1 if node.is_combined else len(node.input.columns)
         if not changelog:
             stream = add_operator(stream, "Changes", GeneratedOperator(*edges.both("r + (0,)")))
         nothing = env.from_collection([((None,) * width, NOTHING)])
         stream = stream.union(nothing.map(_as_record))
         changelog = True
-    grouped = Changes(code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final)
-    keyed = stream.key_by(key_at(range(node.keys)))
+    grouped = Changes(
+        code, node.keys, changelog=changelog, ttl_ms=node.ttl_ms, final=node.final, combined=node.is_combined
+    )
+    keyed = stream.key_by(key)
     if node.in_place:
         leave_in_place(keyed)
     if from_the_start and not node.by_block:
@@ -292,6 +300,28 @@ def _(node: Grouped, env: StreamExecutionEnvironment) -> DataStream:
     if node.changelog:
         return changes
     return add_operator(changes, "Rows", GeneratedOperator(*edges.both("r[:-1]", "r[-1] == 0")))
+
+
+def _in_windows(node: Grouped, window: WindowSpec, stream: DataStream) -> DataStream:
+    code = aggregation(node.calls, retracts=node.input.changelog)
+    zone = Zone(window.zone) if window.zone else None
+    assigner = window.assigner()
+    event_time = window.event_time
+    if zone is not None and event_time:
+        if not window.attached:
+            stream = add_operator(stream, "LocalTime", ToLocal(zone))
+    elif zone is not None and window.kind != "SESSION":
+        assigner = LocalProcessingTime(assigner, zone)
+    windows = stream.key_by(key_at(range(node.keys))).window(assigner)
+    function = WithWindow(node.keys, zone, event_time=event_time)
+    if window.attached:
+        function.start_of = window.start_of
+    if node.emits is not None:
+        windows = windows.trigger(EmitTrigger(node.emits, event_time=event_time))
+        windows = windows.allowed_lateness(node.emits.lateness_ms)
+    result = function if node.emits is None else ChangesOfWindow(function)
+    made = windows.aggregate(WindowAggregate(code, changelog=node.input.changelog), result).name("WindowAggregate")
+    return add_operator(made, "UtcTime", ToEpoch(zone)) if zone is not None and event_time else made
 
 
 def _never(node: Node) -> bool:
@@ -322,7 +352,8 @@ def group_rows(
     """Return a grouping with the settings of the session."""
     by_block = settings.by_block or settings.batch
     emits = None if window is None or settings.batch else _emits(settings, window)
-    return Grouped(columns, node, keys, calls, window, settings.state_ttl_ms, settings.batch, by_block, emits)
+    combines = by_block and settings.value(AGG_PHASE) != "ONE_PHASE"
+    return Grouped(columns, node, keys, calls, window, settings.state_ttl_ms, settings.batch, by_block, emits, combines)
 
 
 def _emits(settings: PlannerSettings, window: WindowSpec) -> Emits | None:

@@ -23,6 +23,7 @@ from flintstream.table._logical.nodes import Calc, Correlate, Node, Scan, Union,
 from flintstream.table._logical.sharing import active
 from flintstream.table._operators.field_rows import with_fields
 from flintstream.table._operators.generated import GeneratedOperator, awaiting_operator, with_picks
+from flintstream.table._operators.partial_groups import PartialGroups
 from flintstream.table._plan import edges
 from flintstream.table._plan.batches import Batched, BatchOperator, in_batches
 from flintstream.table._plan.columnar.lanes import Evaluation, lane_of
@@ -42,7 +43,7 @@ SHALLOW = 20
 """How many steps a plan may have on top of each other so that any stack has room for its translation."""
 READ_AT_ONCE = 8192
 """How many rows a batch has that no function takes."""
-_LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block", "ends"})
+_LEFT_OUT = frozenset({"columns", "place", "ttl_ms", "ttls_ms", "by_block", "combines", "ends"})
 """Members that state does not depend on; the columns that matter are those of the inputs."""
 
 
@@ -220,7 +221,7 @@ def add_operator(stream: DataStream, name: str, operator: Any, output_type: Any 
         output_type,
         operator=operator,
         kind="ENGINE",
-        passing=isinstance(operator, GeneratedOperator),
+        passing=isinstance(operator, (GeneratedOperator, PartialGroups)),
     )
     transformation.parallelism = _parallelism_of(above)  # in more subtasks, records could overtake each other
     add_step(env, transformation)

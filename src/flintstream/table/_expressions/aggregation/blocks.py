@@ -99,5 +99,14 @@ def totals(aggregation: Aggregation, *, changelog: bool) -> str:
     return "\n".join(["def total(rows, a):", "    for r in rows:", *_indent(body, 2)])
 
 
+def merged_totals(aggregation: Aggregation, keys: int) -> str:
+    """Return the code of the same function, where a record may be a key and the state of several rows of its group.
+
+    Without a key, each record is such a state, perhaps with a kind of change, which is ignored.
+    """
+    body = ["merge(a, r[0])"] if not keys else ["if type(r[-1]) is list: merge(a, r[-1])", "else:", *aggregation.add]
+    return "\n".join(["def total(rows, a):", "    for r in rows:", *_indent(body, 2)])
+
+
 def _indent(lines: Iterable[str], depth: int) -> list[str]:
     return ["    " * depth + line for line in lines]
