@@ -44,12 +44,8 @@ def mypy() -> Errors:
     """Run mypy over all programs."""
     command = [sys.executable, "-m", "mypy", "--config-file", "../mypy.ini", "--no-error-summary", "."]
     command += ["--cache-dir", str(ROOT / ".mypy_cache" / "typecheck")]
-    done = subprocess.run(  # noqa: S603 - our own command
-        command, cwd=PROGRAMS, env=_environment(MYPYPATH=str(ROOT / "src")), capture_output=True, text=True, check=False
-    )
-    assert done.returncode in {0, 1}, done.stdout + done.stderr
     errors: Errors = defaultdict(set)
-    for line in done.stdout.splitlines():
+    for line in output_of(command, PROGRAMS, MYPYPATH=str(ROOT / "src")).splitlines():
         if ": note: " in line:
             continue
         told = _MYPY.fullmatch(line)
@@ -61,12 +57,8 @@ def mypy() -> Errors:
 def pyright() -> Errors:
     """Run Pyright over all programs."""
     command = [sys.executable, "-m", "pyright", "--project", str(HERE), "--outputjson"]
-    done = subprocess.run(  # noqa: S603 - our own command
-        command, cwd=HERE, env=_environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode in {0, 1}, done.stdout + done.stderr
     errors: Errors = defaultdict(set)
-    report = json.loads(done.stdout)
+    report = json.loads(output_of(command, HERE))
     assert report["summary"]["filesAnalyzed"] == len(list(PROGRAMS.rglob("*.py")))
     for told in report["generalDiagnostics"]:
         path = Path(told["file"]).relative_to(PROGRAMS).as_posix()
@@ -86,5 +78,10 @@ def why_no_pyright() -> str | None:
     return None
 
 
-def _environment(**more: str) -> dict[str, str]:
-    return {**os.environ, **more}
+def output_of(command: list[str], folder: Path, **variables: str) -> str:
+    """Return what a type checker prints, whether or not it finds errors."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in {0, 1}, done.stdout + done.stderr
+    return done.stdout

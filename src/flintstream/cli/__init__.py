@@ -32,6 +32,7 @@ COMMANDS = {
     "sql-gateway": "sql.gateway",
     "config": "configuration",
     "doctor": "doctor",
+    "stubs": "checking.stubs",
 }
 """The module of each command. One is imported when it is needed: most of the time of a short command is for imports."""
 

@@ -41,7 +41,7 @@ from flintstream.table.table_config import TableConfig
 from flintstream.table.table_result import TableResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flintstream.datastream import DataStream
     from flintstream.table._logical.nodes import Node
@@ -252,7 +252,7 @@ class TableEnvironment(Declarations, Catalogs, Plans):
         kind = schema if isinstance(schema, t.RowType) else schema_of_frame(pdf, schema)
         return self.from_elements(rows_of_frame(pdf, kind), kind, verify_schema=False)
 
-    def from_elements(self, elements: Sequence[Any], schema: Any = None, verify_schema: bool = True) -> Table:
+    def from_elements(self, elements: Iterable[Any], schema: Any = None, verify_schema: bool = True) -> Table:
         """Return a table of tuples, lists, Rows, dicts, objects with attributes, or expressions ``row(...)``.
 
         A schema is a ``DataTypes.ROW`` or names of columns. Missing types are inferred, as in PyFlink. A value that is

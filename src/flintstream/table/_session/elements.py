@@ -24,13 +24,13 @@ from flintstream.table._types.rules import INTEGERS, IntervalType, is_nullable, 
 from flintstream.table.expression import Expression, syntax_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flintstream.table._expressions.python_values import Convert
 
 
 def rows_of_elements(
-    elements: Sequence[object], schema: t.DataType | Sequence[object] | None, *, verify: bool = False
+    elements: Iterable[object], schema: t.DataType | Sequence[object] | None, *, verify: bool = False
 ) -> tuple[list[tuple[object, ...]], t.RowType]:
     """Return the values of rows, and their type: the given one, or one that is inferred.
 
