@@ -10,6 +10,7 @@ import pytest
 from tests.engine.test_losses import CASES as LOSSES
 from tests.engine.test_losses import ENDED, LOST
 
+from flintstream.engine.spark.failures.ends import End
 from flintstream.engine.spark.failures.losses import explain_loss
 from flintstream.errors import NotEnoughMemoryError
 
@@ -49,7 +50,7 @@ def test_the_errors_of_lost_processes_are_in_the_table_as_they_are():
     crash = RuntimeError(f"{LOST}{LOSSES['worker'][0]}")
 
     def ended(code):
-        return str(explain_loss(crash, lambda _: code))
+        return str(explain_loss(crash, lambda _: End(code, 1)))
 
     said = "\n".join([*errors, *(ended(code) for code, _ in ENDED.values()), str(NotEnoughMemoryError())])
     assert [text for text in quoted if not re.search(re.escape(text).replace(r"\.\.\.", ".*"), said)] == []
