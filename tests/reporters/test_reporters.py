@@ -110,7 +110,8 @@ def test_prometheus_gets_all_metrics_with_help_and_type(endpoint):
         for name, text in names.items():
             if f"{scope}_{name}" in found:
                 family = found[f"{scope}_{name}"]
-                assert (family.documentation, family.type) == (text, "summary" if name == "latency" else "gauge")
+                kind = "summary" if name in {"latency", "epochDuration"} else "gauge"
+                assert (family.documentation, family.type) == (text, kind)
     (restarts,) = found["flink_jobmanager_job_numRestarts"].samples
     assert restarts.labels["job_id"] == str(client.get_job_id())
     assert restarts.value == 0

@@ -19,7 +19,7 @@ from flintstream.channels.channel import accept
 from flintstream.checkpoint.settings import CheckpointSettings
 from flintstream.coordinator import asking, control, registry
 from flintstream.coordinator.checkpointing.history import CheckpointHistory
-from flintstream.coordinator.job import Clock
+from flintstream.coordinator.job import Clock, Progress
 from flintstream.coordinator.monitoring.curves import Curves
 from flintstream.coordinator.monitoring.load import Load
 from flintstream.runtime.times import MIN_TIMESTAMP
@@ -69,9 +69,7 @@ class _Job:
         self.directory = directory
         self.finished = threading.Event()
         self.finished.set()
-        progress = SimpleNamespace(
-            epochs=17, restarts=0, checkpoints=3, records_in=5, records_out=5, catch_ups=0, watermark=MIN_TIMESTAMP
-        )
+        progress = Progress(epochs=17, checkpoints=3, records_in=5, records_out=5, watermark=MIN_TIMESTAMP)
         kept = SimpleNamespace(state=SimpleNamespace(backend="hashmap"))
         plan: Any = SimpleNamespace(job_name="a job", job_id="0" * 32, chains=(), settings=kept)
         metrics = SimpleNamespace(by_subtask=list)
@@ -81,7 +79,7 @@ class _Job:
         )
         checkpoints.store, checkpoints.logged, checkpoints.history = None, False, CheckpointHistory()
         self.coordinator = SimpleNamespace(statistics=statistics, checkpoints=checkpoints, clock=Clock())
-        self.job = SimpleNamespace(plan=plan, sources={})
+        self.job = SimpleNamespace(plan=plan, sources={}, sinks={})
         self.uptime_ms = 17
 
     def status(self) -> Any:
