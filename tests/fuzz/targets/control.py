@@ -21,7 +21,10 @@ from flintstream.coordinator import asking, control, registry
 from flintstream.coordinator.checkpointing.history import CheckpointHistory
 from flintstream.coordinator.job import Clock, Progress
 from flintstream.coordinator.monitoring.curves import Curves
+from flintstream.coordinator.monitoring.epochs import Epochs
 from flintstream.coordinator.monitoring.load import Load
+from flintstream.coordinator.monitoring.losses import Losses
+from flintstream.coordinator.monitoring.phases import Phases
 from flintstream.runtime.times import MIN_TIMESTAMP
 from flintstream.storage.stores import file_store
 
@@ -74,13 +77,22 @@ class _Job:
         plan: Any = SimpleNamespace(job_name="a job", job_id="0" * 32, chains=(), settings=kept)
         metrics = SimpleNamespace(by_subtask=list)
         statistics = SimpleNamespace(progress=progress, metrics=metrics, load=Load(plan, 0), curves=Curves(0))
+        statistics.epochs, statistics.losses = Epochs(), Losses("a job")
         checkpoints = SimpleNamespace(
-            failed=0, settings=CheckpointSettings(interval_ms=1000), duration_ms=3, completed=[], latest=None
+            failed=0,
+            in_progress=False,
+            settings=CheckpointSettings(interval_ms=1000),
+            duration_ms=3,
+            completed=[],
+            latest=None,
         )
         checkpoints.store, checkpoints.logged, checkpoints.history = None, False, CheckpointHistory()
-        self.coordinator = SimpleNamespace(statistics=statistics, checkpoints=checkpoints, clock=Clock())
+        self.coordinator = SimpleNamespace(
+            statistics=statistics, checkpoints=checkpoints, clock=Clock(), phases=Phases(0)
+        )
         self.job = SimpleNamespace(plan=plan, sources={}, sinks={})
         self.uptime_ms = 17
+        self.result: Future[Progress] = Future()
 
     def status(self) -> Any:
         return SimpleNamespace(name="RUNNING")
