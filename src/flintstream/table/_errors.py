@@ -87,7 +87,7 @@ class SqlError(PlanError, Py4JJavaError):  # type: ignore[misc]  # py4j has no t
 
 
 class TableNotFoundError(SqlError):
-    """There is nothing of the name of a table or view.
+    """A table or view does not exist.
 
     Programs and libraries look for the words of Flink, which calls it an object within a statement.
     """
@@ -102,7 +102,7 @@ class TableNotFoundError(SqlError):
 
 
 class SinkNotFoundError(TableNotFoundError):
-    """There is no table of the name that rows go to."""
+    """The table that rows go to does not exist."""
 
     def __init__(self, path: tuple[str, ...], missing: TableNotFoundError) -> None:
         """Take the words of the error that a reader of the table gets."""
