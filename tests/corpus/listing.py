@@ -21,6 +21,9 @@ class Program:
     """The parts that the recipe provides: kafka, files, jdbc, args, aws, elasticsearch."""
 
     args: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    """Entries of the configuration, ``key=value``, that the author's cluster sets, such as that of checkpoints."""
+
     env: dict[str, str] = field(default_factory=dict)
     directory: str | None = None
     """The working directory in the repository; None for the directory of the program's file."""
@@ -44,8 +47,8 @@ class Program:
     """A pattern that the output must match; an empty one matches any output."""
 
     written: list[str] = field(default_factory=list)
-    """Topics, ``table:``, ``stream:name@region``, ``bucket:`` or ``index:`` and a name, or patterns of files, to which
-    the program must write."""
+    """Topics, ``table:``, ``stream:name@region``, ``firehose:name@region``, ``bucket:name`` or ``bucket:name/pattern``,
+    ``index:`` and a name, or patterns of files, to which the program must write."""
 
     bounded: bool = True
     seconds: int = 180

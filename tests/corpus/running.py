@@ -232,7 +232,7 @@ class _Run:
     def _code(self, script: Path) -> int | None:
         with self.output.open("wb") as out, self.errors.open("wb") as err:
             process = subprocess.Popen(  # noqa: S603
-                [*self.way.command, str(script), *self.program.args],
+                [*self.way.command, *self._settings(), str(script), *self.program.args],
                 cwd=self.directory,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
@@ -244,6 +244,9 @@ class _Run:
                 return self._watch(process)
             finally:
                 _end(process)
+
+    def _settings(self) -> list[str]:
+        return [part for entry in self.program.settings for part in ("-D", entry)] if self.way.engine else []
 
     def _code_in(self, process: OneProcess, script: Path) -> int | None:
         entry = {
@@ -323,7 +326,7 @@ class _Run:
         if name.startswith("table:"):
             assert self.servers.database is not None
             return bool(self.servers.database.execute(f"SELECT * FROM {name.partition(':')[2]} LIMIT 1"))  # noqa: S608
-        if name.startswith(("stream:", "bucket:")):
+        if name.startswith(("stream:", "bucket:", "firehose:")):
             return self.servers.aws is not None and self.servers.aws.is_written(name)
         if name.startswith("index:"):
             taken = self.servers.elasticsearch.documents if self.servers.elasticsearch is not None else {}

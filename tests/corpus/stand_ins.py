@@ -1,7 +1,8 @@
-"""Services that stand in for those of the authors: moto has Kinesis and S3, and Elasticsearch takes documents."""
+"""Services that stand in for those of the authors: moto has those of AWS, and Elasticsearch takes documents."""
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import threading
 from contextlib import suppress
@@ -19,7 +20,7 @@ ELASTICSEARCH_PORT = 9200
 
 
 class Aws:
-    """A server with the API of Kinesis and of S3."""
+    """A server with the APIs of Kinesis, Firehose, S3 and others."""
 
     def __init__(self) -> None:
         self.server = S3Server()
@@ -41,8 +42,28 @@ class Aws:
                 self.client(region).delete_stream(StreamName=stream)
             self.client(region).create_stream(StreamName=stream, ShardCount=2)
         for name in program.written:
-            if name.startswith("bucket:"):
-                self.client(service="s3").create_bucket(Bucket=name.partition(":")[2])
+            kind, _, place = name.partition(":")
+            if kind == "bucket":
+                self._empty_bucket(place.partition("/")[0])
+            if kind == "firehose":
+                self._delivery_stream(*place.split("@"))
+
+    def _empty_bucket(self, bucket: str) -> None:
+        s3 = self.client(service="s3")
+        with suppress(s3.exceptions.NoSuchBucket):
+            for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
+                s3.delete_object(Bucket=bucket, Key=found["Key"])
+            return
+        s3.create_bucket(Bucket=bucket)
+
+    def _delivery_stream(self, stream: str, region: str) -> None:
+        """Create a delivery stream that writes to a bucket of its name."""
+        firehose, bucket = self.client(region, "firehose"), _bucket_of(stream)
+        self._empty_bucket(bucket)
+        with suppress(firehose.exceptions.ResourceNotFoundException):
+            firehose.delete_delivery_stream(DeliveryStreamName=stream)
+        target = {"RoleARN": "arn:aws:iam::123456789012:role/any", "BucketARN": f"arn:aws:s3:::{bucket}"}
+        firehose.create_delivery_stream(DeliveryStreamName=stream, ExtendedS3DestinationConfiguration=target)
 
     def send(self, program: Program, filler: Filler) -> None:
         """Send one round of records."""
@@ -53,10 +74,12 @@ class Aws:
                 client.put_record(StreamName=stream, Data=value, PartitionKey=(key or value).decode()[:200])
 
     def is_written(self, name: str) -> bool:
-        """Return whether a stream has records, or a bucket objects."""
+        """Return whether a stream has records, or a bucket objects, whose names may have to match a pattern."""
         kind, _, place = name.partition(":")
-        if kind == "bucket":
-            return bool(self.client(service="s3").list_objects_v2(Bucket=place).get("Contents"))
+        if kind in {"bucket", "firehose"}:
+            bucket, _, pattern = (_bucket_of(place) if kind == "firehose" else place).partition("/")
+            found = self.client(service="s3").list_objects_v2(Bucket=bucket).get("Contents", [])
+            return any(fnmatch.fnmatch(item["Key"], pattern or "*") for item in found)
         stream, _, region = place.partition("@")
         client = self.client(region)
         for shard in client.list_shards(StreamName=stream)["Shards"]:
@@ -68,6 +91,10 @@ class Aws:
     def close(self) -> None:
         """End the server."""
         self.server.close()
+
+
+def _bucket_of(delivery_stream: str) -> str:
+    return f"of-{delivery_stream.partition('@')[0].lower()}"
 
 
 class Elasticsearch:

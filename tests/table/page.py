@@ -110,13 +110,16 @@ def connector_rows() -> list[list[str]]:
     return rows
 
 
+_OF_REGISTRIES = {"avro-confluent", "avro-glue", "debezium-avro-confluent", "json-glue", "protobuf"}
+
+
 def options_without_effect() -> list[list[str]]:
     """Return a row for each reason why options of a connector have no effect."""
     rows: dict[tuple[str, str], list[str]] = {}
     for name in sorted(registry.BUILT_IN):
         for more in ({}, *({"format": item} for item in _FORMATS.get(name, ()) if "format" in _REQUIRED[name])):
-            if more.get("format") in {"avro-confluent", "debezium-avro-confluent", "protobuf"}:
-                continue  # they need more options, all of which act
+            if more.get("format") in _OF_REGISTRIES:
+                continue  # they need more options
             for key, because in described(name, more)[0].without_effect.items():
                 keys = rows.setdefault((name, because), [])
                 keys += [key] if key not in keys else []

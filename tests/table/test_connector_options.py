@@ -206,6 +206,11 @@ ELSEWHERE = {
         "scan.shard.getrecords.maxrecordcount sink.batch.max-size sink.fail-on-error sink.flush-buffer.size "
         "sink.partitioner-field-delimiter table-name sink.ignore-nulls"
     ),
+    "../connectors/aws/test_glue.py": (
+        "avro-glue.aws.region registry.name schema.name schema.autoRegistration schema.compatibility "
+        "schema.compression schema.fetchFromRegistry avro.namespace avro.record-name cache.size cache.ttlMs "
+        "json-glue.aws.region"
+    ),
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source token "
         "truststore.location truststore.password keystore.location keystore.password "
@@ -293,6 +298,8 @@ def test_an_option_changes_what_is_written(key):
 _NEEDED = {
     "avro-confluent": {"avro-confluent.url": "http://x"},
     "debezium-avro-confluent": {"debezium-avro-confluent.url": "http://x"},
+    "avro-glue": {"avro-glue.aws.region": "r", "avro-glue.registry.name": "r", "avro-glue.schema.name": "s"},
+    "json-glue": {"json-glue.aws.region": "r", "json-glue.registry.name": "r", "json-glue.schema.name": "s"},
     "protobuf": {"protobuf.message-class-name": "google.protobuf.wrappers_pb2.StringValue"},
 }
 """The options that a format does not do without."""
@@ -359,6 +366,7 @@ def test_every_option_is_shown_to_act_or_listed():
         for key in sorted(_accepted())
         if key not in {*READS, *WRITES, *HERE, *built, *parts}
         and not any(key == word or key.endswith(f".{word}") for word in named)
+        and key.replace("json-glue.", "json.") not in {*READS, *WRITES}  # the same code
         and not (key.partition(".")[2] in {*of_debezium, "schema-include"} and key.partition(".")[0] in changes.FORMATS)
     ]
     assert open_ == []

@@ -36,6 +36,7 @@ from flintstream.table._steps.grouped import (
 )
 from flintstream.table._steps.names import name_items
 from flintstream.table._steps.over import OverWindowedTable, has_window
+from flintstream.table._steps.texts import expression_of, syntaxes_of
 from flintstream.table._syntax import scalar as s
 from flintstream.table.catalog import resolve_schema
 from flintstream.table.expression import Expression, syntax_of
@@ -210,7 +211,7 @@ class Table(JavaBacked):
     @deep
     def filter(self, predicate: Expression) -> Table:
         """Return the rows for which a condition holds: an expression, or ``in_()`` with a table among its parts."""
-        return self._with(where(self._session, self._node, syntax_of(predicate)))
+        return self._with(where(self._session, self._node, syntax_of(expression_of(predicate))))
 
     where = filter  # noqa: A003 - the method
 
@@ -230,7 +231,7 @@ class Table(JavaBacked):
             SqlError: There is a column of this name.
         """
         items = self._items()
-        more = _named_from(resolve_items([syntax_of(field) for field in fields], self._scope(), ""), len(items))
+        more = _named_from(resolve_items(syntaxes_of(fields), self._scope(), ""), len(items))
         for element in more:
             if element.name in [item.name for item in items]:
                 raise SqlError(f"Ambiguous column name: {element.name}. Use add_or_replace_columns() to replace it")
@@ -239,17 +240,16 @@ class Table(JavaBacked):
     @deep
     def add_or_replace_columns(self, *fields: Expression) -> Table:
         """Return the table with more columns, or others in place of those with the same names."""
-        more = {item.name: item for item in resolve_items([syntax_of(field) for field in fields], self._scope())}
+        more = {item.name: item for item in resolve_items(syntaxes_of(fields), self._scope())}
         items = [more.pop(item.name, item) for item in self._items()]
         return self._with(calc(self._node, [*items, *more.values()]))
 
     def rename_columns(self, *fields: Expression) -> Table:
         """Return the table with other names for some columns: ``col("a").alias("b")``."""
         names = [column.name for column in self._node.columns]
-        for field in fields:
-            syntax = syntax_of(field)
+        for syntax in syntaxes_of(fields):
             if not isinstance(syntax, s.Alias) or not isinstance(syntax.argument, s.Name):
-                raise SqlError(f"rename_columns() needs col(...).alias(...), but got {field!r}")
+                raise SqlError(f"rename_columns() needs col(...).alias(...), but got {Expression(syntax)!r}")
             names[names.index(self._check_name(syntax.argument.parts[0]))] = syntax.names[0]
         return self._with(rename(self._node, names))
 
@@ -261,7 +261,7 @@ class Table(JavaBacked):
 
     def drop_columns(self, *fields: Expression) -> Table:
         """Return the table without some columns."""
-        dropped = {self._check_name(getattr(syntax_of(field), "parts", ("",))[0]) for field in fields}
+        dropped = {self._check_name(getattr(syntax, "parts", ("",))[0]) for syntax in syntaxes_of(fields)}
         return self._with(calc(self._node, [item for item in self._items() if item.name not in dropped]))
 
     def union_all(self, right: Table) -> Table:
@@ -301,12 +301,11 @@ class Table(JavaBacked):
             SqlError: A column or function is unknown.
         """
         keys = []
-        for field in fields:
-            syntax, word = syntax_of(field), "ASC"
-            if isinstance(syntax, s.Apply) and syntax.function in {"ASC", "DESC"}:
-                word, (syntax,) = syntax.function, syntax.arguments
-            descending = word == "DESC"
-            keys.append((resolve(syntax, self._scope()), descending, descending))  # NULL is high, unlike in SQL
+        for key in syntaxes_of(fields):
+            order = key if isinstance(key, s.Apply) and key.function in {"ASC", "DESC"} else None
+            descending = order is not None and order.function == "DESC"
+            value = resolve(key if order is None else order.arguments[0], self._scope())
+            keys.append((value, descending, descending))  # NULL is high, unlike in SQL
         return self._with(sort_rows(self._session.settings, self._node, keys))
 
     def offset(self, offset: int) -> Table:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 PROVIDER = "aws.credentials.provider"
+_CREDENTIALS = "aws.credentials."
 PROVIDERS = ("ENV_VAR", "SYS_PROP", "PROFILE", "BASIC", "ASSUME_ROLE", "WEB_IDENTITY_TOKEN", "CUSTOM", "AUTO")
 """Names of the ways to find credentials, which are those of Flink."""
 
@@ -239,6 +240,20 @@ def code_of(error: Exception) -> str:
     if isinstance(error, core("exceptions").ClientError):
         return str(error.response.get("Error", {}).get("Code", ""))
     return ""
+
+
+def client_properties(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties of a client, from options of a table without their ``aws.``.
+
+    Tables have ``aws.credentials.basic.accesskeyid`` for ``aws.credentials.provider.basic.accesskeyid``, and so on.
+
+    >>> client_properties({"region": "eu-west-1", "credentials.basic.accesskeyid": "a"})
+    {'aws.region': 'eu-west-1', 'aws.credentials.provider.basic.accesskeyid': 'a'}
+    """
+    found = {f"aws.{key}": value for key, value in given.items()}
+    for key in [key for key in found if key.startswith(_CREDENTIALS) and not key.startswith(PROVIDER)]:
+        found.setdefault(f"{PROVIDER}.{key.removeprefix(_CREDENTIALS)}", found.pop(key))
+    return found
 
 
 def as_texts(properties: Mapping[str, str]) -> dict[str, str]:

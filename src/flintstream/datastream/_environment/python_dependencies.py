@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
+from flintstream.storage.location import Location
 
 if TYPE_CHECKING:
     from flintstream.common.configuration import Configuration
@@ -134,7 +135,8 @@ def _module_path(path: str) -> str:
 
 
 def _existing(path: str, method: str) -> str:
-    absolute = os.path.abspath(path)  # noqa: PTH100 - keeps a trailing component of a directory
+    local = Location.parse(path).path if path.startswith("file:") else path
+    absolute = os.path.abspath(local)  # noqa: PTH100 - keeps a trailing component of a directory
     if not os.path.exists(absolute):  # noqa: PTH110
         raise FileNotFoundError(f"{method}({path!r}): no such file or directory")
     return absolute

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from flintstream.common._types.data_types import DataTypes
 from flintstream.table._connectors.avro import dict_of, schema_of, tuple_of
-from flintstream.table._connectors.avro_confluent import RegistryRecords
 from flintstream.table._connectors.changes import changes_of_images
 from flintstream.table._connectors.formats import Decoder, Encoder
+from flintstream.table._connectors.registries.confluent import RegistryRecords
 from flintstream.table._types.row_kinds import is_insert_like
 
 if TYPE_CHECKING:

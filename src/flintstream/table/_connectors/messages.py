@@ -10,11 +10,12 @@ from flintstream.common._types import data_types as t
 from flintstream.table._connectors import changes
 from flintstream.table._connectors.avro import AvroMessages
 from flintstream.table._connectors.avro_changes import DEBEZIUM_AVRO, AvroChanges
-from flintstream.table._connectors.avro_confluent import RegistryMessages
 from flintstream.table._connectors.changes import ChangeDecoder, ChangeEncoder
 from flintstream.table._connectors.csv import CsvDecoder, CsvEncoder
 from flintstream.table._connectors.formats import Decoder, Encoder, JsonDecoder, JsonEncoder
 from flintstream.table._connectors.protobuf import ProtobufMessages
+from flintstream.table._connectors.registries.confluent import RegistryMessages
+from flintstream.table._connectors.registries.glue import AVRO_GLUE, JSON_GLUE, AvroGlueMessages, JsonGlueMessages
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._types.rules import BYTES, TEXTS, sql_name
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
-FORMATS = ("avro", "avro-confluent", "csv", "json", "protobuf", "raw")
+FORMATS = ("avro", "avro-confluent", AVRO_GLUE, "csv", "json", JSON_GLUE, "protobuf", "raw")
 _ENCODINGS = ("binary", "json")
 OF_CHANGES = (*changes.FORMATS, DEBEZIUM_AVRO)
 """The formats whose messages are changes of rows: those of files, and those with a registry."""
@@ -79,7 +80,7 @@ def change_encoder(
 
 def _both_ways(
     kind: str, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str
-) -> Raw | AvroMessages | ProtobufMessages | RegistryMessages | None:
+) -> Raw | AvroMessages | ProtobufMessages | RegistryMessages | AvroGlueMessages | JsonGlueMessages | None:
     """Return what both reads and writes a message; None for a format with a class for each."""
     _check(kind, options)
     if kind == "raw":
@@ -90,6 +91,8 @@ def _both_ways(
         return ProtobufMessages(names, types, options, prefix)
     if kind == "avro-confluent":
         return RegistryMessages(names, types, options, prefix, "key" if prefix == "key." else "value")
+    if kind in {AVRO_GLUE, JSON_GLUE}:
+        return (AvroGlueMessages if kind == AVRO_GLUE else JsonGlueMessages)(names, types, options, prefix)
     return None
 
 

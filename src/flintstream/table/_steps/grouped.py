@@ -22,6 +22,7 @@ from flintstream.table._logical.recording import Unfinished, record_steps
 from flintstream.table._plan.build import calc, correlate
 from flintstream.table._plan.table_aggregates import flat_grouped
 from flintstream.table._steps.names import name_items
+from flintstream.table._steps.texts import expression_of, expressions_of, syntaxes_of
 from flintstream.table._syntax import scalar as s
 from flintstream.table._syntax.summary import function_named
 from flintstream.table._types.rules import TIMESTAMPS
@@ -38,14 +39,7 @@ if TYPE_CHECKING:
 
 
 def list_items(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
-    """Return expressions in which calls of aggregate functions by name are known as such.
-
-    Raises:
-        TypeError: A text is given instead of an expression.
-    """
-    for item in given:
-        if isinstance(item, str):
-            raise TypeError(f"select() takes expressions, but got the text '{item}': write col('{item}')")
+    """Return expressions in which calls of aggregate functions by name are known as such."""
     functions = table._session.catalog.functions
 
     def known(syntax: s.Syntax) -> s.Syntax:
@@ -61,7 +55,7 @@ def list_items(table: Table, given: Sequence[Expression]) -> list[s.Syntax]:
                 return replace(counted, distinct=True)
         return syntax
 
-    return [change_syntax(syntax_of(item), known) for item in given]
+    return [change_syntax(syntax, known) for syntax in syntaxes_of(given)]
 
 
 def change_syntax(syntax: s.Syntax, change: Callable[[s.Syntax], s.Syntax]) -> s.Syntax:
@@ -146,6 +140,7 @@ def row_of(node: Node, columns: Sequence[Column]) -> Expr:
 
 def named_keys(table: Table, fields: Sequence[Expression]) -> tuple[Table, list[s.Syntax]]:
     """Return the keys of groups, and a table that has those with a name as columns."""
+    fields = expressions_of(fields)
     keys = [syntax_of(field) for field in fields]
     named = [field for field, key in zip(fields, keys, strict=True) if isinstance(key, s.Alias)]
     if named:
@@ -335,7 +330,8 @@ class GroupWindowedTable(Unfinished):
 
     def __init__(self, table: Table, window: GroupWindow) -> None:
         """Hold the window; :meth:`Table.window` makes it."""
-        self._table, self._window = table, window
+        sizes = tuple(map(expression_of, window._sizes))
+        self._table, self._window = table, replace(window, _sizes=sizes, _time=expression_of(window._time))
 
     def group_by(self, *fields: Expression) -> WindowGroupedTable:
         """Return the groups of rows with equal values in a window; its name must be among the fields.

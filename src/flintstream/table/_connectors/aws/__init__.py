@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from flintstream.common._types.data_types import DataTypes
 from flintstream.common.serialization import SerializationSchema
-from flintstream.connectors.aws.client import PROVIDER
+from flintstream.connectors.aws.client import client_properties
 from flintstream.connectors.several import Several
 from flintstream.datastream.connectors.kinesis import (
     FlinkKinesisConsumer,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 MOST_KEY_LENGTH = 256
 """The longest partition key that the service takes."""
-_CREDENTIALS = "aws.credentials."
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc).replace(tzinfo=None)  # values of SQL have no zone
 _METADATA: dict[str, Callable[[KinesisRecord], object]] = {
     "timestamp": lambda message: _EPOCH + timedelta(milliseconds=message.timestamp),
@@ -121,13 +120,8 @@ def _format(options: Options) -> str:
 
 
 def access_of(options: Options, arn: str = "") -> dict[str, str]:
-    """Return the properties of a client; the region may be that of the stream.
-
-    Tables have ``aws.credentials.basic.accesskeyid`` for ``aws.credentials.provider.basic.accesskeyid``, and so on.
-    """
-    found = {f"aws.{key}": value for key, value in options.starting_with("aws.").items()}
-    for key in [key for key in found if key.startswith(_CREDENTIALS) and not key.startswith(PROVIDER)]:
-        found.setdefault(f"{PROVIDER}.{key.removeprefix(_CREDENTIALS)}", found.pop(key))
+    """Return the properties of a client; the region may be that of the stream."""
+    found = client_properties(options.starting_with("aws."))
     if arn.startswith("arn:") and arn.count(":") > 3:
         found.setdefault("aws.region", arn.split(":")[3])
     return found

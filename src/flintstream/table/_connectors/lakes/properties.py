@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -50,11 +51,22 @@ def catalog_properties(owner: str, name: str, options: Mapping[str, str]) -> dic
         raise SqlError(f"{owner}: 'catalog-type' must be one of {', '.join(sorted({'hadoop', *_TYPES}))}, got '{kind}'")
     if not given.get(needs, "").strip():
         raise SqlError(f"{owner}: a catalog of type '{kind}' needs the option '{needs}'")
+    _set_for_s3(given)
     if kind == "hadoop":
         return {**given, "name": name, "py-catalog-impl": _HADOOP}
     if kind in {"jdbc", "sql"}:
         given["uri"] = _database(given["uri"], given.pop("jdbc.user", None), given.pop("jdbc.password", None))
     return {**given, "name": name, "type": _TYPES[kind]}
+
+
+def _set_for_s3(given: dict[str, str]) -> None:
+    """Set what clients of AWS find on their own, and pyiceberg's file system does not: the region and the endpoint."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint:
+        given.setdefault("s3.endpoint", endpoint)
+    region = given.pop("aws.region", None)
+    if region is not None:
+        given.setdefault("client.region", region)
 
 
 def _database(uri: str, user: str | None, password: str | None) -> str:
