@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from flintstream.common._http import MOST_BYTES, AnswerError, read_answer
 from flintstream.common._text.leaving import whole
 from flintstream.common._text.secrets import without_secrets
+from flintstream.connectors.patience import Warner
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import FlintstreamError, PlanError, add_note, optional_module, shorten
 
@@ -195,6 +196,7 @@ class ElasticsearchWriter(SinkWriter):
         self._bytes = 0
         self._host = 0
         self._pool: HTTPConnectionPool | None = None
+        self._warner = Warner()
         path = output.prefix.strip("/")
         self._path = f"/{path}/_bulk" if path else "/_bulk"
 
@@ -227,7 +229,7 @@ class ElasticsearchWriter(SinkWriter):
                 return
             if attempt >= self._output.retries:
                 raise ElasticsearchError(f"{len(waiting)} documents were not written to Elasticsearch: {why}")
-            _log.warning("writing %d documents again: %s", len(waiting), why)
+            self._warner.warn("could not write to Elasticsearch; will retry %d documents: %s", len(waiting), why)
             delay = self._output.delay_ms * (2**attempt if self._output.exponential else 1)
             attempt += 1
             time.sleep(delay / 1000)

@@ -11,7 +11,22 @@ _log = logging.getLogger(__name__)
 FIRST_SECONDS = 0.1
 MOST_SECONDS = 10.0
 AGAIN_SECONDS = 60.0
-"""How often to warn, at most: a service may fail with every second request."""
+"""How often to warn, at most."""
+
+
+class Warner:
+    """Warns once, and again after a minute: a service may fail with every request."""
+
+    def __init__(self) -> None:
+        """Begin without a warning."""
+        self._said: float | None = None
+
+    def warn(self, message: str, *values: object) -> None:
+        """Log a warning, unless one is less than a minute old."""
+        now = time.monotonic()
+        if self._said is None or now - self._said >= AGAIN_SECONDS:
+            self._said = now
+            _log.warning(message, *values)
 
 
 class Patience:
@@ -22,16 +37,13 @@ class Patience:
         self._what, self._first, self._most = what, first, most
         self._failures = 0
         self._since = 0.0
-        self._said: float | None = None
+        self._warner = Warner()
 
     def note_failure(self, why: str) -> float:
         """Note a failure, and return how long to wait (s)."""
-        now = time.monotonic()
         if not self._failures:
-            self._since = now
-        if self._said is None or now - self._said >= AGAIN_SECONDS:
-            self._said = now
-            _log.warning("%s; will retry: %s", self._what, why)
+            self._since = time.monotonic()
+        self._warner.warn("%s; will retry: %s", self._what, why)
         delay: float = min(self._first * 2 ** min(self._failures, 30), self._most)
         self._failures += 1
         return delay * (500 + secrets.randbelow(501)) / 1000  # several clients must not come back together

@@ -88,26 +88,48 @@ def test_a_message_that_the_server_refuses_is_an_error(server):
     writer.close()
 
 
-def test_a_connection_that_is_lost_fails_the_epoch_only_if_messages_were_on_their_way(server):
+def lose(writer):
+    link = writer._publisher._link
+    link.call(lambda channel: channel.connection.close(320, "lost on purpose"))
+    with link.changed:
+        assert link.changed.wait_for(lambda: link.failure, 300)
+
+
+def test_what_was_on_its_way_when_the_connection_was_lost_is_sent_again(server):
     writer = sink(server, "lost").create_writer(WriterContext(0, 1, "a"))
-
-    def lose():
-        link = writer._publisher._link
-        link.call(lambda channel: channel.connection.close(320, "lost on purpose"))
-        with link.changed:
-            assert link.changed.wait_for(lambda: link.failure, 300)
-
     writer.write(["a"], None)
     writer.prepare_commit(end_of_input=False)
-    lose()
+    lose(writer)
     writer.write(["b"], None)
     writer.prepare_commit(end_of_input=False)
-    lose()
-    writer._publisher._left.add(99)
-    with pytest.raises(RabbitError, match=r"queue 'lost' .*lost on purpose"):
-        writer.prepare_commit(end_of_input=False)
+    lose(writer)
+    writer._publisher._left[99] = (b"c", None)
+    writer.write(["d"], None)
+    writer.prepare_commit(end_of_input=False)
     writer.close()
-    assert server.drain("lost") == ["a", "b"]
+    assert server.drain("lost") == ["a", "b", "c", "d"]
+
+
+def test_without_recovery_or_with_a_queue_that_is_gone_a_lost_connection_fails_the_epoch(server):
+    config = server.builder().set_automatic_recovery(False).build()
+    writer = RMQSink(config, "failing", SimpleStringSchema()).create_writer(WriterContext(0, 1, "a"))
+    lose(writer)
+    with pytest.raises(RabbitError, match=r"queue 'failing' .*lost on purpose"):
+        writer.write(["a"], None)
+    writer.close()
+
+    writer = Passive(server.config, "lost", SimpleStringSchema()).create_writer(WriterContext(0, 1, "a"))
+    with server.channel() as channel:
+        channel.queue_delete("lost")
+    lose(writer)
+    with pytest.raises(RabbitError, match=r"queue 'lost' .*NOT_FOUND"):
+        writer.write(["a"], None)
+    writer.close()
+
+
+class Passive(RMQSink):
+    def setup_queue(self, channel):
+        channel.queue_declare("lost", durable=True, passive=True)
 
 
 class Nothing(SerializationSchema):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import logging
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,17 +12,23 @@ from urllib.parse import urlsplit
 from flintstream.errors import FlintstreamError, optional_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
+CLIENT_LOG = logging.getLogger("pika")
 OPEN_SECONDS = 60.0
 """How long a new connection may take to become ready."""
 
 CLOSE_SECONDS = 10.0
+STOPS = (320, 541)
+"""Codes of connections that the server closes because it stops, or has an error of its own."""
 
 
 class RabbitError(FlintstreamError):
     """Reading from or writing to RabbitMQ failed."""
+
+    may_pass = False
+    """Whether the same may succeed later: the server is away, rather than refusing what was asked."""
 
 
 def library() -> ModuleType:
@@ -29,7 +37,29 @@ def library() -> ModuleType:
     Raises:
         MissingDependencyError: pika is not installed.
     """
+    if CLIENT_LOG.level == logging.NOTSET:
+        CLIENT_LOG.setLevel(logging.CRITICAL)  # it writes eight lines for each attempt to connect
     return optional_module("pika", extra="rabbitmq", purpose="the RabbitMQ connector")
+
+
+def may_pass(reason: object) -> bool:
+    """Return whether a connection ended, or did not begin, because the server was away or stopped."""
+    errors = importlib.import_module("pika.exceptions")
+    refusals = ("AuthenticationError", "ProbableAuthenticationError", "ProbableAccessDeniedError")
+    if any(type(cause).__name__ in refusals for cause in causes(reason)):
+        return False
+    if isinstance(reason, errors.ConnectionClosedByBroker):
+        return reason.reply_code in STOPS
+    return isinstance(reason, (errors.AMQPConnectionError, errors.ChannelClosedByClient, OSError))
+
+
+def causes(reason: object) -> Iterator[object]:
+    """Return an error and all that pika has wrapped in it."""
+    yield reason
+    wrapped = [*getattr(reason, "args", ()), *getattr(reason, "exceptions", ()), getattr(reason, "exception", None)]
+    for cause in wrapped:
+        if isinstance(cause, Exception):
+            yield from causes(cause)
 
 
 @dataclass(frozen=True)
@@ -150,6 +180,7 @@ class Link:
             if self.failure is None:
                 what = str(reason) or type(reason).__name__
                 self.failure = RabbitError(f"{self._purpose} at {self._server.name}: {what}")
+                self.failure.may_pass = may_pass(reason)
             self.changed.notify_all()
 
     def _close_connection(self) -> None:
@@ -176,7 +207,9 @@ class Link:
             if self.failure is not None:
                 raise self.failure
             if not self._ready:
-                raise RabbitError(f"{self._purpose} at {self._server.name}: no answer within {OPEN_SECONDS:.0f} s")
+                late = RabbitError(f"{self._purpose} at {self._server.name}: no answer within {OPEN_SECONDS:.0f} s")
+                late.may_pass = True
+                raise late
 
     def call(self, function: Callable[[Any], None]) -> None:
         """Call a function with the channel in the thread of the connection, unless the connection is lost."""

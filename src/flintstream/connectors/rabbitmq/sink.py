@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from flintstream.connectors.patience import Patience
 from flintstream.connectors.rabbitmq.link import Link, RabbitError, library
 from flintstream.connectors.sink import SinkWriter
 from flintstream.errors import add_note, shorten
@@ -19,6 +21,8 @@ MOST_UNCONFIRMED = 10_000
 """Maximum number of messages in flight; further ones wait."""
 
 PERSISTENT = 2
+Content: TypeAlias = tuple[bytes, Any]
+"""The body and the properties of a message."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,10 @@ class RabbitOutput:
 
 
 class Publisher:
-    """A connection that sends messages in the background and tracks the server's confirmations."""
+    """Sends messages in the background, and keeps them until the server confirms them.
+
+    When the connection is lost, it connects again, however long that takes, and sends the unconfirmed messages again.
+    """
 
     def __init__(self, output: RabbitOutput) -> None:
         """Connect.
@@ -44,12 +51,16 @@ class Publisher:
             RabbitError: The connection fails, or the queue does not exist.
         """
         self._output = output
-        self._left: set[int] = set()
-        """Delivery tags of unconfirmed messages."""
-        self._lowest = 1
+        self._left: dict[int, Content] = {}
+        """Unconfirmed messages by delivery tag, in order."""
         self._sent = 0
         self._refused: str | None = None
-        self._link = Link(output.server, self._prepare, f"cannot write to the queue '{output.queue}' of RabbitMQ")
+        self._purpose = f"cannot write to the queue '{output.queue}' of RabbitMQ"
+        self._patience = Patience("could not write to RabbitMQ", most=output.server.recovery_interval / 1000)
+        self._connect()
+
+    def _connect(self) -> None:
+        self._link = Link(self._output.server, self._prepare, self._purpose)
         try:
             self._link.wait()
         except RabbitError:
@@ -68,30 +79,25 @@ class Publisher:
         method = frame.method
         with self._link.changed:
             if method.multiple:
-                self._left.difference_update(range(self._lowest, method.delivery_tag + 1))
-                self._lowest = method.delivery_tag + 1
+                for tag in [tag for tag in self._left if tag <= method.delivery_tag]:
+                    del self._left[tag]
             else:
-                self._left.discard(method.delivery_tag)
+                self._left.pop(method.delivery_tag, None)
             if type(method).__name__ == "Nack":
                 self._refused = "the server rejected a message"
             self._link.changed.notify_all()
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether the connection is lost."""
-        return self._link.failure is not None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether all messages are confirmed."""
-        return not self._left and self._refused is None
-
-    def publish(self, messages: Sequence[tuple[bytes, Any]]) -> None:
+    def publish(self, messages: Sequence[Content]) -> None:
         """Send messages in the background."""
         self._wait(MOST_UNCONFIRMED)
+        if self._link.failure is not None:
+            self._reconnect(self._link.failure)
+        self._send(messages)
+
+    def _send(self, messages: Sequence[Content]) -> None:
         first, self._sent = self._sent + 1, self._sent + len(messages)
         with self._link.changed:
-            self._left.update(range(first, self._sent + 1))
+            self._left.update(enumerate(messages, first))
 
         def send(channel: Any) -> None:
             for body, properties in messages:
@@ -103,19 +109,43 @@ class Publisher:
         """Wait until the server has confirmed all messages.
 
         Raises:
-            RabbitError: The server rejected a message, or the connection is lost.
+            RabbitError: The server rejected a message, or the connection is lost and cannot be restored.
         """
         self._wait(0)
 
     def _wait(self, most: int) -> None:
-        link = self._link
-        with link.changed:
-            # A server without free memory or disk does not confirm; heartbeats show that it is still alive.
-            link.changed.wait_for(lambda: len(self._left) <= most or link.failure or self._refused)
-            if self._refused is not None:
-                raise RabbitError(f"a message was not written to the queue '{self._output.queue}': {self._refused}")
-            if link.failure is not None and self._left:
-                raise link.failure
+        while True:
+            link = self._link
+            with link.changed:
+                # A server without free memory or disk does not confirm; heartbeats show that it is still alive.
+                link.changed.wait_for(lambda: len(self._left) <= most or self._link.failure or self._refused)
+                if self._refused is not None:
+                    raise RabbitError(f"a message was not written to the queue '{self._output.queue}': {self._refused}")
+                if len(self._left) <= most or link.failure is None:
+                    return
+                failure = link.failure
+            self._reconnect(failure)
+
+    def _reconnect(self, failure: RabbitError) -> None:
+        """Connect again, and send the unconfirmed messages.
+
+        Raises:
+            RabbitError: The program does not want that, or the server refuses the connection or the queue.
+        """
+        self._link.close()
+        while True:
+            if not self._output.server.recovers or not failure.may_pass:
+                raise failure
+            time.sleep(self._patience.note_failure(str(failure)))
+            try:
+                self._connect()
+            except RabbitError as error:
+                failure = error
+            else:
+                break
+        self._patience.note_success()
+        left, self._left, self._sent = list(self._left.values()), {}, 0
+        self._send(left)
 
     def close(self) -> None:
         """Disconnect."""
@@ -132,12 +162,9 @@ class RabbitWriter(SinkWriter):
 
     def write(self, values: list[Any], timestamps: list[int] | None) -> None:
         """Send a block."""
-        if self._publisher.is_lost and self._publisher.is_idle and self._output.server.recovers:
-            self._publisher.close()
-            self._publisher = Publisher(self._output)
         self._publisher.publish([self._message(value) for value in values])
 
-    def _message(self, value: Any) -> tuple[bytes, Any]:
+    def _message(self, value: Any) -> Content:
         try:
             body = self._output.schema.serialize(value)
             properties = library().BasicProperties(**{"delivery_mode": PERSISTENT, **self._output.properties(value)})
