@@ -7,17 +7,19 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Protocol, TypedDict, cast
 
+from flintstream.connectors.aws.aggregation import user_records
 from flintstream.connectors.aws.client import AwsError, close_client, code_of, core, passing
-from flintstream.connectors.aws.shards import AFTER, AT_TIMESTAMP, LATEST, KinesisRecord, of_stream
+from flintstream.connectors.aws.shards import AFTER, AT, AT_TIMESTAMP, LATEST, KinesisRecord, of_stream
 from flintstream.connectors.patience import Patience
 from flintstream.connectors.several import Several
 from flintstream.connectors.source import SourceReader, Timestamped
 from flintstream.errors import add_note
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from datetime import datetime
 
+    from flintstream.connectors.aws.aggregation import UserRecord
     from flintstream.connectors.aws.shards import KinesisInput, KinesisSplit
     from flintstream.connectors.source import Fetch
     from flintstream.contracts.functions import RuntimeContext
@@ -25,13 +27,18 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Message(TypedDict):
-    """A record as the service returns it."""
-
+class _Message(TypedDict):
     SequenceNumber: str
     ApproximateArrivalTimestamp: datetime
     Data: bytes
     PartitionKey: str
+
+
+class Message(_Message, total=False):
+    """A record as the service returns it, or one of those in it."""
+
+    Part: int
+    """The position of one that is in a record, unless it is the last one there."""
 
 
 class Messages(TypedDict, total=False):
@@ -52,11 +59,36 @@ class RecordClient(Protocol):
         """Return records, and the next iterator."""
 
 
+def separate(messages: Sequence[Message], split: KinesisSplit) -> Iterator[Message]:
+    """Yield messages with those that a producer has put together separated, without those that have been read.
+
+    A producer that did not know that its shard had been split puts records of other shards into one, and sends them
+    again to their own. So those outside the shard's range of hash keys are left out.
+    """
+    for message in messages:
+        parts = user_records(message["Data"])
+        if parts is None:
+            yield message
+            continue
+        kept = [(index, part) for index, part in enumerate(parts) if _belongs(part, split)]
+        read = split.part if message["SequenceNumber"] == split.position else -1
+        for place, (index, part) in enumerate(kept, 1):
+            own: Message = {**message, "Data": part.data, "PartitionKey": part.partition_key}
+            if place < len(kept):
+                own["Part"] = index
+            if index > read:
+                yield own
+
+
+def _belongs(part: UserRecord, split: KinesisSplit) -> bool:
+    return not split.last_hash_key or int(split.first_hash_key) <= part.hash_key <= int(split.last_hash_key)
+
+
 class _Cursor:
     """The place in a shard: messages that were received and not read, and where the next ones come from."""
 
     def __init__(self, split: KinesisSplit) -> None:
-        self.position = split.position
+        self.position, self.part = split.position, split.part
         self.messages: deque[Message] = deque()
         self.iterator: str | None = None
         self.closed = False
@@ -101,7 +133,10 @@ class KinesisReader(SourceReader):
     def read(self, split: KinesisSplit, fetch: Fetch) -> Generator[list[object] | Timestamped, None, bool]:
         """Yield the records of a shard."""
         cursor = self._cursors.get(split.split_id)
-        if cursor is None or cursor.position != split.position:  # another worker has read since, or the job restarted
+        if cursor is None or (cursor.position, cursor.part) != (
+            split.position,
+            split.part,
+        ):  # another worker has read since, or the job restarted
             cursor = self._cursors[split.split_id] = _Cursor(split)
         while True:
             if not cursor.messages and not cursor.closed and not self._receive(cursor, split):
@@ -112,8 +147,12 @@ class KinesisReader(SourceReader):
                 return True
             messages = [cursor.messages.popleft() for _ in range(min(fetch.size, len(cursor.messages)))]
             records = self._records(split, messages)
-            split.start, split.position = AFTER, messages[-1]["SequenceNumber"]
-            cursor.position = split.position
+            split.start, split.position, split.part = (
+                AFTER,
+                messages[-1]["SequenceNumber"],
+                messages[-1].get("Part", -1),
+            )
+            cursor.position, cursor.part = split.position, split.part
             if records.values:
                 yield records
 
@@ -137,7 +176,7 @@ class KinesisReader(SourceReader):
             return False
         cursor.patience.note_success()
         cursor.next_request = now + self._source.interval_seconds
-        cursor.messages.extend(answer["Records"])
+        cursor.messages.extend(separate(answer["Records"], split))
         cursor.iterator = answer.get("NextShardIterator")
         cursor.closed = cursor.iterator is None
         return cursor.closed or bool(cursor.messages)
@@ -145,7 +184,8 @@ class KinesisReader(SourceReader):
     def _iterator(self, split: KinesisSplit) -> str:
         arguments: dict[str, object] = {**of_stream(split.stream), "ShardId": split.shard}
         if split.start == AFTER:
-            more: dict[str, object] = {"ShardIteratorType": AFTER, "StartingSequenceNumber": split.position}
+            kind = AFTER if split.part < 0 else AT  # the rest of a record that has others in it
+            more: dict[str, object] = {"ShardIteratorType": kind, "StartingSequenceNumber": split.position}
         elif split.start in {LATEST, AT_TIMESTAMP}:
             more = {"ShardIteratorType": AT_TIMESTAMP, "Timestamp": split.time}
         else:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LATEST, TRIM_HORIZON, AT_TIMESTAMP, AFTER = "LATEST", "TRIM_HORIZON", "AT_TIMESTAMP", "AFTER_SEQUENCE_NUMBER"
+AT = "AT_SEQUENCE_NUMBER"
 STARTS = (LATEST, TRIM_HORIZON, AT_TIMESTAMP)
 START_SECONDS = 30.0
 """How long the start of a job waits for a service that does not answer."""
@@ -33,6 +34,7 @@ class ShardInfo(TypedDict, total=False):
     ParentShardId: str
     AdjacentParentShardId: str
     SequenceNumberRange: dict[str, str]
+    HashKeyRange: dict[str, str]
 
 
 class ShardList(TypedDict, total=False):
@@ -62,6 +64,16 @@ class KinesisSplit(SourceSplit):
     """The sequence number of the last record that was read."""
     time: float = 0.0
     """Of ``AT_TIMESTAMP``: seconds since the epoch."""
+
+    part: int = -1
+    """Of the last record that was read, which had others in it: the position of the last one of these that was read.
+
+    -1 if all have been read.
+    """
+
+    first_hash_key: str = ""
+    last_hash_key: str = ""
+    """The range of the shard, as decimal numbers; empty if a release that did not know it has assigned the shard."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +198,8 @@ class KinesisEnumerator(SplitEnumerator):
                 split = KinesisSplit(name, stream, shard["ShardId"], LATEST, time=time.time())
             else:
                 split = KinesisSplit(name, stream, shard["ShardId"], source.start, time=source.time)
+            span = shard.get("HashKeyRange", {})
+            split.first_hash_key, split.last_hash_key = span.get("StartingHashKey", ""), span.get("EndingHashKey", "")
             self._waiting[name] = split
         for name in [name for name in self._done if name.startswith(f"{stream}/") and name not in listed]:
             if not any(name in self._parents[child] for child in self._waiting):
