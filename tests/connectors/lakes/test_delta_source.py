@@ -116,6 +116,34 @@ def stream(builder, count, then=lambda seen: None):
     return found
 
 
+def note_times(table, since):
+    """Let the versions from one on note their times, the seconds 1000, 2000 and so on, as Delta's own writers do."""
+    for n in range(since, 5):
+        log = Path(table, "_delta_log", f"{n:020d}.json")
+        actions = [json.loads(line) for line in log.read_text().splitlines()]
+        if n == since:
+            first = Path(table, "_delta_log", f"{0:020d}.json").read_text().splitlines()
+            (metadata,) = (json.loads(line)["metaData"] for line in first if "metaData" in line)
+            names = ("EnablementVersion", "EnablementTimestamp")
+            enabled = dict(zip((f"delta.inCommitTimestamp{name}" for name in names), (str(n), "1000000"), strict=True))
+            metadata["configuration"] = {"delta.enableInCommitTimestamps": "true", **enabled}
+            protocol = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["inCommitTimestamp"]}
+            actions += [{"protocol": protocol}, {"metaData": metadata}]
+        others = [action for action in actions if "commitInfo" not in action]
+        info = {"commitInfo": {"inCommitTimestamp": 1_000_000 * (n - since + 1), "operation": "WRITE"}}
+        log.write_text("\n".join(map(json.dumps, [info, *others])))
+        os.utime(log, (100 * (n + 1), 100 * (n + 1)))
+
+
+def test_times_that_commits_note_count_from_the_version_that_enables_them(five):
+    note_times(five, 2)
+    builder = DeltaSource.for_bounded_row_data(five)
+    for text, found in {"00:03:20": 1, "00:16:39.999": 1, "00:16:40": 2, "00:50:00": 4}.items():
+        assert numbers(builder.timestamp_as_of(f"1970-01-01 {text}").build()) == list(range(found + 1)), text
+    begins = DeltaSource.for_continuous_row_data(five).starting_timestamp("1970-01-01 00:33:20")
+    assert stream(begins, 2) == [3, 4]
+
+
 @pytest.mark.parametrize(
     ("choose", "first"),
     [

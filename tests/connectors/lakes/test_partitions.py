@@ -141,5 +141,5 @@ def test_what_does_not_fit_is_refused(table, monkeypatch):
     with pytest.raises(LakeError, match="is partitioned in another way than when the job wrote"):
         committer.commit(prepared)
     monkeypatch.setattr("flintstream.connectors.lakes.partitions.find_spec", lambda name: None)
-    with pytest.raises(LakeError, match="can only be replaced with the package pyiceberg-core"):
+    with pytest.raises(LakeError, match=r"pip install 'pyiceberg\[pyiceberg-core\]'"):
         IcebergSink(table.name, kinds, table.catalog, upsert_by="id").create_committer()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import time
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from flintstream.connectors.lakes.writer import LakeError, last_numbers
 from flintstream.connectors.sink import Committer
 from flintstream.errors import optional_module
+from flintstream.storage.location import Location
 from flintstream.storage.stores import file_store
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import BinaryIO
+
+    from pyarrow.fs import FileSystem
 
     from flintstream.connectors.lakes.writer import PartitionOf, Written
 
@@ -92,16 +96,34 @@ class DeltaOutput:
         return cast("Table", table)
 
 
+@functools.lru_cache(maxsize=8)
+def _remote_files(location: str, storage: frozenset[tuple[str, str]]) -> FileSystem:
+    fs = optional_module("pyarrow.fs", extra="delta", purpose="Delta Lake tables", package="pyarrow")
+    client = optional_module("deltalake.fs", extra="delta", purpose="Delta Lake tables", package="deltalake")
+    found: FileSystem = fs.PyFileSystem(client.DeltaStorageHandler(location, dict(storage)))
+    return found
+
+
+def remote_files(location: str, storage: Mapping[str, str]) -> FileSystem:
+    """Return the file system of a table that is not local, whose root is the directory of the table."""
+    return _remote_files(location, frozenset(storage.items()))
+
+
 @dataclass(frozen=True)
 class DeltaPlace:
     """The directory of a table."""
 
     location: str
     by: tuple[str, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict, repr=False)  # may contain secrets
 
     def create(self, path: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new file."""
-        return file_store(self.location).create(path)
+        """Open a new file, through the client that writes the log, if the table is not local."""
+        if Location.parse(self.location).is_local:
+            return file_store(self.location).create(path)
+        return cast(
+            "AbstractContextManager[BinaryIO]", remote_files(self.location, self.storage).open_output_stream(path)
+        )
 
     def path(self, partition: tuple[object, ...], name: str) -> str:
         """Return the path of a file below that of the table, as Hive names the folders of partitions."""

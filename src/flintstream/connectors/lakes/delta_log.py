@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from flintstream.common._types import data_types as t
 from flintstream.connectors.files.arrow_values import arrow
-from flintstream.connectors.lakes.delta import library, text_of
+from flintstream.connectors.lakes.delta import library, remote_files, text_of
 from flintstream.connectors.lakes.writer import LakeError
 from flintstream.errors import optional_module
 from flintstream.storage.location import Location
@@ -93,7 +93,7 @@ class DeltaLog:
         if place.is_local:
             found: FileSystem = fs.SubTreeFileSystem(place.path, fs.LocalFileSystem())
         else:
-            found = fs.PyFileSystem(_part("fs").DeltaStorageHandler(self.location, dict(self.storage)))
+            found = remote_files(self.location, self.storage)
         return found
 
     def files_of(self, table: DeltaTable) -> list[AddedFile]:
@@ -124,19 +124,35 @@ class DeltaLog:
             any(action.get("remove", {}).get("dataChange") for action in actions),
         )
 
-    def times(self, files: FileSystem) -> list[tuple[int, int]]:
+    def times(self, files: FileSystem, table: DeltaTable) -> list[tuple[int, int]]:
         """Return the numbers of the versions that the log has, in order, and their times (ms).
 
-        The time of a version is that of its file, but later than that of the version ahead of it.
+        The time of a version is the one that its commit notes, if the table has such times
+        (``delta.enableInCommitTimestamps``). Otherwise, it is that of its file, but later than that of the version
+        ahead of it.
         """
         fs = optional_module("pyarrow.fs", extra="delta", purpose="Delta Lake tables", package="pyarrow")
         found: list[tuple[int, int]] = []
+        configuration = table.metadata().configuration
+        notes = configuration.get("delta.enableInCommitTimestamps", "false").lower() == "true"
+        since = int(configuration.get("delta.inCommitTimestampEnablementVersion", 0))
         infos = [info for info in files.get_file_info(fs.FileSelector(_LOG)) if info.base_name[:20].isdigit()]
         for info in sorted(infos, key=lambda info: info.base_name):
             if info.base_name == f"{info.base_name[:20]}.json":
+                version = int(info.base_name[:20])
+                noted = _noted_time(files, version) if notes and version >= since else None
                 time = int(info.mtime_ns) // 1_000_000
-                found.append((int(info.base_name[:20]), max(time, found[-1][1] + 1) if found else time))
+                later = max(time, found[-1][1] + 1) if found else time
+                found.append((version, later if noted is None else noted))
         return found
+
+
+def _noted_time(files: FileSystem, version: int) -> int | None:
+    """Return the time (ms) that a commit notes, with its first action."""
+    with files.open_input_stream(f"{_LOG}/{version:020d}.json") as stream:
+        first = stream.read().partition(b"\n")[0]
+    found = json.loads(first or b"{}").get("commitInfo", {}).get("inCommitTimestamp")
+    return None if found is None else int(found)
 
 
 def kept_rows(table: DeltaTable, path: str) -> pa.Array | None:

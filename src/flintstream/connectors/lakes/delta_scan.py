@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     import pyarrow as pa
+    from deltalake import DeltaTable
     from pyarrow.fs import FileSystem
 
     from flintstream.common.typeinfo import TypeInformation
@@ -114,12 +115,12 @@ class _Versions(SplitEnumerator):
                     f"the Delta table {self._log.location} has no column '{name}': it has {', '.join(known)}"
                 )
         if not extent.streaming:
-            version = self._version_at(extent.time_ms) if extent.time_ms is not None else extent.version
+            version = self._version_at(table, extent.time_ms) if extent.time_ms is not None else extent.version
             table = table if version is None else self._log.open(version)
         elif extent.version is not None or extent.time_ms is not None:
             newest = table.version()
             if extent.time_ms is not None:
-                self._next = self._version_from(extent.time_ms, newest)
+                self._next = self._version_from(table, extent.time_ms)
             else:
                 self._next = newest if extent.version == LATEST else extent.version or 0
             if self._next > newest + (extent.time_ms is not None):
@@ -131,16 +132,17 @@ class _Versions(SplitEnumerator):
         self._next = table.version() + 1
         return [self._split(table.version(), file) for file in self._log.files_of(table)]
 
-    def _version_at(self, time_ms: int) -> int:
+    def _version_at(self, table: DeltaTable, time_ms: int) -> int:
         """Return the version that was the newest one at a time."""
-        times = [version for version, at in self._log.times(self._files) if at <= time_ms]
+        times = [version for version, at in self._log.times(self._files, table) if at <= time_ms]
         if not times:
             raise LakeError(f"the log of the Delta table {self._log.location} has no version as old as {time_ms} ms")
         return times[-1]
 
-    def _version_from(self, time_ms: int, newest: int) -> int:
+    def _version_from(self, table: DeltaTable, time_ms: int) -> int:
         """Return the first version at a time or after it."""
-        return next((version for version, at in self._log.times(self._files) if at >= time_ms), newest + 1)
+        times = self._log.times(self._files, table)
+        return next((version for version, at in times if at >= time_ms), table.version() + 1)
 
     def _check_next(self) -> None:
         """Fail if the log no longer has the next version, which then never appears."""

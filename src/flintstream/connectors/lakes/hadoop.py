@@ -24,6 +24,7 @@ from pyiceberg.exceptions import (
     TableAlreadyExistsError,
 )
 from pyiceberg.io import load_file_io
+from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
 from pyiceberg.serializers import FromInputFile, ToOutputFile
 from pyiceberg.table import CommitTableResponse, Table, TableProperties
@@ -81,10 +82,9 @@ class HadoopCatalog(MetastoreCatalog):
         """Open a warehouse, given as the property ``warehouse``: a directory or its URI."""
         super().__init__(name, **properties)
         self._warehouse = properties["warehouse"].rstrip("/")
-        if "://" in self._warehouse or self._warehouse.startswith("file:"):
-            self._files, self._root = fs.FileSystem.from_uri(self._warehouse)
-        else:
-            self._files, self._root = fs.LocalFileSystem(), self._warehouse
+        scheme, place, self._root = PyArrowFileIO.parse_location(self._warehouse)
+        self._files = PyArrowFileIO(self.properties).fs_by_scheme(scheme, place)  # with the options of the storage
+        self._has_folders = self._files.type_name in {"local", "hdfs"}
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -132,19 +132,30 @@ class HadoopCatalog(MetastoreCatalog):
             CommitFailedException: Another writer was faster.
         """
         folder = f"{self._location(names)}/metadata"
+        io = load_file_io(self.properties, folder)
+        taken = CommitFailedException(f"version {number} of {'.'.join(names)} is there already")
+        hint = self._path(names, "metadata", _HINT)
+        if not self._has_folders:  # an object appears with all its bytes, and a rename would copy it
+            if self._has(self._metadata(names, number)):
+                raise taken
+            ToOutputFile.table_metadata(metadata, io.new_output(f"{folder}/v{number}.metadata.json"))
+            self._write(hint, str(number))
+            return f"{folder}/v{number}.metadata.json"
         own = f"{uuid.uuid4()}.metadata.json"
         self._files.create_dir(self._path(names, "metadata"))
-        io = load_file_io(self.properties, folder)
         ToOutputFile.table_metadata(metadata, io.new_output(f"{folder}/{own}"))
         source, target = self._path(names, "metadata", own), self._metadata(names, number)
         if not self._rename(source, target):
             self._files.delete_file(source)
-            raise CommitFailedException(f"version {number} of {'.'.join(names)} is there already")
-        hint = self._path(names, "metadata", f"{uuid.uuid4()}-{_HINT}")
-        with self._files.open_output_stream(hint) as file:
-            file.write(str(number).encode())
-        self._files.move(hint, self._path(names, "metadata", _HINT))
+            raise taken
+        new = self._path(names, "metadata", f"{uuid.uuid4()}-{_HINT}")
+        self._write(new, str(number))
+        self._files.move(new, hint)
         return f"{folder}/v{number}.metadata.json"
+
+    def _write(self, path: str, text: str) -> None:
+        with self._files.open_output_stream(path) as file:
+            file.write(text.encode())
 
     def _rename(self, source: str, target: str) -> bool:
         """Give a file another name, unless that is taken."""

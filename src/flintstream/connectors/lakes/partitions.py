@@ -57,7 +57,7 @@ def check_rewrites(name: str) -> None:
     if find_spec("pyiceberg_core") is None:
         raise LakeError(
             f"rows of the Iceberg table {name} can only be replaced with the package pyiceberg-core, since transforms "
-            "make its partitions: pip install pyiceberg-core"
+            "make its partitions. Install the release that fits pyiceberg: pip install 'pyiceberg[pyiceberg-core]'"
         )
 
 

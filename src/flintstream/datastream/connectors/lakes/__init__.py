@@ -80,7 +80,7 @@ class DeltaSink(Sink[T_contra]):
             location: the directory of the table, which all workers and the driver must reach.
             row_type: the columns, from ``DataTypes.ROW``.
             partition_by: the columns by which a new table is partitioned.
-            storage_options: options of ``deltalake`` for an object store.
+            storage_options: options of ``deltalake`` for an object store, for the log and for all files.
             configuration: properties of a new table, such as ``delta.logRetentionDuration``.
 
         Raises:
@@ -97,7 +97,7 @@ class DeltaSink(Sink[T_contra]):
     def create_writer(self, context: WriterContext) -> SinkWriter:
         """Return a writer."""
         own = self._output
-        return LakeWriter(DeltaPlace(own.location, own.by), own.schema, self._names, context)
+        return LakeWriter(DeltaPlace(own.location, own.by, own.storage), own.schema, self._names, context)
 
     def create_committer(self) -> Committer:
         """Return the committer, which opens or creates the table."""
