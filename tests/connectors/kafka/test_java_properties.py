@@ -214,11 +214,10 @@ def test_an_unknown_property_is_no_error_as_in_java_but_told_of_with_what_may_be
             PLAIN | {"sasl.jaas.config": "x.ScramLoginModule required username=a password=hidden tokenauth=true;"},
             "delegation token",
         ),
-        ({"sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;"}, "OAUTHBEARER"),
-        ({"sasl.mechanism": "AWS_MSK_IAM"}, "aws-msk-iam-sasl-signer-python"),
+        ({"sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;"}, "the mechanism AWS_MSK_IAM"),
         (
             {"sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"},
-            "aws-msk-iam-sasl-signer-python",
+            "the mechanism AWS_MSK_IAM",
         ),
         (OAUTH | {"sasl.oauthbearer.token.endpoint.url": "file:///token"}, "names a file"),
         ({"security.protocol": "SASL_PLAINTEXT"}, "GSSAPI.*lack Kerberos: build it"),

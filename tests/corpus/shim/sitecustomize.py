@@ -31,7 +31,7 @@ BROKER = os.environ.get("CORPUS_BROKER", "")
 DATABASE = json.loads(os.environ.get("CORPUS_DATABASE") or "{}")
 AWS = os.environ.get("CORPUS_AWS", "")
 SERVERS = "bootstrap.servers"
-SECURITY = ("security.", "sasl.", "ssl.")
+SECURITY = ("security.", "sasl.", "ssl.", "oauth_cb")
 """Options of the author's broker; that of the runner asks for no name and no certificate."""
 
 

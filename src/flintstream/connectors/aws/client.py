@@ -123,6 +123,11 @@ class AwsAccess:
             raise AwsError(f"cannot create an AWS client: {error}") from None
         return found
 
+    def credentials(self) -> object | None:
+        """Return the credentials, which renew themselves; None if there are none."""
+        found: object | None = self._session(PROVIDER).get_credentials()  # type: ignore[attr-defined]  # of botocore
+        return found
+
     def _session(self, prefix: str) -> object:
         """Return a session of botocore whose credentials come from a provider."""
         given, name = self.properties, self._provider(prefix)

@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from flintstream.connectors.kafka.msk import MECHANISM, msk_tokens
 from flintstream.errors import PlanError
 
 if TYPE_CHECKING:
@@ -28,11 +29,7 @@ OF_A_FUNCTION = (
     "and its expiry, in seconds since the epoch"
 )
 
-_MSK = (
-    "librdkafka does not support AWS_MSK_IAM; the same brokers accept OAUTHBEARER: set 'sasl.mechanism' to "
-    f"OAUTHBEARER, and '{CALLBACK}' to a Python function 'module:function' that returns (token, expiry in seconds), "
-    "for example with the package aws-msk-iam-sasl-signer-python"
-)
+_MSK = f"it belongs to the mechanism {MECHANISM}: set 'sasl.mechanism' to that"
 
 
 def login(properties: Mapping[str, str]) -> dict[str, Any]:
@@ -47,8 +44,9 @@ def login(properties: Mapping[str, str]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     mechanism = properties.get("sasl.mechanism", properties.get("sasl.mechanisms", "")).upper()
-    if mechanism == "AWS_MSK_IAM":
-        raise PlanError(f"the Kafka property 'sasl.mechanism' is AWS_MSK_IAM: {_MSK}")
+    if mechanism == MECHANISM:
+        tokens = msk_tokens(properties.get("bootstrap.servers", ""), _options(properties.get(JAAS, "")))
+        return {"sasl.mechanisms": "OAUTHBEARER", "oauth_cb": tokens}
     if mechanism:
         found["sasl.mechanisms"] = mechanism
     callback = properties.get(CALLBACK, "")
@@ -92,10 +90,15 @@ def _function(name: str) -> Callable[[str], Any]:
     return token
 
 
+def _options(text: str) -> dict[str, str]:
+    """Return the options of a login module."""
+    return {name: _ESCAPED.sub(r"\1", next(filter(None, values), "")) for name, *values in _OPTION.findall(text)}
+
+
 def _of_module(text: str, properties: Mapping[str, str]) -> dict[str, Any]:
     module = text.strip().split(None, 1)[0] if text.strip() else ""
     kind = module.rpartition(".")[2]
-    options = {name: _ESCAPED.sub(r"\1", next(filter(None, values), "")) for name, *values in _OPTION.findall(text)}
+    options = _options(text)
     if kind in {"PlainLoginModule", "ScramLoginModule"} and options.get("tokenauth", "").lower() != "true":
         if "username" not in options or "password" not in options:
             raise PlanError(f"the Kafka property '{JAAS}' lacks a username or a password for its {kind}")
