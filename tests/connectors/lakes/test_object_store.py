@@ -108,7 +108,7 @@ def test_a_delta_table_has_each_row_once_and_is_read(server, bucket, tmp_path):
     source = DeltaSource.for_bounded_row_data(table, options).column_names(["id"]).build()
     with make_env().from_source(source, NO_WATERMARKS, "delta").execute_and_collect() as found:
         assert sorted(row.id for row in found) == list(range(40))
-    assert len(files(server, bucket, ".json")) > 2
+    assert len(files(server, bucket, ".json")) >= 2  # one that creates it, and those of checkpoints
 
 
 def test_statements_fill_and_read_a_delta_table(server, bucket):
