@@ -29,6 +29,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs" / "explanation" / "performance.md",
     ROOT / "docs" / "explanation" / "nexmark.md",
+    ROOT / "docs" / "how-to" / "connectors.md",
     ROOT / "docs" / "moving-over" / "from-bytewax-faust-quix.md",
 )
 SERIES = ("workloads-2026-11-21", "workloads-2026-11-25", "workloads")
@@ -316,7 +317,24 @@ def dataframes() -> str:
     return f"{about}\n\n{table(columns, rows)}"
 
 
+def systems() -> str:
+    """Return the rates of messages to and from servers."""
+    found = rates("systems")
+    rows = [
+        [
+            case.replace("-", ", "),
+            *(f"{engines[engine]:,.0f}" if engine in engines else "-" for engine in ("flintstream", "bare")),
+            short(engines["flintstream"] / engines["bare"]) if {"flintstream", "bare"} <= engines.keys() else "",
+        ]
+        for case, engines in found.items()
+    ]
+    machine = load("systems")["machine"]
+    about = f"`python -m benchmarks.systems`; {machine['date']}, {machine['cpu']}, {machine['cores']} cores:"
+    return f"{about}\n\n{table(['messages per second', 'flintstream', 'bare client', 'ratio'], rows)}"
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "systems": systems,
     "DataFrames": dataframes,
     "speed": speed,
     "the speed table": speed_table,

@@ -6,13 +6,24 @@ import subprocess
 import sys
 
 PROGRAM = """
-import logging, sys
-from moto.server import ThreadedMotoServer
+import io, logging, sys, threading
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
 
 logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for each request
-server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-server.start()
-print(server.get_host_and_port()[1], flush=True)
+app, lock = DomainDispatcherApplication(create_backend_app), threading.Lock()
+
+
+def one_by_one(environ, start_response):
+    if length := int(environ.get("CONTENT_LENGTH") or 0):  # a client that stops within a request stops no other
+        environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(length))
+    with lock:  # two requests at once that write to a shard of Kinesis lose records of one of them
+        return app(environ, start_response)
+
+
+server = make_server("127.0.0.1", 0, one_by_one, threaded=True)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(server.server_port, flush=True)
 sys.stdin.read()  # until the parent process is gone
 """
 

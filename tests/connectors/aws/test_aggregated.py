@@ -73,7 +73,8 @@ def test_large_records_and_fields_of_later_versions_are_read():
     [
         b"", b"text", MAGIC, MAGIC + b"short", OF_A_LIBRARY[:-1] + b"?",
         *[MAGIC + wrong + hashlib.md5(wrong, usedforsecurity=False).digest()
-          for wrong in (b"\xff", b"\x0b", b"\n\tx", field(3, field(3, b"x")), field(3, field(1, 5) + field(3, b"x")))],
+          for wrong in (b"\xff", b"\x08" + b"\xff" * 1_000_000 + b"\x01", b"\x0b", b"\n\tx",
+                        field(3, field(3, b"x")), field(3, field(1, 5) + field(3, b"x")))],
     ],
 )  # fmt: skip
 def test_other_data_is_a_record_of_its_own(data):

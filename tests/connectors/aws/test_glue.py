@@ -146,6 +146,16 @@ def test_messages_without_the_head_or_with_an_unknown_schema_are_refused(moto, r
         read(head_of(unknown) + good[18:])
 
 
+def test_content_that_is_cut_or_becomes_too_large_is_refused(monkeypatch):
+    head = head_of(uuid4(), compressed=True)
+    with pytest.raises(ValueError, match="the content of a message of AWS Glue is incomplete"):
+        split_message(head + zlib.compress(b"text")[:-2])
+    monkeypatch.setattr(glue, "MOST_BYTES", 1000)
+    assert split_message(head + zlib.compress(bytes(1000)))[1] == bytes(1000)
+    with pytest.raises(ValueError, match="has more than 1000 bytes"):
+        split_message(head + zlib.compress(bytes(100_000)))
+
+
 def test_a_schema_of_another_format_is_refused(moto, registry):
     message = writer(moto, registry, "json-glue")(("ann", 1))
     with pytest.raises(AwsError, match="has the format JSON, not AVRO"):

@@ -141,7 +141,7 @@ def of_mongodb(env: Any, given: dict[str, Any]) -> Any:
     builder = MongoSource.builder().set_uri(given["uri"]).set_database(given["in"]).set_collection("c")
     built = (
         builder.set_fetch_size(given.get("batch", 2048))
-        .set_deserialization_schema(lambda document: str(document["_id"]))
+        .set_deserialization_schema(lambda document: document["text"])
         .build()
     )
     return env.from_source(built, NO_WATERMARKS, "mongodb")

@@ -258,7 +258,7 @@ class MongoDB(System):
         return [f"{document['_id']} {document['seen']}" for document in self.server.documents(self.out)]
 
     def fill(self, texts: list[str]) -> None:
-        self.server.insert(self.input, [{"_id": int(text)} for text in texts])
+        self.server.insert(self.input, [{"_id": int(text.split()[0]), "text": text} for text in texts])
 
 
 class Elasticsearch(System):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 MAGIC = b"\xf3\x89\x9a\xc2"
 """The first bytes of records that have others in them; the last ones are an MD5 of what is between."""
 _DIGEST = 16
+_MOST_BITS = 63
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _KEYS, _HASH_KEYS, _RECORDS = 1, 2, 3
 """Fields of the whole."""
@@ -99,6 +100,8 @@ def _number(message: bytes, place: int) -> tuple[int, int]:
     found = shift = 0
     while True:
         byte = message[place]
+        if shift > _MOST_BITS:
+            raise ValueError("a number is too long")
         found |= (byte & 127) << shift
         shift, place = shift + 7, place + 1
         if byte < 128:

@@ -23,6 +23,8 @@ HEAD = 18
 """The bytes before the content: the version of the head, whether it is compressed, and the id of the schema."""
 _VERSION = 3
 _PLAIN, _ZLIB = 0, 5
+MOST_BYTES = 256 << 20
+"""The size of the largest content that is decompressed."""
 COMPRESSIONS = ("NONE", "ZLIB")
 COMPATIBILITIES = (
     "NONE",
@@ -52,11 +54,22 @@ def split_message(message: bytes) -> tuple[UUID, bytes]:
     if len(head) < HEAD or head[0] != _VERSION or head[1] not in {_PLAIN, _ZLIB}:
         raise ValueError(f"not a message with a schema of AWS Glue: it begins with {head!r}")
     if head[1] == _ZLIB:
-        try:
-            content = zlib.decompress(content)
-        except zlib.error as error:
-            raise ValueError(f"the content of a message of AWS Glue is not compressed: {error}") from None
+        content = _decompress(content)
     return UUID(bytes=head[2:]), content
+
+
+def _decompress(content: bytes) -> bytes:
+    """Return compressed content, unless it is so large that no service would have taken it."""
+    decompressor = zlib.decompressobj()
+    try:
+        found = decompressor.decompress(content, MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"the content of a message of AWS Glue is not compressed: {error}") from None
+    if decompressor.unconsumed_tail:
+        raise ValueError(f"the content of a message of AWS Glue has more than {MOST_BYTES} bytes")
+    if not decompressor.eof:
+        raise ValueError("the content of a message of AWS Glue is incomplete")
+    return found
 
 
 def head_of(schema: UUID, *, compressed: bool = False) -> bytes:

@@ -1,0 +1,1 @@
+"""Messages per second to and from servers, beside their bare clients."""
