@@ -120,12 +120,6 @@ def test_the_number_of_records_in_an_answer_is_limited_by_the_service(key):
         limit_of({key: "10001"})
 
 
-@pytest.mark.parametrize("key", ["source.reader.type", "flink.stream.recordpublisher"])
-def test_enhanced_fan_out_warns(key):
-    with pytest.warns(UserWarning, match=f"'{key}' has no effect"):
-        FlinkKinesisConsumer("orders", SimpleStringSchema(), {"aws.region": "eu-central-1", key: "EFO"})
-
-
 def test_secrets_are_not_in_the_text_of_a_source():
     properties = {**CREDENTIALS, "aws.credentials.provider.basic.secretkey": "very-secret"}
     consumer = FlinkKinesisConsumer("orders", SimpleStringSchema(), properties)

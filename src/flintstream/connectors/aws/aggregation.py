@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
 MAGIC = b"\xf3\x89\x9a\xc2"
 """The first bytes of records that have others in them; the last ones are an MD5 of what is between."""
@@ -17,6 +18,20 @@ _KEYS, _HASH_KEYS, _RECORDS = 1, 2, 3
 """Fields of the whole."""
 _KEY, _HASH_KEY, _DATA = 1, 2, 3
 """Fields of a record: the positions of its keys among those of the whole, and its content."""
+
+
+class _Message(TypedDict):
+    SequenceNumber: str
+    ApproximateArrivalTimestamp: datetime
+    Data: bytes
+    PartitionKey: str
+
+
+class Message(_Message, total=False):
+    """A record as the service returns it, or one of those in it."""
+
+    Part: int
+    """The position of one that is in a record, unless it is the last one there."""
 
 
 class UserRecord(NamedTuple):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from flintstream.connectors.aws.fan_out import FanOut
 from flintstream.connectors.aws.shards import AT_TIMESTAMP, LATEST, STARTS
 from flintstream.errors import PlanError
 from flintstream.options.units import parse_nanos
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MOST_RECORDS = 10_000
 """The service returns no more at once."""
@@ -86,11 +86,44 @@ def limit_of(properties: Mapping[str, str]) -> int:
     return int(text)
 
 
-def warn_of_fan_out(properties: Mapping[str, str]) -> None:
-    """Warn that a consumer of enhanced fan-out reads by requests."""
-    for key in ("source.reader.type", "flink.stream.recordpublisher"):
-        if properties.get(key, "").upper() == "EFO":
-            warnings.warn(f"'{key}' has no effect: the source polls shards, without enhanced fan-out", stacklevel=3)
+def fan_out_of(properties: Mapping[str, str], streams: Sequence[str]) -> FanOut | None:
+    """Return the consumer of enhanced fan-out; None if the source asks for records.
+
+    Raises:
+        PlanError: A value is unknown, or the name or an ARN of the consumer is missing.
+
+    >>> fan_out_of({"source.reader.type": "EFO", "source.efo.consumer.name": "bills"}, ["orders"])
+    FanOut(name='bills', managed=True, arns={})
+    >>> fan_out_of({}, ["orders"]) is None
+    True
+    """
+    newer = "source.reader.type" in properties
+    key = "source.reader.type" if newer else "flink.stream.recordpublisher"
+    if _choice(properties, key, ("POLLING", "EFO")) == "POLLING":
+        return None
+    name_key = "source.efo.consumer.name" if newer else "flink.stream.efo.consumername"
+    name = properties.get(name_key, "")
+    if newer:
+        managed = _choice(properties, "source.efo.lifecycle", ("JOB_MANAGED", "SELF_MANAGED")) == "JOB_MANAGED"
+    else:
+        managed = _choice(properties, "flink.stream.efo.registration", ("LAZY", "EAGER", "NONE")) != "NONE"
+    prefix = "flink.stream.efo.consumerarn."
+    arns = {stream: properties[f"{prefix}{stream}"] for stream in streams if f"{prefix}{stream}" in properties}
+    if not newer and not managed:
+        if missing := [stream for stream in streams if stream not in arns]:
+            raise PlanError(f"without registration, '{prefix}{missing[0]}' must be the ARN of the consumer")
+        return FanOut(name, managed=False, arns=arns)
+    if not name:
+        raise PlanError(f"'{key}' is EFO, which needs the name of a consumer in '{name_key}'")
+    return FanOut(name, managed=managed)
+
+
+def _choice(properties: Mapping[str, str], key: str, choices: Sequence[str]) -> str:
+    """Return the value of a property, by default the first choice."""
+    found = properties.get(key, choices[0]).upper()
+    if found not in choices:
+        raise PlanError(f"'{key}' must be one of {', '.join(choices)}, got '{properties[key]}'")
+    return found
 
 
 def seconds_of(properties: Mapping[str, str], older: str, newer: str, default: float) -> float:

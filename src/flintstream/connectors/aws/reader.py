@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Protocol, TypedDict, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, cast
 
 from flintstream.connectors.aws.aggregation import user_records
 from flintstream.connectors.aws.client import AwsError, close_client, code_of, core, passing
+from flintstream.connectors.aws.fan_out import Ended, Subscription, find_consumer
 from flintstream.connectors.aws.shards import AFTER, AT, AT_TIMESTAMP, LATEST, KinesisRecord, of_stream
 from flintstream.connectors.patience import Patience
 from flintstream.connectors.several import Several
@@ -17,28 +19,14 @@ from flintstream.errors import add_note
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
-    from datetime import datetime
 
-    from flintstream.connectors.aws.aggregation import UserRecord
+    from flintstream.connectors.aws.aggregation import Message, UserRecord
+    from flintstream.connectors.aws.fan_out import ConsumerClient, EventStream
     from flintstream.connectors.aws.shards import KinesisInput, KinesisSplit
     from flintstream.connectors.source import Fetch
     from flintstream.contracts.functions import RuntimeContext
 
 _log = logging.getLogger(__name__)
-
-
-class _Message(TypedDict):
-    SequenceNumber: str
-    ApproximateArrivalTimestamp: datetime
-    Data: bytes
-    PartitionKey: str
-
-
-class Message(_Message, total=False):
-    """A record as the service returns it, or one of those in it."""
-
-    Part: int
-    """The position of one that is in a record, unless it is the last one there."""
 
 
 class Messages(TypedDict, total=False):
@@ -57,6 +45,9 @@ class RecordClient(Protocol):
 
     def get_records(self, **arguments: object) -> Messages:
         """Return records, and the next iterator."""
+
+    def subscribe_to_shard(self, **arguments: object) -> dict[str, EventStream]:
+        """Return events with records."""
 
 
 def separate(messages: Sequence[Message], split: KinesisSplit) -> Iterator[Message]:
@@ -94,11 +85,47 @@ class _Cursor:
         self.closed = False
         """Whether the shard has no further messages."""
         self.next_request = 0.0
+        self.subscription: Subscription | None = None
+        self.continuation = ""
+        """Where the next subscription starts; empty for the position."""
         self.patience = Patience(f"could not read the shard {split.split_id}", first=0.3)
+
+    def close(self) -> None:
+        """End the subscription, if there is one."""
+        if self.subscription is not None:
+            self.subscription.close()
+
+
+class _Start(NamedTuple):
+    """Where to start in a shard."""
+
+    kind: str
+    number: dict[str, object]
+    time: dict[str, object]
+
+
+def _start(split: KinesisSplit) -> _Start:
+    if split.start == AFTER:
+        kind = AFTER if split.part < 0 else AT  # the rest of a record that has others in it
+        return _Start(kind, {"SequenceNumber": split.position}, {})
+    if split.start in {LATEST, AT_TIMESTAMP}:
+        return _Start(AT_TIMESTAMP, {}, {"Timestamp": split.time})
+    return _Start(split.start, {}, {})
+
+
+def _is_in_future(error: Exception, split: KinesisSplit) -> bool:
+    """Return whether the clock of the service is behind; a time in its future means the latest record."""
+    return split.start == LATEST and code_of(error) == "InvalidArgumentException"
+
+
+def _may_pass(error: Exception) -> bool:
+    """Return whether a subscription may succeed later. Another one of the same consumer ends after a while."""
+    broken = importlib.import_module("urllib3.exceptions").HTTPError  # within an answer, botocore does not wrap it
+    return isinstance(error, (broken, OSError)) or code_of(error) == "ResourceInUseException" or passing(error)
 
 
 class KinesisReader(SourceReader):
-    """Reads shards in turn, one request at a time. A request returns up to 10,000 records."""
+    """Reads shards in turn: one request at a time, which returns up to 10,000 records, or subscriptions."""
 
     gives_away = True
 
@@ -107,6 +134,8 @@ class KinesisReader(SourceReader):
         self._source = source
         self._cursors: dict[str, _Cursor] = {}
         self._ended: set[str] = set()
+        self._consumers: dict[str, str] = {}
+        """The consumer of each stream, for enhanced fan-out."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Make the client, which connects with the first request."""
@@ -114,6 +143,8 @@ class KinesisReader(SourceReader):
 
     def close(self) -> None:
         """Disconnect."""
+        for cursor in self._cursors.values():
+            cursor.close()
         close_client(self._client)
 
     def progress(self, splits: Sequence[KinesisSplit]) -> object | None:
@@ -128,7 +159,8 @@ class KinesisReader(SourceReader):
 
     def set_aside(self, split: KinesisSplit) -> None:
         """Drop received messages of a shard."""
-        self._cursors.pop(split.split_id, None)
+        if (cursor := self._cursors.pop(split.split_id, None)) is not None:
+            cursor.close()
 
     def read(self, split: KinesisSplit, fetch: Fetch) -> Generator[list[object] | Timestamped, None, bool]:
         """Yield the records of a shard."""
@@ -137,12 +169,14 @@ class KinesisReader(SourceReader):
             split.position,
             split.part,
         ):  # another worker has read since, or the job restarted
+            self.set_aside(split)
             cursor = self._cursors[split.split_id] = _Cursor(split)
+        receive = self._receive if self._source.fan_out is None else self._take
         while True:
-            if not cursor.messages and not cursor.closed and not self._receive(cursor, split):
+            if not cursor.messages and not cursor.closed and not receive(cursor, split):
                 return False
             if not cursor.messages:
-                del self._cursors[split.split_id]
+                self.set_aside(split)
                 self._ended.add(split.split_id)
                 return True
             messages = [cursor.messages.popleft() for _ in range(min(fetch.size, len(cursor.messages)))]
@@ -181,20 +215,57 @@ class KinesisReader(SourceReader):
         cursor.closed = cursor.iterator is None
         return cursor.closed or bool(cursor.messages)
 
+    def _take(self, cursor: _Cursor, split: KinesisSplit) -> bool:
+        """Take an event of the subscription; return whether there is anything new, as :meth:`_receive` does."""
+        now = time.monotonic()
+        if cursor.subscription is None:
+            if now < cursor.next_request:
+                return False
+            cursor.subscription = Subscription(lambda: self._subscribe(cursor.continuation, split))
+        event = cursor.subscription.next_event()
+        if event is None:
+            return False
+        if isinstance(event, Ended):
+            cursor.subscription = None
+            if event.error is not None:
+                if not _may_pass(event.error):
+                    raise AwsError(f"cannot read the shard {split.split_id}: {event.error}") from None
+                cursor.next_request = now + cursor.patience.note_failure(str(event.error))
+            return False
+        cursor.patience.note_success()
+        cursor.messages.extend(separate(event["Records"], split))
+        cursor.continuation = event.get("ContinuationSequenceNumber", "")
+        cursor.closed = not cursor.continuation
+        return cursor.closed or bool(cursor.messages)
+
+    def _subscribe(self, continuation: str, split: KinesisSplit) -> EventStream:
+        fan_out = self._source.fan_out
+        if fan_out is not None and split.stream not in self._consumers:
+            # A job that restarts has removed the consumer, and its driver may not have registered it again
+            client = cast("ConsumerClient", self._client)
+            found = find_consumer(client, split.stream, fan_out, registers=fan_out.managed)
+            self._consumers[split.stream] = found
+        start = _start(split)
+        position = {"Type": start.kind, **start.time, **start.number}
+        if continuation:
+            position = {"Type": AFTER, "SequenceNumber": continuation}
+        arguments = {"ConsumerARN": self._consumers[split.stream], "ShardId": split.shard}
+        try:
+            answer = self._client.subscribe_to_shard(**arguments, StartingPosition=position)
+        except core("exceptions").ClientError as error:
+            if not _is_in_future(error, split):
+                raise
+            answer = self._client.subscribe_to_shard(**arguments, StartingPosition={"Type": LATEST})
+        return answer["EventStream"]
+
     def _iterator(self, split: KinesisSplit) -> str:
         arguments: dict[str, object] = {**of_stream(split.stream), "ShardId": split.shard}
-        if split.start == AFTER:
-            kind = AFTER if split.part < 0 else AT  # the rest of a record that has others in it
-            more: dict[str, object] = {"ShardIteratorType": kind, "StartingSequenceNumber": split.position}
-        elif split.start in {LATEST, AT_TIMESTAMP}:
-            more = {"ShardIteratorType": AT_TIMESTAMP, "Timestamp": split.time}
-        else:
-            more = {"ShardIteratorType": split.start}
+        start = _start(split)
+        more = {f"Starting{name}": value for name, value in start.number.items()} | start.time
         try:
-            answer = self._client.get_shard_iterator(**arguments, **more)
+            answer = self._client.get_shard_iterator(**arguments, ShardIteratorType=start.kind, **more)
         except core("exceptions").ClientError as error:
-            # The clock of the service may be behind; a time in its future means the latest record.
-            if split.start != LATEST or code_of(error) != "InvalidArgumentException":
+            if not _is_in_future(error, split):
                 raise
             answer = self._client.get_shard_iterator(**arguments, ShardIteratorType=LATEST)
         return answer["ShardIterator"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, cast
 
 from flintstream.checkpoint.registry import record
 from flintstream.connectors.aws.client import AwsError, close_client, code_of, core, passing
+from flintstream.connectors.aws.fan_out import find_consumer
 from flintstream.connectors.patience import Patience
 from flintstream.connectors.source import SourceSplit, SplitEnumerator
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from flintstream.common.typeinfo import TypeInformation
     from flintstream.connectors.aws.client import AwsAccess
+    from flintstream.connectors.aws.fan_out import ConsumerClient, FanOut
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +95,8 @@ class KinesisInput:
     interval_seconds: float = 0.2
     """Time between two requests for a shard, of which the service allows five a second."""
     produced_type: TypeInformation | None = None
+    fan_out: FanOut | None = None
+    """The consumer that gets records pushed; None to ask for them."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,8 @@ class KinesisEnumerator(SplitEnumerator):
         self._begun = False
         self._next_look = 0.0
         self._client: ShardLister | None = None
+        self._consumers: dict[str, str] = {}
+        """The consumer of each stream, for enhanced fan-out."""
         self._patience = Patience("could not list the shards of Kinesis")
 
     def is_finished(self) -> bool:
@@ -182,6 +188,9 @@ class KinesisEnumerator(SplitEnumerator):
     def _learn(self, stream: str, shards: list[ShardInfo]) -> None:
         """Add new shards, and forget those that the service has forgotten."""
         source = self._source
+        if source.fan_out is not None and stream not in self._consumers:
+            client = cast("ConsumerClient", self._client)
+            self._consumers[stream] = find_consumer(client, stream, source.fan_out, registers=source.fan_out.managed)
         listed = {f"{stream}/{shard['ShardId']}": shard for shard in shards}
         for name, shard in listed.items():
             if name in self._parents:
@@ -213,7 +222,13 @@ class KinesisEnumerator(SplitEnumerator):
             self._next_look = 0.0
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect, and remove the consumers that the job has registered."""
+        if self._source.fan_out is not None and self._source.fan_out.managed:
+            for stream, arn in self._consumers.items():
+                try:
+                    cast("ConsumerClient", self._client).deregister_stream_consumer(ConsumerARN=arn)
+                except (core("exceptions").ClientError, core("exceptions").BotoCoreError) as error:
+                    _log.warning("the consumer '%s' of '%s' remains: %s", self._source.fan_out.name, stream, error)
         close_client(self._client)
 
     def snapshot(self) -> object:

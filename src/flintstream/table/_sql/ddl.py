@@ -351,7 +351,8 @@ class Body:
         """Read ``NOT ENFORCED``, which a key must have: no connector checks it."""
         if not self.tokens.take("NOT", "ENFORCED"):
             raise SqlError(
-                f"PRIMARY KEY at {self.tokens.place()} must be NOT ENFORCED: Flink doesn't own the data, and cannot check it"  # noqa: E501
+                f"PRIMARY KEY at {self.tokens.place()} must be NOT ENFORCED: Flink doesn't own the data, and cannot "
+                "check it"
             )
 
     def column(self) -> Declared:

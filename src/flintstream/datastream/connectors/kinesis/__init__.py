@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flintstream.common._generic import T_co
 from flintstream.common.serialization import DeserializationSchema
 from flintstream.connectors.aws.client import AwsAccess, as_texts
-from flintstream.connectors.aws.properties import limit_of, seconds_of, start_of, warn_of_fan_out
+from flintstream.connectors.aws.properties import fan_out_of, limit_of, seconds_of, start_of
 from flintstream.connectors.aws.reader import KinesisReader
 from flintstream.connectors.aws.shards import KinesisEnumerator, KinesisInput
 from flintstream.connectors.source import Boundedness, Source
@@ -161,7 +161,6 @@ class FlinkKinesisConsumer(Source[T_co]):
             raise TypeError(f"expected a DeserializationSchema, got {deserializer!r}")
         properties = as_texts(config_props)
         start, time = start_of(properties)
-        warn_of_fan_out(properties)
         self._input = KinesisInput(
             AwsAccess(properties).check(),
             names,
@@ -172,6 +171,7 @@ class FlinkKinesisConsumer(Source[T_co]):
             limit_of(properties),
             seconds_of(properties, "flink.shard.getrecords.intervalmillis", "", 0.2),
             deserializer.get_produced_type(),
+            fan_out_of(properties, names),
         )
 
     @property
