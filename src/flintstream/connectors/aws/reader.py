@@ -165,10 +165,8 @@ class KinesisReader(SourceReader):
     def read(self, split: KinesisSplit, fetch: Fetch) -> Generator[list[object] | Timestamped, None, bool]:
         """Yield the records of a shard."""
         cursor = self._cursors.get(split.split_id)
-        if cursor is None or (cursor.position, cursor.part) != (
-            split.position,
-            split.part,
-        ):  # another worker has read since, or the job restarted
+        place = split.position, split.part
+        if cursor is None or (cursor.position, cursor.part) != place:  # another worker has read, or the job restarted
             self.set_aside(split)
             cursor = self._cursors[split.split_id] = _Cursor(split)
         receive = self._receive if self._source.fan_out is None else self._take
@@ -181,11 +179,8 @@ class KinesisReader(SourceReader):
                 return True
             messages = [cursor.messages.popleft() for _ in range(min(fetch.size, len(cursor.messages)))]
             records = self._records(split, messages)
-            split.start, split.position, split.part = (
-                AFTER,
-                messages[-1]["SequenceNumber"],
-                messages[-1].get("Part", -1),
-            )
+            last = messages[-1]
+            split.start, split.position, split.part = AFTER, last["SequenceNumber"], last.get("Part", -1)
             cursor.position, cursor.part = split.position, split.part
             if records.values:
                 yield records

@@ -147,7 +147,7 @@ class _Text:
         found = self._single()
         while self._skips("."):
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self._name()).lower()
-            member = getattr(found, name, None)
+            member = None if name.startswith("_") else getattr(found, name, None)  # only what users may call
             if member is None:
                 raise self._error(name)
             if self._skips("("):
