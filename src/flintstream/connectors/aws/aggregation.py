@@ -55,7 +55,7 @@ def user_records(data: bytes) -> list[UserRecord] | None:
     if hashlib.md5(content, usedforsecurity=False).digest() != data[-_DIGEST:]:
         return None
     try:
-        return _read(content)
+        return _parse(content)
     except (IndexError, ValueError):  # not what it seems to be
         return None
 
@@ -69,7 +69,7 @@ def hash_of(partition_key: str) -> int:
     return int.from_bytes(hashlib.md5(partition_key.encode(), usedforsecurity=False).digest(), "big")
 
 
-def _read(content: bytes) -> list[UserRecord]:
+def _parse(content: bytes) -> list[UserRecord]:
     keys: list[str] = []
     hash_keys: list[int] = []
     found: list[UserRecord] = []

@@ -144,14 +144,14 @@ class Subscription:
             self._stream = subscribe()
             for event in self._stream:
                 if "SubscribeToShardEvent" in event:
-                    self._put(event["SubscribeToShardEvent"])
+                    self._enqueue(event["SubscribeToShardEvent"])
                 if self._closed:
                     break
         except Exception as failure:  # noqa: BLE001 - the reader decides
             error = failure
-        self._put(Ended(error))
+        self._enqueue(Ended(error))
 
-    def _put(self, item: Event | Ended) -> None:
+    def _enqueue(self, item: Event | Ended) -> None:
         while not self._closed:
             try:
                 self._events.put(item, timeout=1)

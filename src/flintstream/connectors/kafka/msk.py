@@ -35,7 +35,7 @@ class MskTokens:
         """Return a token, and when it expires (s since the epoch).
 
         Raises:
-            AwsError: There are no credentials.
+            AwsError: No provider has credentials.
             MissingDependencyError: boto3 is not installed.
         """
         credentials = AwsAccess({"aws.region": self.region, **dict(self.properties)}).credentials()
