@@ -70,7 +70,7 @@ check: setup ## linters, formatters, type checker, spelling, plain words, width 
 	$(BIOME) ci --error-on-warnings
 	$(BIN)/mypy --strict
 	$(BIN)/codespell src docs examples changes README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md
-	$(BIN)/python -m pytest -n 0 -q tests/test_words.py tests/documentation/test_line_length.py
+	$(BIN)/python -m pytest -n 0 -q tests/test_words.py tests/documentation/test_line_length.py tests/documentation/test_headings.py
 
 docs: setup ## the documentation, as HTML in docs/_build
 	$(BIN)/sphinx-build -q -W docs docs/_build
