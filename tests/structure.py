@@ -75,9 +75,9 @@ ROOMS = {
     "table": (
         "result_kind", "explain_detail", "changelog_mode", "sql_dialect", "types", "data_view", "_errors",
         "_deep_stack", "_types", "_syntax", "_methods", "expression", "_functions", "serializers", "udf",
-        "_expressions", "_operators", "_logical", "_catalog", "_connectors", "connectors", "_plan", "_analyzer",
-        "_session", "_sql", "schema", "_factories", "expressions", "table_schema", "resolved_expression", "_stored",
-        "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_compiled", "_results",
+        "_expressions", "_operators", "_logical", "_catalog", "_connectors", "_plan", "_analyzer",
+        "_session", "connectors", "_sql", "schema", "_factories", "expressions", "table_schema", "resolved_expression",
+        "_stored", "catalog", "module", "descriptors", "table_descriptor", "window", "_steps", "_compiled", "_results",
         "table_result",
         "table_config", "environment_settings", "_executor", "compiled_plan", "plan_reference",
         "table_pipeline", "table", "statement_set",

@@ -18,6 +18,7 @@ A connector is a class that describes how tables are read, or written, or both. 
 
 from __future__ import annotations
 
+from flintstream.common._public import publish
 from flintstream.table._connectors.contract import (
     CHANGES,
     INSERTIONS,
@@ -33,12 +34,15 @@ from flintstream.table._connectors.contract import (
 from flintstream.table._connectors.options import Options
 from flintstream.table._connectors.registry import register
 from flintstream.table._operators.lookups import Lookup
+from flintstream.table._session.message_schemas import FormatDeserializationSchema, FormatSerializationSchema
 
 __all__ = [
     "CHANGES",
     "INSERTIONS",
     "UPSERTS",
     "ConnectorTable",
+    "FormatDeserializationSchema",
+    "FormatSerializationSchema",
     "Lookup",
     "Options",
     "Records",
@@ -49,3 +53,5 @@ __all__ = [
     "TableSource",
     "register",
 ]
+
+publish(__name__, ["FormatDeserializationSchema", "FormatSerializationSchema"], globals())

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from flintstream.common import Row
 from flintstream.connectors.aws import client, glue
 from flintstream.connectors.aws.client import AwsAccess, AwsError
 from flintstream.connectors.aws.glue import GlueRegistry, GlueSchema, Remembered, head_of, split_message
@@ -18,6 +19,7 @@ from flintstream.table import DataTypes, EnvironmentSettings, TableEnvironment
 from flintstream.table._connectors.messages import decoder, encoder
 from flintstream.table._connectors.options import Options
 from flintstream.table._errors import SqlError
+from flintstream.table.connectors import FormatDeserializationSchema, FormatSerializationSchema
 
 fastavro = pytest.importorskip("fastavro", reason="fastavro is not installed")
 NAMES, TYPES = ["who", "n"], [DataTypes.STRING(), DataTypes.INT()]
@@ -322,3 +324,14 @@ def test_a_stream_of_kinesis_is_written_and_read_with_schemas(moto, registry, ki
     with t_env.execute_sql("SELECT who, n, CAST(at AS STRING) FROM orders").collect() as rows:
         found = sorted(tuple(row) for row in itertools.islice(rows, 2))
     assert found == [("ann", 1, "2020-01-02 03:04:05.006"), ("bob", None, None)]
+
+
+@pytest.mark.parametrize("kind", ["avro-glue", "json-glue"])
+def test_streams_have_schemas_with_both_formats(moto, registry, kind):
+    row_type = DataTypes.ROW([DataTypes.FIELD(name, of) for name, of in zip(NAMES, TYPES, strict=True)])
+    given = settings(moto, registry, kind)
+    message = FormatSerializationSchema(kind, row_type, given).serialize(Row(who="ann", n=7))
+    assert UUID(bytes=message[2:18]) == UUID(definitions(registry)[0]["SchemaVersionId"])
+    assert FormatDeserializationSchema(kind, row_type, given).deserialize(message) == Row(who="ann", n=7)
+    with pytest.raises(SqlError, match=rf"FormatSerializationSchema\('{kind}'\).*'{kind}.registry.name' is missing"):
+        FormatSerializationSchema(kind, row_type, {f"{kind}.aws.region": "us-east-1"})

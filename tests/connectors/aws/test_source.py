@@ -15,6 +15,8 @@ from flintstream.common import SimpleStringSchema
 from flintstream.connectors.aws.properties import limit_of
 from flintstream.datastream.connectors.kinesis import FlinkKinesisConsumer, KinesisDeserializationSchema
 from flintstream.errors import PlanError
+from flintstream.table import DataTypes as T
+from flintstream.table.connectors import FormatDeserializationSchema
 
 FAST = {"flink.shard.getrecords.intervalmillis": "1", "flink.shard.discovery.intervalmillis": "50"}
 
@@ -129,3 +131,12 @@ def test_secrets_are_not_in_the_text_of_a_source():
 def test_a_stream_that_is_missing_is_named(moto):
     with pytest.raises(Exception, match="the stream 'nowhere' does not exist"):
         read(make_env(), consumer(moto, "nowhere"), 1)
+
+
+def test_a_message_can_be_several_records(server):
+    server.create("changes", 1)
+    update = '{"op": "u", "before": {"id": 1, "name": "Ada"}, "after": {"id": 1, "name": "Ann"}}'
+    server.send("changes", ['{"op": "c", "after": {"id": 1, "name": "Ada"}}', update], lambda _: "one")
+    schema = FormatDeserializationSchema("debezium-json", T.ROW([T.FIELD("id", T.INT()), T.FIELD("name", T.STRING())]))
+    found = read(make_env(), consumer(server, "changes", schema=schema), 3)
+    assert [(str(row.get_row_kind()), row.name) for row in found] == [("+I", "Ada"), ("-U", "Ada"), ("+U", "Ann")]

@@ -17,6 +17,8 @@ from tests.engine.faults import Faults, FaultyMap
 from flintstream.connectors.pulsar.client import PulsarError
 from flintstream.datastream.connectors.pulsar import PulsarSource, RangeGenerator, StartCursor, StopCursor
 from flintstream.errors import PlanError
+from flintstream.table import DataTypes as T
+from flintstream.table.connectors import FormatDeserializationSchema
 
 make_env = both_engines
 
@@ -241,3 +243,12 @@ def test_mistakes_are_found_before_the_job_starts():
         builder.set_authentication("Kerberos", "").build()
     with pytest.raises(PlanError, match="needs the parameter 'tlsCertFile'"):
         builder.set_authentication("AuthenticationTls", {"tlsKeyFile": "x"}).build()
+
+
+def test_a_message_can_be_several_records_of_one_time(server):
+    topic = server.topic()
+    update = '{"op": "u", "before": {"id": 1, "name": "Ada"}, "after": {"id": 1, "name": "Ann"}}'
+    server.send(topic, ['{"op": "c", "after": {"id": 1, "name": "Ada"}}', update])
+    schema = FormatDeserializationSchema("debezium-json", T.ROW([T.FIELD("id", T.INT()), T.FIELD("name", T.STRING())]))
+    found = read(inline_env(), source(server, topic).set_deserialization_schema(schema).build())
+    assert [(str(row.get_row_kind()), row.name) for row in found] == [("+I", "Ada"), ("-U", "Ada"), ("+U", "Ann")]

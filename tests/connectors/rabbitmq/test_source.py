@@ -14,6 +14,8 @@ from flintstream.connectors.source import Fetch
 from flintstream.datastream.connectors.rabbitmq import RMQSource
 from flintstream.datastream.functions import MapFunction
 from flintstream.errors import notes
+from flintstream.table import DataTypes as T
+from flintstream.table.connectors import FormatDeserializationSchema
 
 TEXTS = [str(number) for number in range(1000)]
 
@@ -173,3 +175,22 @@ def test_a_reader_reads_one_split_after_the_other(server):
     reading.close()  # the epoch ends, and another process continues both
     assert list(reader.read(first, Fetch(2))) == [["c"]]
     assert list(reader.read(second, Fetch(2))) == [["d"]]
+
+
+class UntilGone(FormatDeserializationSchema):
+    """Read changes of users until one of them has no name."""
+
+    def is_end_of_stream(self, element):
+        return element.name is None
+
+
+def test_a_message_can_be_several_records_and_one_of_them_can_end_the_stream(server):
+    changes = [
+        '{"op": "c", "after": {"id": 1, "name": "Ada"}}',
+        '{"op": "u", "before": {"id": 1, "name": "Ada"}, "after": {"id": 1, "name": "Ann"}}',
+        '{"op": "u", "before": {"id": 1, "name": "Ann"}, "after": {"id": 1, "name": null}}',
+    ]
+    server.send("several", changes)
+    schema = UntilGone("debezium-json", T.ROW([T.FIELD("id", T.INT()), T.FIELD("name", T.STRING())]))
+    found = read(make_env(), RMQSource(server.config, "several", False, schema))
+    assert [(str(row.get_row_kind()), row.name) for row in found] == [("+I", "Ada"), ("-U", "Ada"), ("+U", "Ann")]

@@ -68,7 +68,10 @@ class ValueDeserializer(Deserializer):
             return
         for content, time in zip(contents, times, strict=True):
             value = deserialize(content)
-            if value is not None:
+            if type(value) is Several:
+                values += value
+                timestamps += [time] * len(value)
+            elif value is not None:
                 values.append(value)
                 timestamps.append(time)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from flintstream.connectors.patience import Patience
 from flintstream.connectors.pulsar.client import Position, PulsarError, library, passing, read_id
 from flintstream.connectors.pulsar.cursors import AFTER, AT, PUBLISHED, Stop
+from flintstream.connectors.several import records_of
 from flintstream.connectors.source import SourceReader, Timestamped
 from flintstream.errors import add_note
 
@@ -171,7 +172,8 @@ class PulsarReader(SourceReader):
 
     def _records(self, split: PulsarSplit, messages: list[Message]) -> list[tuple[int, object]]:
         """Return records with their event times."""
-        source, found = self._source, []
+        source = self._source
+        found: list[tuple[int, object]] = []
         for message in messages:
             keys = source.keys
             if keys is not None and (message.ordering_key() or message.partition_key()) not in keys:
@@ -182,6 +184,6 @@ class PulsarReader(SourceReader):
                 at = Position.of(message.message_id())
                 add_note(error, f"while reading the message {at.ledger}:{at.entry}:{at.batch_index} of {split.topic}")
                 raise
-            if value is not None:
-                found.append((message.event_timestamp(), value))
+            at_time = message.event_timestamp()
+            found += [(at_time, record) for record in records_of(value)]
         return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flintstream.checkpoint.registry import record
 from flintstream.connectors.rabbitmq.link import RabbitError
 from flintstream.connectors.rabbitmq.receiver import Receiver
+from flintstream.connectors.several import records_of
 from flintstream.connectors.source import SourceReader, SourceSplit, SplitEnumerator
 from flintstream.errors import add_note
 
@@ -62,10 +63,10 @@ class RabbitInput:
     ends_of_stream: Callable[[Any], bool] | None = None
     """Returns True for a record that ends the stream; None for a stream without end."""
 
-    def record(self, message: bytes) -> Any:
+    def records(self, message: bytes) -> Sequence[object]:
         """Deserialize a message. If the schema raises an error, a note names the queue."""
         try:
-            return self.schema.deserialize(message)
+            return records_of(self.schema.deserialize(message))
         except Exception as error:
             add_note(error, f"while reading a message of the queue '{self.queue}' of RabbitMQ")
             raise
@@ -134,7 +135,7 @@ class RabbitEnumerator(SplitEnumerator):
         ends = self._source.ends_of_stream
         if ends is not None:
             for place, message in enumerate(messages):
-                if ends(self._source.record(message.body)):
+                if any(map(ends, self._source.records(message.body))):
                     self._over = True
                     return messages[:place]
         return messages
@@ -221,7 +222,7 @@ class RabbitReader(SourceReader):
         try:
             while split.messages:
                 messages, split.messages = split.messages[: fetch.size], split.messages[fetch.size :]
-                records = [record for message in messages if (record := self._source.record(message)) is not None]
+                records = [record for message in messages for record in self._source.records(message)]
                 if records:
                     yield records
         finally:

@@ -285,7 +285,7 @@ class CsvEncoder(Encoder):
     def __init__(self, names: Sequence[str], types: Sequence[DataType], options: Options, prefix: str) -> None:
         self.schema = csv_schema(names, types, options, prefix)
         options.of_sources(*(f"{prefix}{key}" for key in OF_READERS))
-        check_columns(self._type, f"table '{options.table}'")
+        check_columns(self._type, options.place)
 
     @property
     def _type(self) -> RowTypeInfo:

@@ -249,7 +249,7 @@ def iso_times(options: Options, prefix: str) -> bool:
     standard = options.text(f"{prefix}timestamp-format.standard", "SQL")
     if standard not in {"SQL", "ISO-8601"}:
         key = f"{prefix}timestamp-format.standard"
-        raise SqlError(f"table '{options.table}': '{key}' must be SQL or ISO-8601, but got '{standard}'")
+        raise SqlError(f"{options.place}: '{key}' must be SQL or ISO-8601, but got '{standard}'")
     return standard != "SQL"
 
 
@@ -257,7 +257,7 @@ def iso_times(options: Options, prefix: str) -> bool:
 class JsonStyle:
     """How JSON is written."""
 
-    table: str
+    place: str
     prefix: str
     iso: bool = False
     plain: bool = False
@@ -277,9 +277,9 @@ class JsonStyle:
         null_key = (options.text(f"{prefix}map-null-key.mode", "FAIL") or "").upper()
         if null_key not in {"FAIL", "DROP", "LITERAL"}:
             key = f"{prefix}map-null-key.mode"
-            raise SqlError(f"table '{options.table}': '{key}' must be FAIL, DROP or LITERAL, but got '{null_key}'")
+            raise SqlError(f"{options.place}: '{key}' must be FAIL, DROP or LITERAL, but got '{null_key}'")
         return cls(
-            options.table,
+            options.place,
             prefix,
             iso_times(options, prefix),
             options.flag(f"{prefix}encode.decimal-as-plain-number"),
@@ -341,7 +341,7 @@ def _map_writer(content: Write, style: JsonStyle) -> Write:
     def entry(key: object, value: object) -> str:
         if key is None and style.null_key == "FAIL":
             raise ValueError(
-                f"table '{style.table}': JSON has no NULL as the key of a map: set "
+                f"{style.place}: JSON has no NULL as the key of a map: set "
                 f"'{style.prefix}map-null-key.mode' to DROP or LITERAL"
             )
         name = literal if key is None else _quote(str(key))

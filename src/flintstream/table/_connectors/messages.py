@@ -100,7 +100,7 @@ def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, pre
     encoding = options.text(f"{prefix}avro.encoding", "binary") or ""
     if encoding not in _ENCODINGS:
         raise SqlError(
-            f"table '{options.table}': '{prefix}avro.encoding' must be {' or '.join(_ENCODINGS)}, but got '{encoding}'"
+            f"{options.place}: '{prefix}avro.encoding' must be {' or '.join(_ENCODINGS)}, but got '{encoding}'"
         )
     local = not options.flag(f"{prefix}avro.timestamp_mapping.legacy", default=True)
     return AvroMessages(names, types, local=local, as_json=encoding == "json")
@@ -109,7 +109,7 @@ def _avro(names: Sequence[str], types: Sequence[DataType], options: Options, pre
 def _check(kind: str, options: Options) -> None:
     if kind not in FORMATS:
         known = "has changes, so it cannot be used here" if kind in OF_CHANGES else "is unknown"
-        raise SqlError(f"table '{options.table}': the format '{kind}' {known}{nearest(kind, FORMATS)}")
+        raise SqlError(f"{options.place}: the format '{kind}' {known}{nearest(kind, FORMATS)}")
 
 
 _NUMBERS: dict[type[DataType], str] = {
@@ -138,16 +138,16 @@ class Raw(Decoder, Encoder):
         end = options.text(f"{prefix}raw.endianness", "big-endian") or ""
         if end not in _ENDS:
             raise SqlError(
-                f"table '{options.table}': '{prefix}raw.endianness' must be one of {', '.join(_ENDS)}, but got '{end}'"
+                f"{options.place}: '{prefix}raw.endianness' must be one of {', '.join(_ENDS)}, but got '{end}'"
             )
         try:
             self.charset = codecs.lookup(charset).name
         except LookupError:
-            raise SqlError(f"table '{options.table}': '{prefix}raw.charset' is unknown: '{charset}'") from None
+            raise SqlError(f"{options.place}: '{prefix}raw.charset' is unknown: '{charset}'") from None
         if len(types) != 1 or not isinstance(types[0], (*TEXTS, *BYTES, *_NUMBERS)):
             given = ", ".join(f"{n} {sql_name(k)}" for n, k in zip(names, types, strict=True))
             raise SqlError(
-                f"table '{options.table}': the format 'raw' takes one column of STRING, BYTES, BOOLEAN or a number "
+                f"{options.place}: the format 'raw' takes one column of STRING, BYTES, BOOLEAN or a number "
                 f"that is not DECIMAL, but got {given}"
             )
         self.type, self.order = types[0], _ENDS[end]

@@ -33,11 +33,16 @@ class Options:
     """
 
     def __init__(self, table: str, values: Mapping[str, str]) -> None:
-        self.table = table
+        self.table, self.place = table, f"table '{table}'"
         self._values = {_current(key): value for key, value in current_options(table, values).items()}
         self._known: set[str] = {"connector", "property-version"}
         self.without_effect: dict[str, str] = {}
         """The options that are accepted and have no effect, with the reasons."""
+
+    @property
+    def reader(self) -> str:
+        """What reads the options, for errors."""
+        return f"the connector '{self._values['connector']}'"
 
     def text(self, key: str, default: str | None = None) -> str | None:
         """Return a text."""
@@ -62,7 +67,7 @@ class Options:
         """
         found = self.text(key)
         if found is None:
-            raise SqlError(f"table '{self.table}': the option '{key}' is missing")
+            raise SqlError(f"{self.place}: the option '{key}' is missing")
         return found
 
     def integer(self, key: str, default: int | None = None) -> int | None:
@@ -73,7 +78,7 @@ class Options:
         try:
             return int(found)
         except ValueError:
-            raise SqlError(f"table '{self.table}': the option '{key}' must be a number, but got '{found}'") from None
+            raise SqlError(f"{self.place}: the option '{key}' must be a number, but got '{found}'") from None
 
     def flag(self, key: str, *, default: bool = False) -> bool:
         """Return true or false."""
@@ -81,7 +86,7 @@ class Options:
         if found is None:
             return default
         if found.lower() not in {"true", "false"}:
-            raise SqlError(f"table '{self.table}': the option '{key}' must be true or false, but got '{found}'")
+            raise SqlError(f"{self.place}: the option '{key}' must be true or false, but got '{found}'")
         return found.lower() == "true"
 
     def millis(self, key: str) -> int | None:
@@ -109,7 +114,7 @@ class Options:
         """
         given = self.text(key, default)
         if given != default:
-            raise SqlError(f"table '{self.table}': the option '{key}' is not supported yet; leave it out")
+            raise SqlError(f"{self.place}: the option '{key}' is not supported yet; leave it out")
 
     def ignore_unknown(self, prefix: str) -> None:
         """Accept the other options that begin with ``prefix``, with a warning, as Flink does for formats of files.
@@ -126,7 +131,7 @@ class Options:
         read = [key for key in self.read if key.startswith(prefix)]
         for key in self._values:
             if key.startswith(prefix) and key not in self._known:
-                message = f"table '{self.table}': the option '{key}' is unknown and has no effect{nearest(key, read)}"
+                message = f"{self.place}: the option '{key}' is unknown and has no effect{nearest(key, read)}"
                 warnings.warn(message, stacklevel=2)
                 self._known.add(key)
 
@@ -143,10 +148,7 @@ class Options:
         """
         for key in self._values:
             if key not in self._known:
-                raise SqlError(
-                    f"table '{self.table}': the connector '{self._values['connector']}' has no option '{key}'"
-                    f"{nearest(key, self.read)}"
-                )
+                raise SqlError(f"{self.place}: {self.reader} has no option '{key}'{nearest(key, self.read)}")
 
 
 def _current(key: str) -> str:

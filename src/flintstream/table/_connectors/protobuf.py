@@ -41,7 +41,7 @@ class ProtobufMessages(Decoder, Encoder):
             PlanError: The message is missing.
         """
         prefix = f"{prefix}protobuf."
-        self.names, self.types, self.place = tuple(names), tuple(types), f"table '{options.table}'"
+        self.names, self.types, self.place = tuple(names), tuple(types), options.place
         self.message = MessageClass(
             options.required(f"{prefix}message-class-name"), options.text(f"{prefix}descriptor-set")
         )

@@ -55,7 +55,7 @@ class RegistryRecords:
         self.written = options.text(f"{prefix}schema") or schema
         topic = options.text("topic")
         self.subject = options.text(f"{prefix}subject") or (None if topic is None else f"{topic}-{part}")
-        self.place = f"table '{options.table}': the option '{prefix}subject'"
+        self.place = f"{options.place}: the option '{prefix}subject'"
         parse_schema(self.written)
 
     def reader(self) -> Callable[[bytes], object]:
@@ -125,7 +125,7 @@ def _registry(options: Options, prefix: str) -> SchemaRegistry:
             text = (
                 f"the property '{key}' of the registry's client is unknown and has no effect{nearest(key, _OF_CLIENT)}"
             )
-            warnings.warn(f"table '{options.table}': {text}", stacklevel=2)
+            warnings.warn(f"{options.place}: {text}", stacklevel=2)
     source = _source(options, prefix, "basic", ("USER_INFO", "URL"), client.get("basic.auth.credentials.source"))
     user_info = options.text(f"{prefix}basic-auth.user-info", client.get("basic.auth.user.info"))
     _source(options, prefix, "bearer", ("STATIC_TOKEN",))
@@ -147,5 +147,5 @@ def _source(options: Options, prefix: str, kind: str, known: tuple[str, ...], de
     key = f"{prefix}{kind}-auth.credentials-source"
     found = options.text(key) or default or known[0]
     if found not in known:
-        raise SqlError(f"table '{options.table}': '{key}' must be {' or '.join(known)}, but got '{found}'")
+        raise SqlError(f"{options.place}: '{key}' must be {' or '.join(known)}, but got '{found}'")
     return found

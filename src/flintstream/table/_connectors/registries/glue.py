@@ -63,7 +63,7 @@ class _Settings:
         try:
             access = AwsAccess(client_properties({**credentials, **own})).check()
         except PlanError as error:
-            raise SqlError(f"table '{options.table}': {error}") from None
+            raise SqlError(f"{options.place}: {error}") from None
         schema = GlueSchema(
             options.required(f"{self.prefix}registry.name"),
             options.required(f"{self.prefix}schema.name"),
@@ -81,7 +81,7 @@ class _Settings:
         found = (self.options.text(f"{self.prefix}{key}") or default or known[0]).upper()
         if found not in known:
             raise SqlError(
-                f"table '{self.options.table}': '{self.prefix}{key}' must be one of {', '.join(known)}, got '{found}'"
+                f"{self.options.place}: '{self.prefix}{key}' must be one of {', '.join(known)}, got '{found}'"
             )
         return found
 
