@@ -50,9 +50,9 @@ def move_every_epoch(monkeypatch):
     """Run every epoch of every subtask as if in a new worker, which has only the persisted state."""
     run = JobRuntime._run
 
-    def moved(self, instruction, gate):
+    def moved(self, instruction, gate, *, waits):
         self.subtasks.clear()
-        return run(self, instruction, gate)
+        return run(self, instruction, gate, waits=waits)
 
     monkeypatch.setattr(JobRuntime, "_run", moved)
 

@@ -43,11 +43,14 @@ class Runtime:
     def __init__(self):
         self.broken = 0
         self.closed = 0
+        self.read = 0
+        self.waited = []
 
     def close(self):
         self.closed += 1
 
-    def run_stage(self, level, partition, items):
+    def run_stage(self, level, partition, items, *, waits):
+        self.waited.append((level, partition, waits))
         for element in items:
             assert (element.level, element.subtask) == (level, partition)
             if element.payload == b"lost":
@@ -55,7 +58,7 @@ class Runtime:
             if element.payload == b"unreachable" and self.broken:
                 self.broken -= 1
                 raise OSError("the store is away")
-            yield item(level + 1, 1 - partition, element.payload + b".")
+            yield item(level + 1, partition ^ 1, element.payload + b".")
             if level == 0:
                 yield item(LAST, 0, b"past")
 
@@ -74,7 +77,7 @@ class Spark:
         self.starts = 0
 
     def run(self, task, count):
-        self.running, self.starts = 1, self.starts + 1
+        self.running, self.starts, self.count = 1, self.starts + 1, count
         try:
             with ThreadPoolExecutor(count) as pool:
                 done = [pool.submit(task, partition, iter(())) for partition in range(count)]
@@ -103,7 +106,7 @@ def runtime(monkeypatch):
 
 @pytest.fixture
 def tasks(runtime):
-    tasks = ResidentTasks([2, 2])
+    tasks = ResidentTasks([2, 2], 2)
     assert tasks.start(JOB, Place(HERE), Spark().run)
     yield tasks
     assert tasks.close()
@@ -129,7 +132,7 @@ def test_if_a_task_is_lost_all_forget_the_epoch(tasks, runtime):
 def test_a_task_whose_results_come_too_late_ends_and_forgets_the_epoch(runtime, monkeypatch):
     began, gone = threading.Event(), threading.Event()
 
-    def slow(level, partition, items):
+    def slow(level, partition, items, *, waits):
         began.set()
         gone.wait(60)
         return [item(level + 1, partition, bytes(10_000_000))]
@@ -137,20 +140,20 @@ def test_a_task_whose_results_come_too_late_ends_and_forgets_the_epoch(runtime, 
     monkeypatch.setattr(runtime, "run_stage", slow, raising=False)
 
     def give_up(channel):
-        channel.send(pickle.dumps((0, [])))
+        channel.send(pickle.dumps((0, {0: []})))
         assert began.wait(60)
         channel._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
         channel.close()
         gone.set()
 
     driver = Listener(HERE, new_key(), give_up)
-    assert list(ResidentTask(JOB, driver.endpoint())(0, iter(()))) == []
+    assert list(ResidentTask(JOB, driver.endpoint(), LAST, 2)(0, iter(()))) == []
     driver.close()
     assert runtime.closed == 1
 
 
 def test_tasks_that_end_between_epochs_keep_their_subtasks(runtime):
-    tasks = ResidentTasks([2, 2])
+    tasks = ResidentTasks([2, 2], 2)
     assert tasks.start(JOB, Place(HERE), Spark().run)
     tasks.run_epoch([item(0, 0, b"a")])
     assert tasks.close()
@@ -179,14 +182,14 @@ def test_a_stranger_does_not_become_a_task(runtime):
                 connect(replace(task.driver, key=key), 60)
             refused.append(key)
 
-    assert not ResidentTasks([1, 1]).start(JOB, Place(HERE), stranger)
+    assert not ResidentTasks([1, 1], 2).start(JOB, Place(HERE), stranger)
     assert len(refused) == 2
 
 
 @pytest.mark.promise("S12")
 def test_a_task_unpickles_nothing_from_a_stranger_in_the_place_of_its_driver(runtime):
-    strangers = Listener(HERE, new_key(), lambda channel: channel.send(pickle.dumps((0, []))))
-    task = ResidentTask(JOB, replace(strangers.endpoint(), key=new_key()))
+    strangers = Listener(HERE, new_key(), lambda channel: channel.send(pickle.dumps((0, {0: []}))))
+    task = ResidentTask(JOB, replace(strangers.endpoint(), key=new_key()), LAST, 2)
     runtime.run_stage = None  # a task that believed the stranger would call it
     assert list(task(0, iter(()))) == []
     strangers.close()
@@ -205,7 +208,7 @@ def test_a_task_that_spark_runs_again_finds_its_driver_and_ends_quietly(runtime,
             first.result()
 
     started, gone_on = threading.Event(), threading.Event()
-    tasks = ResidentTasks([2, 2])
+    tasks = ResidentTasks([2, 2], 2)
     assert tasks.start(JOB, Place(HERE), run)
     started.set()
     assert gone_on.wait(60)
@@ -223,7 +226,7 @@ def test_the_driver_listens_until_spark_runs_no_task_any_more(runtime):
         with pytest.raises(OSError, match="in use"):
             socket.create_server(task.driver.address)
 
-    tasks = ResidentTasks([2])
+    tasks = ResidentTasks([2], 2)
     assert tasks.start(JOB, Place(HERE), run)
     assert tasks.close()
     socket.create_server(addresses[0]).close()
@@ -238,7 +241,7 @@ def test_silent_strangers_do_not_delay_the_start(runtime, monkeypatch):
         silent.extend(socket.create_connection(task.driver.address) for _ in range(200))
         Spark().run(task, count)
 
-    tasks = ResidentTasks([2])
+    tasks = ResidentTasks([2], 2)
     began = time.monotonic()
     assert tasks.start(JOB, Place(HERE), run)
     assert time.monotonic() - began < listener.HANDSHAKE_SECONDS
@@ -249,13 +252,13 @@ def test_silent_strangers_do_not_delay_the_start(runtime, monkeypatch):
 
 def test_a_start_whose_tasks_fail_at_once_is_given_up_at_once(monkeypatch):
     monkeypatch.setattr(resident, "START_SECONDS", 600)
-    assert not ResidentTasks([2]).start(JOB, Place(HERE), lambda task, count: None)
+    assert not ResidentTasks([2], 2).start(JOB, Place(HERE), lambda task, count: None)
 
 
 @pytest.mark.parametrize("place", ["unix", "tcp", "tls"])
 def test_tasks_run_over_each_kind_of_connection(runtime, tmp_path, place):
     places = {"unix": Place(str(tmp_path / "s")), "tcp": Place(HERE, "localhost")}
-    tasks = ResidentTasks([2, 2])
+    tasks = ResidentTasks([2, 2], 2)
     assert tasks.start(JOB, places.get(place) or Place(HERE, "localhost", OwnCertificate()), Spark().run)
     large = bytes(range(256)) * 20_000
     assert [element.payload for element in tasks.run_epoch([item(1, 0, large)])] == [large + b"."]
@@ -264,7 +267,7 @@ def test_tasks_run_over_each_kind_of_connection(runtime, tmp_path, place):
 
 
 def test_an_address_that_this_machine_lacks_is_no_error(runtime):
-    assert not ResidentTasks([1]).start(JOB, Place(("192.0.2.1", 0)), Spark().run)
+    assert not ResidentTasks([1], 2).start(JOB, Place(("192.0.2.1", 0)), Spark().run)
 
 
 # -- when they stay ---------------------------------------------------------------------------------------------------
@@ -377,10 +380,49 @@ def test_tasks_come_back_at_once_after_making_room(resides, spark):
     assert resides.run_epoch([]) == []
 
 
-def test_more_subtasks_than_cores_do_not_stay(runtime):
-    resides = residency_of(Spark(parallelism=1))
+@pytest.mark.parametrize("cores", [1, 2, 3, 7])
+def test_subtasks_share_tasks_if_there_are_fewer_cores(runtime, cores):
+    spark = Spark(parallelism=cores)
+    resides = residency_of(spark, (7, 7))
     run_spark_jobs(resides)
-    assert resides.run_epoch([]) is None
+    for _ in range(3):
+        results = resides.run_epoch([item(0, 6, b"a"), item(0, 1, b"b"), item(1, 3, b"c")])
+        assert sorted(result.payload for result in results) == [b"a..", b"b..", b"c.", b"past", b"past"]
+    resides.close()
+    assert spark.count == cores
+
+
+def test_items_between_subtasks_of_a_task_do_not_pass_through_the_driver(runtime):
+    tasks = ResidentTasks([4, 4], 1)
+    assert tasks.start(JOB, Place(HERE), Spark().run)
+    large = bytes(range(256)) * 20_000
+    assert large + b".." in [element.payload for element in tasks.run_epoch([item(0, 0, large)])]
+    assert tasks.moved < 2 * len(large)
+    assert tasks.close()
+
+
+@pytest.mark.parametrize(("found", "last_waits"), [(0, True), (5, False)])
+def test_only_the_last_subtask_of_a_task_waits_for_input_and_only_if_none_has_found_any(runtime, found, last_waits):
+    tasks = ResidentTasks([3, 3], 1)
+    assert tasks.start(JOB, Place(HERE), Spark().run)
+    run_stage = runtime.run_stage
+
+    def counted(level, partition, items, *, waits):
+        yield from run_stage(level, partition, items, waits=waits)
+        runtime.read += found
+
+    runtime.run_stage = counted
+    tasks.run_epoch([item(0, partition) for partition in range(3)])
+    assert runtime.waited[:3] == [(0, 0, False), (0, 1, False), (0, 2, last_waits)]
+    assert tasks.close()
+
+
+def test_a_lost_task_with_several_subtasks_names_none_of_them(runtime):
+    tasks = ResidentTasks([4, 4], 2)
+    assert tasks.start(JOB, Place(HERE), Spark().run)
+    with pytest.raises(TaskLostError) as error:
+        tasks.run_epoch([item(0, 3, b"lost")])
+    assert (error.value.loss.process, error.value.loss.subtask) == (os.getpid(), None)
 
 
 def test_tasks_that_cannot_connect_are_not_tried_again(spark, resides, monkeypatch):

@@ -107,7 +107,7 @@ def test_an_epoch_is_what_the_instruction_says_and_does_not_change():
     settings = JobSettings(max_epoch_ms=500)
     request = SnapshotRequest(1, "full", None)
     given = Instruction(7, 0, 0, 0, None, run="r", snapshot=request, savepoint=True, drain=True, max_epoch_ms=900)
-    epoch = Epoch.of(given, settings, "v", tracks_changes=False)
+    epoch = Epoch.of(given, settings, "v", tracks_changes=False, waits=True)
     assert (epoch.number, epoch.version, epoch.run) == (7, "v", "r")
     assert epoch.checkpoint
     assert epoch.savepoint

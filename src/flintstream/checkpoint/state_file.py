@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-from dataclasses import astuple, fields
-from operator import add
+from dataclasses import fields
+from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
@@ -46,6 +46,7 @@ _PIECE = 4096
 """The most entries of a chunk: larger buffers do not stay in the processor's caches, and take twice the time."""
 _TRAILER = struct.Struct(">QQI")  # offset and length of the index, its checksum
 _TABLE = len(fields(TableInfo))
+_members = attrgetter(*(field.name for field in fields(TableInfo)))
 _TRAILER_SIZE = _TRAILER.size + _CRC.size + len(END)
 
 
@@ -157,7 +158,7 @@ class StateFileWriter:
     def finish(self) -> Summary:
         """Write the index, and return the size and checksum of the file."""
         sections = [
-            (operator, *astuple(table), *(totals[1:] if self._version > 1 else totals[1:3]))
+            (operator, *_members(table), *(totals[1:] if self._version > 1 else totals[1:3]))
             for (operator, table), totals in self._sections.items()
         ]
         index = encode_one((tuple(sections), tuple(self._chunks), tuple(self._values)))
@@ -357,7 +358,7 @@ class StateFile:
 def _section(operator: Any, *members: Any) -> Section:
     """Return an entry of the index. A checksum shows damage, but not a forged file."""
     table, counts = TableInfo(*members[:_TABLE]), members[_TABLE:]
-    kinds = [type(operator), *map(type, astuple(table)), *map(type, counts)]
+    kinds = [type(operator), *map(type, _members(table)), *map(type, counts)]
     if kinds != [str, str, str, str, bool, bool, *[int] * len(counts)]:
         raise TypeError(f"{shorten((operator, *members))} does not describe a state")
     return Section(operator, table, *counts)

@@ -38,6 +38,8 @@ class Epoch(NamedTuple):
     """How long sources read (ms)."""
     idle_epoch_ms: int = 200
     """How long sources read while the tasks only wait (ms)."""
+    waits: bool = True
+    """Sources may wait for input; if not, other subtasks of the same task would wait, too."""
     max_records: int | None = None
     """How many records a source may emit; None for no limit."""
     no_more_splits: frozenset[int] = frozenset()
@@ -48,7 +50,9 @@ class Epoch(NamedTuple):
     """Keyed state records its changes; otherwise all of it is written at the end."""
 
     @classmethod
-    def of(cls, instruction: Instruction, settings: JobSettings, version: str, *, tracks_changes: bool) -> Epoch:
+    def of(
+        cls, instruction: Instruction, settings: JobSettings, version: str, *, tracks_changes: bool, waits: bool
+    ) -> Epoch:
         """Return the epoch that ``instruction`` describes."""
         longest = settings.max_epoch_ms
         return cls(
@@ -61,6 +65,7 @@ class Epoch(NamedTuple):
             drain=instruction.drain,
             max_epoch_ms=longest if instruction.max_epoch_ms is None else min(longest, instruction.max_epoch_ms),
             idle_epoch_ms=settings.idle_epoch_ms,
+            waits=waits,
             max_records=instruction.max_records,
             no_more_splits=instruction.no_more_splits,
             slowest=instruction.slowest,

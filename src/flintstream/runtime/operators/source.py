@@ -234,7 +234,7 @@ class SourceOperator(InputOperator):
                 if turn == len(readings):
                     # Emitted records do not wait while no split has new ones. In BATCH mode, there is no later epoch.
                     done = self.records > 0 and all(other.split_id in caught_up for other, _ in readings)
-                    waited = (time.monotonic() - started) * 1000 >= idle_ms
+                    waited = not self.epoch.waits or (time.monotonic() - started) * 1000 >= idle_ms
                     if not self.context.batch and (done or (idle_round and waited)):
                         break
                     if idle_round:

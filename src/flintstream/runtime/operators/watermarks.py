@@ -85,6 +85,11 @@ class Valve:
         return all(watermark == MAX_TIMESTAMP for watermark in self.watermarks.values())
 
     def _combine(self) -> None:
+        if not self.idle_channels and not self.is_idle and self.watermarks:
+            lowest = min(self.watermarks.values())  # with many channels, what follows would take most of an epoch
+            if lowest >= self.combined:
+                self._raise_to(lowest)
+                return
         live = {channel: mark for channel, mark in self.watermarks.items() if mark != MAX_TIMESTAMP}
         active = [mark for channel, mark in live.items() if channel not in self.idle_channels]
         if active:

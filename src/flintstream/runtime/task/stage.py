@@ -36,9 +36,18 @@ class JobRuntime:
         self.log = log if changelog is None else DurableStateLog(changelog, SHARED)
         self.chains = {chain.id: chain for chain in plan.chains}
         self.subtasks: dict[tuple[int, int], Subtask] = {}
+        self.read = 0
+        """How many records subtasks here have read or received."""
 
-    def run_stage(self, level: int, partition: int, items: Iterable[Item]) -> Iterator[Item]:
-        """Run one task of superstep ``level``: consume its items, and yield those for later levels."""
+    def run_stage(self, level: int, partition: int, items: Iterable[Item], *, waits: bool = True) -> Iterator[Item]:
+        """Run one task of superstep ``level``: consume its items, and yield those for later levels.
+
+        Args:
+            level: The superstep.
+            partition: The subtask.
+            items: Instructions and input, and items for later levels.
+            waits: Whether sources may wait for input.
+        """
         chain_of_edge = {e.id: c.id for c in self.plan.supersteps[level].chains for e in c.inputs}
         gates: dict[int, InputGate] = {}
         instructions: list[Instruction] = []
@@ -54,7 +63,7 @@ class JobRuntime:
             assert instruction.subtask == partition  # noqa: S101
             gate = gates.pop(instruction.chain, None) or InputGate()
             try:
-                yield from self._run(instruction, gate)
+                yield from self._run(instruction, gate, waits=waits)
             finally:
                 gate.close()
         for chain, gate in gates.items():
@@ -67,7 +76,7 @@ class JobRuntime:
         if lost:
             raise JobFailedError(f"{lost} records were sent to '{self.chains[chain].name}', which had already ended")
 
-    def _run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item]:
+    def _run(self, instruction: Instruction, gate: InputGate, *, waits: bool) -> Iterator[Item]:
         chain, owner = self.chains[instruction.chain], os.getpid()
         enter_place(place_of(self.plan, chain, instruction))
         try:
@@ -76,7 +85,7 @@ class JobRuntime:
             leave_if_forked(owner, _cause(error))
             yield self._report_failure(error, chain, instruction)
             return
-        run = subtask.run(instruction, gate)
+        run = subtask.run(instruction, gate, waits=waits)
         while True:
             try:
                 produced = next(run, None)
@@ -87,6 +96,8 @@ class JobRuntime:
                 return
             if produced is None:
                 break
+            if isinstance(produced, Report):
+                self.read += sum(node.records for node in produced.nodes)
             try:
                 yield self._report_item(produced) if isinstance(produced, Report) else produced
             except BaseException:  # the epoch is incomplete, so its state must not be reused

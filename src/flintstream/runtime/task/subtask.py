@@ -66,17 +66,17 @@ class Subtask:
         valves = {place: item.valve for place, item in self.operator_chain.inputs.items()}
         self.state = SubtaskState(job, chain, index, self.operators, valves, log)
 
-    def run(self, instruction: Instruction, gate: InputGate) -> Iterator[Item | Report]:
-        """Run one epoch: yield the items for later supersteps, then the report."""
-        steps = self._run(instruction, gate)
+    def run(self, instruction: Instruction, gate: InputGate, *, waits: bool = True) -> Iterator[Item | Report]:
+        """Run one epoch: yield the items for later supersteps, then the report. Sources may wait if ``waits``."""
+        steps = self._run(instruction, gate, waits=waits)
         return without_pickle(steps, self.chain, self.index) if self.job.settings.state.refuse_pickle else steps
 
-    def _run(self, instruction: Instruction, gate: InputGate) -> Generator[Item | Report]:
+    def _run(self, instruction: Instruction, gate: InputGate, *, waits: bool) -> Generator[Item | Report]:
         owner = os.getpid()
         version = f"{instruction.epoch}-{instruction.attempt}-{uuid.uuid4().hex[:8]}"
         self._recover(instruction)
         tracks_changes = not self.state.writes_all(instruction)
-        epoch = Epoch.of(instruction, self.job.settings, version, tracks_changes=tracks_changes)
+        epoch = Epoch.of(instruction, self.job.settings, version, tracks_changes=tracks_changes, waits=waits)
         self.version = None  # until the epoch ends, the state in memory belongs to no version
         self._begin(epoch, instruction)
         began, outbox = time.monotonic(), self.operator_chain.outbox

@@ -84,7 +84,7 @@ class Residency:
 
         Args:
             context: The Spark context.
-            partitions: The number of tasks of each superstep.
+            partitions: The number of partitions of each superstep.
             job: The job.
             run: Runs the given number of tasks, as one Spark job.
             one_machine: Whether all tasks run on the driver's machine.
@@ -156,11 +156,10 @@ class Residency:
             self._end()
 
     def _start(self) -> bool:
-        count = max(self._partitions)
-        if count > self._context.defaultParallelism or self._other_jobs():
+        if self._other_jobs():
             self._missing_epochs = EPOCHS_BETWEEN
             return False
-        tasks = ResidentTasks(self._partitions)
+        tasks = ResidentTasks(self._partitions, int(self._context.defaultParallelism))
         if not tasks.start(self._job, self._place(), self._run):
             self._failed_starts += 1
             self._possible = self._failed_starts < MOST_STARTS

@@ -2,8 +2,10 @@
 
 A Spark job per epoch costs tens of milliseconds, most of them for scheduling. That does not matter to epochs that read
 for a second, but it is nearly all of the latency of a job with little input. Such a job therefore has one long Spark
-task for each partition. The driver sends it what it would have sent to the tasks of an epoch, superstep by superstep,
-and passes on what it returns. State, instructions and reports are the same, so any epoch may run either way.
+task for each partition or, if it has more partitions than Spark has cores, a task per core with a share of them. The
+driver sends it what it would have sent to the tasks of an epoch, superstep by superstep, and passes on what it returns.
+Items between two partitions of a task stay there. State, instructions and reports are the same, so any epoch may run
+either way.
 
 The driver is between all tasks then. So a job whose epochs move many bytes, or that is not alone in its Spark context,
 runs each epoch as a Spark job. So does an epoch whose task was lost: it runs again, from the state before it.
@@ -53,7 +55,15 @@ It is also the only one to a task that comes too late, or that Spark runs again 
 """
 
 _GREETING = struct.Struct("!IQ")
-"""The partition of a task, and its process."""
+"""The number of a task, and its process."""
+
+_LEVEL, _SUBTASK = Item._fields.index("level"), Item._fields.index("subtask")
+
+Members = tuple[Any, ...]
+"""Those of an :class:`Item`."""
+
+Given = dict[int, list[Members]]
+"""Partition -> its items of a superstep."""
 
 
 class Place(NamedTuple):
@@ -75,16 +85,26 @@ class TaskLostError(Exception):
 
 
 class ResidentTask:
-    """Runs a partition of every superstep until the driver says goodbye, or is gone."""
+    """Runs its share of every superstep until the driver says goodbye, or is gone."""
 
-    def __init__(self, job: ShippedJob, driver: Endpoint) -> None:
-        """Connect to the driver, which accepts only tasks that know the key of its endpoint, as do the tasks."""
+    def __init__(self, job: ShippedJob, driver: Endpoint, levels: int, count: int) -> None:
+        """Connect to the driver, which accepts only tasks that know the key of its endpoint, as do the tasks.
+
+        Args:
+            job: The job.
+            driver: Where the driver listens.
+            levels: The number of supersteps.
+            count: The number of resident tasks. Partition ``p`` belongs to task ``p % count``.
+        """
         self.job = job
         self.driver = driver
+        self.levels = levels
+        self.count = count
 
-    def __call__(self, partition: int, _: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, number: int, _: Iterator[Any]) -> Iterator[Any]:
         """Run until the end. There are no results."""
         runtime = runtime_of(self.job)
+        share = _Share(runtime, number, self.count, self.levels)
         try:
             channel = connect(self.driver, START_SECONDS)
         except OSError:  # the driver has ended, or a stranger has taken its place
@@ -92,9 +112,9 @@ class ResidentTask:
         with channel:
             message: bytes | bytearray | None = None
             try:
-                channel.send(_GREETING.pack(partition, os.getpid()))
+                channel.send(_GREETING.pack(number, os.getpid()))
                 while message := channel.receive():
-                    results = pickle.dumps(_run(runtime, partition, *pickle.loads(message)), 5)
+                    results = pickle.dumps(share.run(*pickle.loads(message)), 5)
                     try:
                         channel.send(results)
                     except OSError:  # another task was lost, so the driver has given up the epoch
@@ -105,24 +125,54 @@ class ResidentTask:
         return iter(())
 
 
-def _run(runtime: JobRuntime, partition: int, level: int, items: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Run a partition of a superstep. If the engine cannot reach its files, try again, as Spark does with tasks."""
-    for failed in range(RETRIES + 1):
-        try:
-            return list(map(tuple, flush_output(runtime.run_stage(level, partition, map(Item._make, items)))))
-        except OSError:
-            if failed == RETRIES:
-                raise
-    raise AssertionError
+class _Share:
+    """The partitions of one task."""
+
+    def __init__(self, runtime: JobRuntime, number: int, count: int, levels: int) -> None:
+        self._runtime = runtime
+        self._number = number
+        self._count = count
+        self._levels = levels
+        self._kept: list[Given] = [{} for _ in range(levels)]
+        """What partitions of this task have sent each other, by superstep."""
+
+    def run(self, level: int, given: Given) -> list[Members]:
+        """Run the partitions of a superstep one after the other; return what other tasks and the driver need."""
+        kept, self._kept[level] = self._kept[level], {}
+        for partition, items in given.items():
+            kept.setdefault(partition, []).extend(items)
+        results: list[Members] = []
+        read, left = self._runtime.read, len(kept)
+        for partition in sorted(kept):
+            left -= 1
+            # A source without input must not delay the others: only the last one waits, if none has found any.
+            waits = not left and self._runtime.read == read
+            for item in self._run(level, partition, kept[partition], waits=waits):
+                if item.level < self._levels and item.subtask % self._count == self._number:
+                    self._kept[item.level].setdefault(item.subtask, []).append(tuple(item))
+                else:
+                    results.append(tuple(item))
+        return results
+
+    def _run(self, level: int, partition: int, items: list[Members], *, waits: bool) -> list[Item]:
+        """Run a partition. If the engine cannot reach its files, try again, as Spark does with tasks."""
+        for failed in range(RETRIES + 1):
+            try:
+                run = self._runtime.run_stage(level, partition, map(Item._make, items), waits=waits)
+                return list(flush_output(run))
+            except OSError:
+                if failed == RETRIES:
+                    raise
+        raise AssertionError
 
 
 class ResidentTasks:
     """The resident tasks of a job, as the driver sees them."""
 
-    def __init__(self, partitions: Sequence[int]) -> None:
-        """Take the number of tasks of each superstep."""
+    def __init__(self, partitions: Sequence[int], most: int) -> None:
+        """Take the number of partitions of each superstep, and the largest number of tasks."""
         self._partitions = partitions
-        self._count = max(partitions)
+        self._count = min(max(partitions), most)
         self._channels: dict[int, Channel] = {}
         self._processes: dict[int, int] = {}
         self._changed = threading.Condition()
@@ -145,7 +195,7 @@ class ResidentTasks:
         except OSError:  # this machine does not have the address
             return False
         self._starting = True
-        task = ResidentTask(job, listener.endpoint(place.known_as))
+        task = ResidentTask(job, listener.endpoint(place.known_as), len(self._partitions), self._count)
         self._thread = threading.Thread(target=self._run_tasks, args=(run, task, listener), daemon=True)
         self._thread.name = f"flintstream-resident-{job.job_id[:8]}"
         self._thread.start()
@@ -173,10 +223,10 @@ class ResidentTasks:
         with contextlib.suppress(OSError):
             greeting = channel.receive(longest=_GREETING.size, seconds=START_SECONDS) or b""
             known = len(greeting) == _GREETING.size
-            partition, process = _GREETING.unpack(greeting) if known else (self._count, 0)
+            number, process = _GREETING.unpack(greeting) if known else (self._count, 0)
             with self._changed:
-                if self._starting and partition < self._count and partition not in self._channels:
-                    self._channels[partition], self._processes[partition] = channel, process
+                if self._starting and number < self._count and number not in self._channels:
+                    self._channels[number], self._processes[number] = channel, process
                     if len(self._channels) == self._count:
                         self._starting = False
                         self._changed.notify_all()
@@ -190,31 +240,33 @@ class ResidentTasks:
         Raises:
             TaskLostError: A task was lost. The others must forget the epoch.
         """
-        waiting: list[dict[int, list[tuple[Any, ...]]]] = [{} for _ in self._partitions]
+        waiting: list[list[Given]] = [[{} for _ in range(self._count)] for _ in self._partitions]
         results: list[Item] = []
-        self.moved, partition = 0, None
+        self.moved, number = 0, None
         for item in items:
-            waiting[item.level].setdefault(item.subtask, []).append(tuple(item))
+            waiting[item.level][item.subtask % self._count].setdefault(item.subtask, []).append(tuple(item))
         try:
             for level, given in enumerate(waiting):
-                for partition, theirs in given.items():
-                    self._channels[partition].send(pickle.dumps((level, theirs), 5))
-                for partition in given:
-                    message = self._channels[partition].receive()
+                for number, theirs in enumerate(given):
+                    self._channels[number].send(pickle.dumps((level, theirs), 5))
+                for number in range(self._count):
+                    message = self._channels[number].receive()
                     if message is None:
                         raise ConnectionError("the connection has ended")
                     self.moved += len(message)
-                    for produced in map(Item._make, pickle.loads(message)):
-                        if produced.level == len(waiting):
-                            results.append(produced)
+                    for produced in pickle.loads(message):
+                        if produced[_LEVEL] == len(waiting):
+                            results.append(Item._make(produced))
                         else:
-                            waiting[produced.level].setdefault(produced.subtask, []).append(tuple(produced))
+                            subtask = produced[_SUBTASK]
+                            waiting[produced[_LEVEL]][subtask % self._count].setdefault(subtask, []).append(produced)
         except OSError as error:
             self._end(FAILED_END_SECONDS)
             loss = self._error
             if not isinstance(loss, WorkerLostError):
-                process = None if partition is None else self._processes.get(partition)
-                loss = WorkerLostError(str(loss or error), f"ended ({loss or error})", process, partition)
+                process = None if number is None else self._processes.get(number)
+                subtask = number if self._count == max(self._partitions) else None
+                loss = WorkerLostError(str(loss or error), f"ended ({loss or error})", process, subtask)
             raise TaskLostError(loss) from error
         return results
 
