@@ -65,7 +65,7 @@ ROOMS = {
         "placement", "acknowledgements", "versions", "columns", "sockets", "worker_lines", "log_place", "job_log",
         "submitted",
         "connect", "python_path", "failures", "shipping", "jvm", "early_daemon", "slots", "provision", "worker",
-        "daemon", "early_daemon_process", "resident", "session", "tasks", "engine", "frames", "ahead",
+        "daemon", "early_daemon_process", "resident", "session", "tasks", "engine", "ahead",
     ),
     "runtime": (
         "times", "copies", "keys", "frozen", "selectors", "failure", "logs", "main_module", "process_setup",

@@ -26,7 +26,7 @@ NAMES_UPWARD = {
     "flintstream.options.execution",
 }
 
-PYSPARK_ONLY_IN = ("flintstream.engine.spark", "flintstream.engine.connect")
+PYSPARK_ONLY_IN = ("flintstream.engine.spark", "flintstream.engine.connect", "flintstream.engine.frames")
 JVM_ONLY_IN = "flintstream.engine.spark.jvm"
 JVM_ATTRIBUTES = {"_jvm", "_jsc", "_gateway", "_jsparkSession", "_jdf", "_jrdd", "_jconf", "_jschema"}
 

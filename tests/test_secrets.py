@@ -44,8 +44,8 @@ from flintstream.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQS
 from flintstream.datastream.formats.csv import CsvReaderFormat, CsvSchema
 from flintstream.datastream.formats.orc import OrcColumnarRowInputFormat
 from flintstream.datastream.formats.parquet import ParquetColumnarRowInputFormat
+from flintstream.engine.frames.sessions import check_spark
 from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.frames.data_frames import check_spark
 from flintstream.engine.spark.session import warn_of_unused
 from flintstream.errors import FlintstreamError, PlanError
 from flintstream.savepoint import Savepoint

@@ -38,7 +38,7 @@ def refused(configuration=(), session=None):
     with pytest.raises(FlintstreamError) as caught:
         refuse_connect(dict(configuration), session)
     message = str(caught.value)
-    assert "they need RDDs or the driver's JVM" in message
+    assert "it needs RDDs or the driver's JVM" in message
     assert "spark-submit" in message
     assert "\n" not in message
     return message.partition("(")[2].partition("),")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 import sys
 import time
@@ -42,10 +43,11 @@ FIXED_DELAY = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-d
 
 @pytest.fixture(scope="module")
 def spark():
+    from flintstream.engine.frames.sessions import session
     from flintstream.engine.spark.session import spark_context
-    from flintstream.engine.spark.tasks import session
 
-    spark_context({"flintstream.master": "local[2]"})
+    if "SPARK_REMOTE" not in os.environ:
+        spark_context({"flintstream.master": "local[2]"})
     return session(None)
 
 
@@ -137,6 +139,7 @@ def test_a_program_that_runs_again_reads_the_frame_again(make_inline_env, spark,
     assert collected(stream.map(number)) == [2]
 
 
+@pytest.mark.skipif("SPARK_REMOTE" in os.environ, reason="the client of Spark Connect has no SparkContext")
 def test_a_job_that_starts_again_does_not_compute_the_frame_again(make_env, spark, tmp_path):
     env = make_env(2, {**settings(tmp_path), **FIXED_DELAY})
     computed = spark.sparkContext.accumulator(0)
@@ -329,6 +332,7 @@ def test_a_stream_without_an_end_is_refused(make_inline_env, spark, tmp_path):
         make_inline_env().from_dataframe(frame, name="clock").map(number).to_dataframe("n int")
 
 
+@pytest.mark.skipif("SPARK_REMOTE" in os.environ, reason="the client of Spark Connect has no SparkContext")
 def test_without_spark_the_inline_engine_makes_no_frame(make_inline_env, monkeypatch):
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     stream = make_inline_env().from_collection([(1,)], Types.TUPLE([Types.INT()]))

@@ -11,8 +11,8 @@ from pyspark.sql import types as spark
 
 from flintstream.common import Types
 from flintstream.common.typeinfo import LocalTimeTypeInfo
+from flintstream.engine.frames.data_frames import frame_schema
 from flintstream.engine.spark.columns.schemas import row_type, schema_of
-from flintstream.engine.spark.frames.data_frames import frame_schema
 from flintstream.errors import PlanError
 
 EXACT = [

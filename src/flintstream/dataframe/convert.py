@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from flintstream.engine.spark.frames.data_frames import SparkDataFrame
+    from flintstream.engine.frames.data_frames import SparkDataFrame
     from flintstream.table.types import RowType
 
 __all__ = ["from_arrow", "from_dict", "from_pandas", "from_records", "from_spark", "from_table", "range"]

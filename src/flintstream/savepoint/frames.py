@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from flintstream.checkpoint.codec import Opaque
 from flintstream.checkpoint.json_text import to_json
+from flintstream.engine.frames.sessions import frame_of, session, write_dealt
 from flintstream.engine.spark.columns.types import infer_type, to_spark_type
-from flintstream.engine.spark.tasks import frame_of, schema_of, session, write_dealt
+from flintstream.engine.spark.tasks import schema_of
 from flintstream.errors import CheckpointError, shorten
 from flintstream.savepoint.entries import StateEntry, entries_of
 from flintstream.savepoint.types import parse_type

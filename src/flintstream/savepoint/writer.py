@@ -278,9 +278,9 @@ class SavepointWriter:
         if spark is None:
             pieces = iter([task() for task in tasks])
         else:
-            from flintstream.engine.spark import tasks as spark_tasks
+            from flintstream.engine.frames import sessions
 
-            pieces = iter(spark_tasks.run_tasks(tasks, spark))
+            pieces = iter(sessions.run_tasks(tasks, spark))
         return [
             ChainState(infos, tuple(() if rewrite is None else (next(pieces),) for rewrite in rewrites))
             for infos, rewrites in chains

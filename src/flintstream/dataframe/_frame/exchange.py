@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-    from flintstream.engine.spark.frames.data_frames import SparkDataFrame
+    from flintstream.engine.frames.data_frames import SparkDataFrame
 
 
 class Exchange(Results):

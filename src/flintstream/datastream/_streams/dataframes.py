@@ -91,7 +91,7 @@ class DataFrames:
         >>> list(fruit.map(lambda row: (row.name, row.price * 2)).execute_and_collect(limit=9))
         [('pear', 6)]
         """
-        from flintstream.engine.spark.frames import data_frames
+        from flintstream.engine.frames import data_frames
 
         env: StreamExecutionEnvironment = self
         source = data_frames.source_of(df, lambda: _data_directory(env, directory), trigger, retention_ms)

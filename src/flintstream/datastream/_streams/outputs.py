@@ -141,7 +141,7 @@ class Outputs(StepSettings, Generic[T_co]):
         [Row(name='apple', price=2), Row(name='pear', price=3)]
         """
         from flintstream.datastream.connectors.data_frame import DataFrameSink
-        from flintstream.engine.spark.frames import data_frames
+        from flintstream.engine.frames import data_frames
 
         transformation, env = self._transformation, self._env
         unbounded = _find_unbounded_source(transformation)
@@ -159,7 +159,7 @@ class Outputs(StepSettings, Generic[T_co]):
             parent = state_directory(configuration)
             if parent is not None:
                 parent = Location.parse(parent).local_path(f"without {what}, '{STATE_DIRECTORY.key}'")
-            directory, delete = data_frames.new_directory(parent)
+            directory, delete = data_frames.new_directory(parent, None, configuration)
         else:
             directory = Location.parse(directory, what).local_path(what)
             if os.path.isdir(directory) and os.listdir(directory):  # noqa: PTH112, PTH208
@@ -171,7 +171,7 @@ class Outputs(StepSettings, Generic[T_co]):
             if delete is not None:
                 delete()
             raise
-        return data_frames.read(directory, columns, None)
+        return data_frames.read(directory, columns, None, configuration)
 
     def _values_transformation(self) -> Transformation:
         return self._transformation

@@ -45,7 +45,7 @@ class DataFrameSink(FileSink):
             PlanError: Spark has no counterpart for the type of a field.
             MissingDependencyError: pyarrow is not installed.
         """
-        from flintstream.engine.spark.frames import data_frames
+        from flintstream.engine.frames import data_frames
 
         typed = schema if isinstance(schema, TypeInformation) else None
         what = "the directory of a DataFrameSink"
@@ -65,7 +65,7 @@ class DataFrameSink(FileSink):
         Args:
             spark: The session. By default the active session, or a new one if there is none.
         """
-        from flintstream.engine.spark.frames import data_frames
+        from flintstream.engine.frames import data_frames
 
         return data_frames.read(self._directory, self._schema, spark)
 
@@ -75,6 +75,6 @@ class DataFrameSink(FileSink):
         Args:
             spark: As for :meth:`read`.
         """
-        from flintstream.engine.spark.frames import data_frames
+        from flintstream.engine.frames import data_frames
 
         return data_frames.read_stream(self._directory, self._schema, spark)

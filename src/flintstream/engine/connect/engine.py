@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from flintstream.common._user_code import by_value
 from flintstream.coordinator.engine import Way
 from flintstream.engine.connect.session import connect_session, rows_of
-from flintstream.engine.connect.worker import SCHEMA, CallTask, MaterializeTask, Stage
+from flintstream.engine.connect.tasks import run_tasks
+from flintstream.engine.connect.worker import SCHEMA, MaterializeTask, Stage
 from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAcknowledgement, difference
 from flintstream.engine.spark.connect import address_of
 from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.job_log import JobLog, epoch_of, needs_place, one_machine, require_one_machine
 from flintstream.engine.spark.shipping import ship
-from flintstream.engine.spark.tasks import pack
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
 from flintstream.runtime.exchange.receiving import Item
@@ -186,20 +186,7 @@ class ConnectEngine:
 
     def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
         """Run functions as the tasks of a query, which cancelling the job does not stop."""
-        if not functions:
-            return []
-        call = CallTask(pack(functions))
-        with plainly():
-            session = self._connect()
-            session.add_program()
-            rows = session.run(len(functions), call)
-        answers: dict[int, tuple[Result, Exception | None]] = {
-            number: pickle.loads(payload) for number, payload in rows
-        }
-        for _, error in answers.values():
-            if error is not None:
-                raise error
-        return [answers[number][0] for number in range(len(functions))]
+        return run_tasks(functions, self._connect()) if functions else []
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
-__all__ = ["ConnectSession", "connect_session", "rows_of"]
+__all__ = ["ConnectSession", "connect_session", "prepare_session", "rows_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -146,15 +146,24 @@ def connect_session(configuration: Mapping[str, str]) -> ConnectSession:
     with _making:
         active = SparkSession.getActiveSession() or SparkSession._get_default_session()
         if active is not None:
-            known = _sessions.get(active.session_id)
-            if known is None:
-                known = ConnectSession(active)
-            elif not known.is_alive():
+            known = _sessions.get(active.session_id) or ConnectSession(active)
+            if active.session_id in _sessions and not known.is_alive():
                 del _sessions[active.session_id]
                 known = _make(SparkSession, configuration)
         else:
             known = _make(SparkSession, configuration)
         return _sessions.setdefault(known.spark.session_id, known)
+
+
+def prepare_session(spark: SparkSession) -> ConnectSession:
+    """Return what tasks of a given session are run through.
+
+    Raises:
+        ExecutorError: A version on the server does not fit.
+    """
+    with _making:
+        known = _sessions.get(spark.session_id) or ConnectSession(spark)
+        return _sessions.setdefault(spark.session_id, known)
 
 
 def _make(kind: type[SparkSession], configuration: Mapping[str, str]) -> ConnectSession:

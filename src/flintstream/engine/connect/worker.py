@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flintstream.engine.spark.shipping import ShippedJob
     from flintstream.runtime.task.stage import JobRuntime
 
-__all__ = ["SCHEMA", "CallTask", "MaterializeTask", "Stage"]
+__all__ = ["SCHEMA", "CallTask", "MaterializeTask", "Stage", "payloads", "row_of"]
 
 SCHEMA = "key int, payload binary"
 """The columns of the rows that tasks read and write."""
@@ -34,7 +34,8 @@ SCHEMA = "key int, payload binary"
 Batch: TypeAlias = "pa.RecordBatch"
 
 
-def _row(key: int, payload: bytes) -> Batch:
+def row_of(key: int, payload: bytes) -> Batch:
+    """Return a batch of one row."""
     import pyarrow as pa  # needed by jobs on Spark Connect only
 
     return pa.RecordBatch.from_arrays(
@@ -42,7 +43,7 @@ def _row(key: int, payload: bytes) -> Batch:
     )
 
 
-def _payloads(batches: Iterable[Batch]) -> Iterator[bytes]:
+def payloads(batches: Iterable[Batch]) -> Iterator[bytes]:
     """Yield the payloads of rows one by one, so that there is one copy of one of them at a time."""
     for batch in batches:
         for payload in batch.column("payload"):
@@ -65,7 +66,7 @@ class Stage:
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Run the task of the partition whose rows these are."""
-        packets = map(pickle.loads, _payloads(batches))
+        packets = map(pickle.loads, payloads(batches))
         head = next(packets, None)
         if head is None:  # each target gets a row, so this partition is none
             return
@@ -98,7 +99,7 @@ class Stage:
             size += len(item.payload)
             if size >= FLUSH_BYTES:
                 for to, packed in waiting.items():
-                    yield _row(keys[to], pickle.dumps((to, run, packed), 5))
+                    yield row_of(keys[to], pickle.dumps((to, run, packed), 5))
                     targets |= 1 << to
                 waiting.clear()
                 size = 0
@@ -108,7 +109,7 @@ class Stage:
         acknowledgement = TaskAcknowledgement(self.level, partition, run, targets, total(runs))
         waiting[own[0]].append(_acknowledgement(acknowledgement, last))
         for to, packed in waiting.items():
-            yield _row(keys[to], pickle.dumps((to, run, packed), 5))
+            yield row_of(keys[to], pickle.dumps((to, run, packed), 5))
 
     def _results(self, partition: int, produced: Iterator[Item], run: int, runs: set[int]) -> Iterator[Batch]:
         packed: list[tuple[object, ...]] = []
@@ -117,11 +118,11 @@ class Stage:
             packed.append(tuple(item))
             size += len(item.payload)
             if size >= FLUSH_BYTES:
-                yield _row(0, pickle.dumps((0, run, packed), 5))
+                yield row_of(0, pickle.dumps((0, run, packed), 5))
                 packed, size = [], 0
         acknowledgement = TaskAcknowledgement(self.level, partition, run, 0, total(runs))
         packed.append(_acknowledgement(acknowledgement, self.level + 1))
-        yield _row(0, pickle.dumps((0, run, packed), 5))
+        yield row_of(0, pickle.dumps((0, run, packed), 5))
 
 
 class FirstStage:
@@ -179,7 +180,7 @@ class MaterializeTask:
         for _ in batches:
             task = self.task
             base = runtime_of(self.job).materialize(task.chain, task.subtask, task.handles)
-            yield _row(0, pickle.dumps(base, 5))
+            yield row_of(0, pickle.dumps(base, 5))
 
 
 class CallTask:
@@ -193,4 +194,4 @@ class CallTask:
         """Yield the number of each function with its result or its error."""
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                yield _row(number, pickle.dumps(attempt(self.functions[number]), 5))
+                yield row_of(number, pickle.dumps(attempt(self.functions[number]), 5))

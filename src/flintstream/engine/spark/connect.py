@@ -15,7 +15,7 @@ from flintstream.options.execution import MASTER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["address_of", "find_connect", "refuse_connect"]
+__all__ = ["address_of", "find_connect", "is_remote", "refuse_connect"]
 
 _ADDRESS = "SPARK_REMOTE"
 _MODE = "SPARK_CONNECT_MODE_ENABLED"
@@ -31,11 +31,11 @@ def refuse_connect(configuration: Mapping[str, str], session: object = None) -> 
     Raises:
         FlintstreamError: The program has a Spark Connect session, or its settings ask for one.
     """
-    found = find_connect(configuration) if session is None or not _is_remote(session) else "a Spark Connect session"
+    found = find_connect(configuration) if session is None or not is_remote(session) else "a Spark Connect session"
     if found is not None:
         raise FlintstreamError(
-            f"the program is set to use Spark Connect ({found}), where DataFrames as sources, sinks and savepoints "
-            "do not work, because they need RDDs or the driver's JVM: use a classic Spark session, "
+            f"the program is set to use Spark Connect ({found}), where a classic Spark session does not start, because "
+            "it needs RDDs or the driver's JVM: give the session of Spark Connect, or use a classic one "
             f"with spark-submit or with '{MASTER.key}' (--master) in a process without Spark Connect"
         )
 
@@ -46,7 +46,8 @@ def find_connect(configuration: Mapping[str, str]) -> str | None:
     if getattr(classic, "_active_spark_context", None) is not None:
         return None
     connect = sys.modules.get("pyspark.sql.connect.session")
-    if connect is not None and connect.SparkSession.getActiveSession() is not None:
+    kind = getattr(connect, "SparkSession", None)
+    if kind is not None and (kind.getActiveSession() or getattr(kind, "_default_session", None)) is not None:
         return "an active session"
     if os.environ.get(_MODE):
         return f"{_MODE} is set"
@@ -65,8 +66,9 @@ def find_connect(configuration: Mapping[str, str]) -> str | None:
     return f"--remote {without_secrets(remote)}" if remote else None
 
 
-def _is_remote(session: object) -> bool:
-    return ".connect." in f".{type(session).__module__}."
+def is_remote(found: object) -> bool:
+    """Tell whether a session or a DataFrame is one of Spark Connect."""
+    return ".connect." in f".{type(found).__module__}."
 
 
 def address_of(configuration: Mapping[str, str]) -> str:

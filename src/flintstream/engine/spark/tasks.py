@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flintstream.common._user_code import by_value
 from flintstream.common._user_code.forks import only_one_returns
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame as DataFrame  # noqa: PLC0414 - re-exported for packages that do not import pyspark
     from pyspark.sql import SparkSession as SparkSession  # noqa: PLC0414
+    from pyspark.sql.types import StructType
 
     from flintstream.common.typeinfo import TypeInformation
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _OWN_ERROR = re.compile(r"flintstream\.errors\.(?:Corrupt)?CheckpointError: (.+)")
 
@@ -42,7 +46,7 @@ def session(spark: SparkSession | None) -> SparkSession:
     return spark or SparkSession.getActiveSession() or SparkSession(spark_context({}))
 
 
-def frame_of(tasks: Sequence[Callable[[], Any]], schema: Any, spark: SparkSession) -> DataFrame:
+def frame_of(tasks: Sequence[Callable[[], object]], schema: StructType | str, spark: SparkSession) -> DataFrame:
     """Return the rows that functions yield, each function in its own task."""
     if not tasks:
         return spark.createDataFrame([], schema)
@@ -58,7 +62,7 @@ def schema_of(columns: Mapping[str, TypeInformation | None], longs: Sequence[str
     return StructType([*fields, *(StructField(column, LongType()) for column in longs)])
 
 
-def run_tasks(tasks: Sequence[Callable[[], Any]], spark: SparkSession) -> list[Any]:
+def run_tasks(tasks: Sequence[Callable[[], R]], spark: SparkSession) -> list[R]:
     """Run functions in parallel and return their results in order."""
     return _collect(_prepare(spark).parallelize(pack(tasks), max(len(tasks), 1)).map(_call))
 
@@ -78,10 +82,10 @@ def results_of(tasks: Sequence[Callable[[], Any]], context: Any) -> list[Any]:
 
 def write_dealt(
     data: DataFrame,
-    to_pairs: Callable[[Any], Iterable[tuple[int, Any]]],
+    to_pairs: Callable[[object], Iterable[tuple[int, T]]],
     parallelism: int,
-    write: Callable[[int, Iterable[tuple[int, Any]]], Iterator[Any]],
-) -> list[Any]:
+    write: Callable[[int, Iterable[tuple[int, T]]], Iterator[R]],
+) -> list[R]:
     """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
     rows = variant(data.rdd, ctx=_prepare(data.sparkSession))
     dealt = rows.flatMap(to_pairs).partitionBy(parallelism, own_partition)
@@ -93,24 +97,35 @@ def _prepare(spark: SparkSession) -> Any:
         return prepare_context(spark.sparkContext)
 
 
-def pack(tasks: Sequence[Callable[[], Any]]) -> list[tuple[bytes, bytes]]:
+def pack(tasks: Sequence[Callable[..., object]]) -> list[tuple[bytes, bytes]]:
     """Return functions pickled by value, each with the setup that its process needs first."""
     setup = pickle.dumps(ProcessSetup.here().with_main(), 5)
     return [(setup, by_value.dumps(task)) for task in tasks]
 
 
-def _call(packed: tuple[bytes, bytes]) -> Any:
+def load(packed: tuple[bytes, bytes]) -> Any:
+    """Return a packed function, in a process that is set up for it."""
     setup, task = packed
     pickle.loads(setup).enter()
+    return pickle.loads(task)
+
+
+def _call(packed: tuple[bytes, bytes], *arguments: object) -> Any:
+    task = load(packed)
     with only_one_returns():
-        return pickle.loads(task)()
+        return task(*arguments)
 
 
-def attempt(packed: tuple[bytes, bytes]) -> tuple[Any, Exception | None]:
+def attempt(packed: tuple[bytes, bytes], *arguments: object) -> tuple[Any, Exception | None]:
     """Return the result of a packed function, or its error, which Spark must not see: it would run it again."""
     dependencies.enter()
+    return try_to_call(_call, packed, *arguments)
+
+
+def try_to_call(function: Callable[..., Any], *arguments: object) -> tuple[Any, Exception | None]:
+    """Return the result of a function, or its error."""
     try:
-        return _call(packed), None
+        return function(*arguments), None
     except Exception as error:  # noqa: BLE001 - raised again in the driver
         return None, error
 

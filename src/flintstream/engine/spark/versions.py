@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
     "OLDEST",
@@ -26,8 +26,10 @@ __all__ = [
     "has_unix_sockets",
     "release",
     "scala",
+    "schema_of_json",
     "schema_of_text",
     "spark_home",
+    "table_of",
     "task_of",
     "version",
     "wrap_function",
@@ -112,6 +114,16 @@ def schema_of_text(text: str) -> Any:
     """Return Spark's schema for a text such as ``name string, age int``. It has a public function from 4.0 on."""
     types = import_module("pyspark.sql.types")
     return types.StructType.fromDDL(text) if release() >= (4, 0) else types._parse_datatype_string(text)
+
+
+def schema_of_json(text: str) -> Any:
+    """Return a schema from its JSON, which all releases write alike, unlike its pickle."""
+    return import_module("pyspark.sql.types").StructType.fromJson(json.loads(text))
+
+
+def table_of(rows: Sequence[Any], schema: Any) -> Any:
+    """Return Arrow's table of rows with values as Spark takes them. Only releases from 4.0 on can."""
+    return import_module("pyspark.sql.conversion").LocalDataToArrowConversion.convert(rows, schema, False)
 
 
 class Task(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 import time
 import uuid
 from contextlib import suppress
@@ -20,18 +19,14 @@ from flintstream.connectors.files.arrow import ArrowFile, ArrowReader, arrow_spl
 from flintstream.connectors.files.arrow_values import arrow
 from flintstream.connectors.files.parquet import ParquetRows
 from flintstream.connectors.source import Boundedness, Source, SplitEnumerator
+from flintstream.engine.frames.sessions import check_spark, new_directory, prepare_for, session, text_schema
 from flintstream.engine.spark.columns.schemas import holds, row_type, schema_of
-from flintstream.engine.spark.connect import refuse_connect
-from flintstream.engine.spark.job_log import one_machine
-from flintstream.engine.spark.session import spark_context
+from flintstream.engine.spark.connect import is_remote
 from flintstream.engine.spark.slots import SLOT_OF
-from flintstream.engine.spark.tasks import session
-from flintstream.engine.spark.versions import arrow_schema, schema_of_text
+from flintstream.engine.spark.versions import arrow_schema
 from flintstream.errors import FlintstreamError, MissingDependencyError, PlanError
-from flintstream.options.execution import ENGINE, STATE_DIRECTORY
 from flintstream.storage.location import Location
 from flintstream.storage.stores import file_store
-from flintstream.storage.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +43,20 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import SourceReader
     from flintstream.storage.file_store import FileStore
 
+__all__ = [
+    "BatchSource",
+    "DataFrameSource",
+    "StreamingSource",
+    "check_spark",
+    "frame_schema",
+    "new_directory",
+    "parquet_rows",
+    "read",
+    "read_stream",
+    "source_of",
+    "stage",
+]
+
 DATES = {"datetimeRebaseMode": "CORRECTED"}
 """How to read the dates in our files, of the Gregorian calendar; Spark 3.5 would ask about those before 1900."""
 
@@ -58,48 +67,6 @@ CHECK_QUERY_SECONDS = 0.5
 
 BATCHES_AT_ONCE = 100
 """Maximum number of micro-batches to deal before an epoch."""
-
-
-# -- directories ------------------------------------------------------------------------------------------------------
-
-
-def check_spark(configuration: Mapping[str, str]) -> None:
-    """Start Spark if it is the program's engine and is not running yet.
-
-    Raises:
-        PlanError: The engine is another one, and there is no Spark session.
-    """
-    if ENGINE.read(configuration) == ENGINE.default:
-        spark_context(configuration)
-        return
-    from pyspark import SparkContext
-
-    if SparkContext._active_spark_context is None:
-        raise PlanError(
-            "a DataFrame needs Spark, but the program runs on the inline engine and there is no Spark session: leave "
-            f"'{ENGINE.key}' at '{ENGINE.default}', or create a session first"
-        )
-
-
-def new_directory(parent: str | None, spark: SparkSession | None = None) -> tuple[str, Callable[[], None]]:
-    """Return the name of a new directory below ``parent``, and a function that deletes it.
-
-    Without a parent, the directory is temporary and is deleted with this process.
-
-    Raises:
-        PlanError: There is no parent, but workers on other machines must access the directory.
-    """
-    if parent is not None:
-        directory = f"{parent}/{uuid.uuid4().hex}"
-        return directory, lambda: file_store(directory).delete_tree("")
-    master = str(session(spark).sparkContext.master)
-    if not one_machine(master):
-        raise PlanError(
-            f"on the cluster {master}, DataFrames are transferred in files: pass a directory that all workers "
-            f"can reach, or set '{STATE_DIRECTORY.key}' to one"
-        )
-    directory = temporary_directory("flintstream-dataframe-")
-    return directory, partial(shutil.rmtree, directory, ignore_errors=True)
 
 
 # -- a DataFrame as a source -----------------------------------------------------------------------------------------
@@ -137,8 +104,9 @@ def stage(frame: DataFrame, store: FileStore) -> list[ArrowFile]:
 
 def _leave_slot(frame: DataFrame) -> None:
     """Run the tasks that this thread starts in Spark's own workers: they are not subtasks of a job."""
-    context: Any = frame.sparkSession.sparkContext
-    context.setLocalProperty(SLOT_OF, None)
+    if not is_remote(frame):
+        context: Any = frame.sparkSession.sparkContext
+        context.setLocalProperty(SLOT_OF, None)
 
 
 class DataFrameSource(Source):
@@ -208,6 +176,7 @@ class _Parts(SplitEnumerator):
         source = self._source
         store = source.place()
         if source.staged is None:
+            prepare_for(source.frame)
             source.staged = stage(source.frame, store)
         self._done = True
         return arrow_splits(store, source.staged, self._parallelism)
@@ -296,6 +265,7 @@ class _MicroBatches(SplitEnumerator):
             )
         self._oldest = min(there, default=self._next)
         frame = self._source.frame
+        prepare_for(frame)
         _leave_slot(frame)
         place = store.uri("query")
         writer = frame.writeStream.foreachBatch(partial(_stage_once, store)).trigger(
@@ -347,7 +317,6 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
     Raises:
         TypeError: ``frame`` is not a DataFrame.
         PlanError: A column has an unsupported type.
-        FlintstreamError: The DataFrame is one of Spark Connect.
     """
     from pyspark.sql import DataFrame
 
@@ -360,7 +329,6 @@ def source_of(frame: Any, parent: Callable[[], str | None], trigger: str, retent
             else ""
         )
         raise TypeError(f"from_dataframe() needs a DataFrame of Spark, but got {given}{ways}")
-    refuse_connect({}, frame.sparkSession)
     if frame.isStreaming:
         return StreamingSource(frame, parent, trigger, retention_ms)
     return BatchSource(frame, parent)
@@ -384,7 +352,7 @@ def frame_schema(schema: Any, declared: TypeInformation | None) -> StructType:
                 "[...]) where its records are made, or pass a schema"
             )
         return schema_of(declared)
-    found = schema_of_text(schema) if isinstance(schema, str) else schema
+    found = text_schema(schema) if isinstance(schema, str) else schema
     if not isinstance(found, StructType):
         raise TypeError(f"a schema must be a StructType or a string like 'name string, age int', but got {schema!r}")
     row_type(found)  # rejects unsupported types
@@ -402,10 +370,12 @@ def parquet_rows(schema: StructType) -> ParquetRows:
     return ParquetRows(arrow_schema(schema), row_type(schema))
 
 
-def read(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
+def read(
+    directory: str, schema: StructType, spark: SparkSession | None, configuration: Mapping[str, str] | None = None
+) -> DataFrame:
     """Return the DataFrame of all files in a directory."""
     Path(directory).mkdir(parents=True, exist_ok=True)  # the job may not have written anything yet
-    return session(spark).read.schema(schema).options(**DATES).parquet(Location.parse(directory).uri)
+    return session(spark, configuration).read.schema(schema).options(**DATES).parquet(Location.parse(directory).uri)
 
 
 def read_stream(directory: str, schema: StructType, spark: SparkSession | None) -> DataFrame:
