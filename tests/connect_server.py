@@ -46,19 +46,20 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def running_server(python: str = sys.executable, *, like: Server | None = None) -> Iterator[Server]:
+def running_server(
+    python: str = sys.executable, *, like: Server | None = None, master: str = "local[2]"
+) -> Iterator[Server]:
     """Start the server that the PySpark of an interpreter has, and end it afterwards.
 
     Args:
         python: the interpreter.
         like: a server that has ended, whose port and token the new one takes.
+        master: where the server runs its tasks.
 
     Raises:
         NoServerError: There is none, or it ended, or it took too long.
     """
-    home = _home_of(python)
-    if not list(home.glob("jars/spark-connect_*.jar")):
-        raise NoServerError("this PySpark has no Connect server")
+    home = find_server(python)
     port, token = (_free_port(), secrets.token_hex(16)) if like is None else (like.port, like.token)
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -75,7 +76,7 @@ def running_server(python: str = sys.executable, *, like: Server | None = None) 
         log = Path(directory, "log")
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 - a command of our own
-                [home / "bin" / "spark-submit", "--class", name, "--master", "local[2]", *confs, "spark-internal"],
+                [home / "bin" / "spark-submit", "--class", name, "--master", master, *confs, "spark-internal"],
                 env={**inherited, **local}, cwd=directory, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
         try:
@@ -93,13 +94,20 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _home_of(python: str) -> Path:
-    """Return the directory of an interpreter's PySpark."""
+def find_server(python: str = sys.executable) -> Path:
+    """Return the directory of an interpreter's PySpark, which has a server.
+
+    Raises:
+        NoServerError: It has none.
+    """
     find = "import importlib.util as u; print(u.find_spec('pyspark').submodule_search_locations[0])"
     found = subprocess.run([python, "-c", find], capture_output=True, text=True, check=False)  # noqa: S603
     if found.returncode:
         raise NoServerError(f"{python} has no PySpark")
-    return Path(found.stdout.strip())
+    home = Path(found.stdout.strip())
+    if not list(home.glob("jars/spark-connect_*.jar")):
+        raise NoServerError("this PySpark has no Connect server")
+    return home
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

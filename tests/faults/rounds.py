@@ -239,6 +239,10 @@ class Course:
         foreign = SESSIONS[self.plan.session]
         return [str(self._records), json.dumps({"spark.master": self._master, **foreign} if foreign else {})]
 
+    def _variables(self) -> Mapping[str, str]:
+        """Further environment variables of the program."""
+        return {}
+
     @property
     def _records(self) -> int:
         return RECORDS * self.plan.size * (3 if self.plan.place == "standalone" else 1)
@@ -257,6 +261,7 @@ class Course:
             "PYTHONFAULTHANDLER": "1",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "TMPDIR": str(self.directory / "tmp"),
+            **self._variables(),
             registry.DIRECTORY: str(self.directory / "jobs"),
         }
         settings = [f"-D{key}={value}" for key, value in self._settings().items()]
@@ -276,7 +281,7 @@ class Course:
         if time.monotonic() - self.began > limit:
             raise RoundError(f"it has not ended after {limit} s")
         if time.monotonic() > self.next_look:  # at every process of the machine, so not often
-            self.seen.update(below(self.process.pid))
+            self.seen.update(process for pid in (self.process.pid, *self._nodes()) for process in below(pid))
             self.next_look = time.monotonic() + 0.5
         self._look_at_files()
         return self.process.poll()
@@ -332,7 +337,11 @@ class Course:
             self.say(f"the {victim} had ended before")
             return
         self.say(f"killed {victim}, {[process.pid for process in hit]}; {len(self.files)} files are committed")
-        if victim in {"driver", "tree"}:
+        self._replace(victim)
+
+    def _replace(self, victim: str) -> None:
+        """Start again what does not start itself."""
+        if victim in {"driver", "tree"} and self.process is not None:
             self.process.wait()
             self._start()
 
@@ -341,7 +350,7 @@ class Course:
         assert self.process is not None
         until = time.monotonic() + SECONDS_FOR_VICTIM
         while True:
-            chosen = victims(self.process.pid, kind, rng, [node.pid for node in self._nodes()])
+            chosen = victims(self.process.pid, kind, rng, self._nodes())
             if chosen or time.monotonic() > until or self._poll() is not None:
                 return chosen
             time.sleep(0.05)
@@ -350,8 +359,9 @@ class Course:
         over = (self.directory / "over").exists()
         self.killed[f"{victim} after the end" if over else victim] += happened
 
-    def _nodes(self) -> list[subprocess.Popen[bytes]]:
-        return [] if self.cluster is None else [node for node in self.cluster.workers if node is not None]
+    def _nodes(self) -> list[int]:
+        """The processes outside of the program that start executors for it."""
+        return [] if self.cluster is None else [node.pid for node in self.cluster.workers if node is not None]
 
     def _kill_of_cluster(self, victim: str, rng: random.Random) -> None:
         assert self.cluster is not None
@@ -380,9 +390,12 @@ class Course:
             for process in below(self.process.pid):
                 kill(process)
             self.process.wait()
+        self._close_cluster()
+        wait_for_end(self.seen, 10)
+
+    def _close_cluster(self) -> None:
         if self.cluster is not None:
             self.cluster.close()
-        wait_for_end(self.seen, 10)
 
 
 def canonical(line: str) -> str:
