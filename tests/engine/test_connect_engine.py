@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import tarfile
 import time
+import zipfile
 from pathlib import Path
 
 import pyspark
 import pytest
 from tests.connect_server import TOKEN, NoServerError, running_server
+from tests.engine.test_python_dependencies import wheel_of
 
 from flintstream.common import Configuration, Types
 from flintstream.datastream import KeyedProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
@@ -158,6 +161,62 @@ def test_a_job_can_be_cancelled_during_an_epoch(server, tmp_path):
         time.sleep(0.05)
     client.cancel().result()
     assert client.get_job_status().result().name in {"CANCELED", "CANCELLING"}
+
+
+def read(path):
+    return lambda value: f"{value} {Path(path).read_text()}"
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """Return the settings of a program with a module, an archive, a tar archive and a package."""
+    (tmp_path / "shipped_module.py").write_text("WORD = 'module'")
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("inner/text.txt", "zip")
+    (tmp_path / "text.txt").write_text("tar")
+    with tarfile.open(tmp_path / "more.data", "w:gz") as tar:
+        tar.add(tmp_path / "text.txt", "text.txt")
+    wheel_of(tmp_path, "flintstream_connect_package", "WORD = 'package'")
+    (tmp_path / "requirements.txt").write_text("flintstream_connect_package==1.0\n")
+    return {
+        "python.files": f"{tmp_path}/shipped_module.py",
+        "python.archives": f"{tmp_path}/data.zip#data.zip,{tmp_path}/more.data#given",
+        "python.requirements": f"{tmp_path}/requirements.txt#{tmp_path}",
+    }
+
+
+def test_modules_archives_and_packages_of_a_program_reach_the_workers(server, bundle):
+    def words(value):
+        import flintstream_connect_package  # type: ignore[import-not-found]
+        import shipped_module  # type: ignore[import-not-found]
+
+        return f"{value} {shipped_module.WORD} {flintstream_connect_package.WORD}"
+
+    env = environment(server, **bundle)
+    numbers = env.from_collection([1, 2])
+    found = numbers.map(words).union(numbers.map(read("data.zip/inner/text.txt")), numbers.map(read("given/text.txt")))
+    expected = [f"{number} {word}" for number in (1, 2) for word in ("module package", "tar", "zip")]
+    assert sorted(found.execute_and_collect()) == expected
+    again = environment(server, **bundle).from_collection([3]).map(read("given/text.txt"))
+    assert list(again.execute_and_collect()) == ["3 tar"]
+
+
+def test_a_directory_of_a_session_keeps_its_archive(server, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with zipfile.ZipFile(tmp_path / name / "kept.zip", "w") as archive:
+            archive.writestr("text.txt", name)
+    first = environment(server, **{"python.archives": f"{tmp_path}/one/kept.zip#kept"}).from_collection([1])
+    assert list(first.map(read("kept/text.txt")).execute_and_collect()) == ["1 one"]
+    env = environment(server, **{"python.archives": f"{tmp_path}/two/kept.zip#kept"})
+    with pytest.raises(FlintstreamError, match="has another archive in the directory 'kept'"):
+        list(env.from_collection([1]).map(read("kept/text.txt")).execute_and_collect())
+
+
+def test_an_interpreter_is_refused_since_the_server_chooses_it(server):
+    env = environment(server, **{"python.executable": "/usr/bin/python3"})
+    with pytest.raises(FlintstreamError, match="PYSPARK_PYTHON"):
+        list(env.from_collection([1]).execute_and_collect())
 
 
 def test_a_client_that_is_too_old_is_refused(monkeypatch):

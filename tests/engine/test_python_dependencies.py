@@ -22,6 +22,7 @@ from pyspark import SparkFiles
 
 from flintstream.compat import pyflink
 from flintstream.datastream import MapFunction, StreamExecutionEnvironment
+from flintstream.engine.connect.dependencies import check_archive
 from flintstream.engine.spark.provision import dependencies, packing
 from flintstream.errors import FlintstreamError
 
@@ -134,7 +135,7 @@ def test_packages_are_not_taken_from_a_directory_that_another_user_prepared(tmp_
     prepared.mkdir()
     (prepared / f"packages-{digest}.zip").write_text("hostile")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess((), 0))
-    archive = dependencies._install(str(requirements), "")
+    archive = dependencies.install_requirements(str(requirements), "")
     assert archive.read_bytes() != b"hostile"
     assert stat.S_IMODE(archive.parent.stat().st_mode) == 0o700
     assert archive.parent != prepared
@@ -253,6 +254,19 @@ HOSTILE = {
 }
 
 
+def write_hostile(directory):
+    for name, members in HOSTILE.items():
+        path = directory / name
+        if not members:
+            path.write_bytes(b"damaged" * 100)
+        elif path.suffix in {".zip", ".jar"}:
+            with zipfile.ZipFile(path, "w") as archive:
+                for member, content in members.items():
+                    archive.writestr(member.format(root=directory), content)
+        else:
+            tar_of(path, **members)
+
+
 @pytest.mark.promise("S18")
 @pytest.mark.spark
 def test_an_archive_whose_members_lead_out_of_its_directory_is_refused_and_writes_nothing_there(
@@ -260,16 +274,7 @@ def test_an_archive_whose_members_lead_out_of_its_directory_is_refused_and_write
 ):
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    for name, members in HOSTILE.items():
-        path = tmp_path / name
-        if not members:
-            path.write_bytes(b"damaged" * 100)
-        elif path.suffix in {".zip", ".jar"}:
-            with zipfile.ZipFile(path, "w") as archive:
-                for member, content in members.items():
-                    archive.writestr(member.format(root=tmp_path), content)
-        else:
-            tar_of(path, **members)
+    write_hostile(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     for name in HOSTILE:
         env = make_spark_env(1, {"python.archives": f"{tmp_path / name}#of-{name}"})
@@ -297,3 +302,18 @@ def test_absolute_names_in_an_archive_are_below_its_directory(make_spark_env, tm
     read = [numbers.map(ReadAtOpen(f"of-{name}{tmp_path}/escaped")) for name in ("abs.tar.gz", "abs.zip")]
     assert results(read[0].union(read[1])) == ["1 by tar", "1 by zip"]
     assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.promise("S18")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_archive_whose_members_lead_out_of_its_directory_is_not_sent_to_a_server_of_spark_connect(name, tmp_path):
+    write_hostile(tmp_path)
+    with pytest.raises(FlintstreamError, match=rf"^Spark cannot unpack its {re.escape(name)}: .") as refused:
+        check_archive(str(tmp_path / name), f"its {name}")
+    assert "\n" not in str(refused.value)
+
+
+def test_links_within_an_archive_and_absolute_names_are_sent_to_a_server_of_spark_connect(tmp_path):
+    members = {"venv/lib/a.txt": "x", "venv/lib64": "-> lib", "venv/b.txt": "-> ../venv/lib/a.txt", "/abs.txt": "x"}
+    check_archive(tar_of(tmp_path / "inner.tar.gz", **members), "it")
+    check_archive(zip_of(tmp_path / "inner.zip", a__b_dot_txt="x"), "it")

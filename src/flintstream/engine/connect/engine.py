@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from flintstream.common._user_code import by_value
 from flintstream.coordinator.engine import Way
+from flintstream.engine.connect.dependencies import WorkerSetup, send_dependencies
 from flintstream.engine.connect.session import connect_session, rows_of
 from flintstream.engine.connect.tasks import run_tasks
 from flintstream.engine.connect.worker import SCHEMA, MaterializeTask, Stage
@@ -20,8 +21,9 @@ from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.job_log import JobLog, epoch_of, needs_place, one_machine, require_one_machine
 from flintstream.engine.spark.shipping import ship
 from flintstream.errors import FlintstreamError, JobCancelledError
-from flintstream.options.execution import PYTHON_ARCHIVES, PYTHON_EXECUTABLE, PYTHON_FILES, PYTHON_REQUIREMENTS
+from flintstream.options.execution import PYTHON_EXECUTABLE
 from flintstream.runtime.exchange.receiving import Item
+from flintstream.runtime.process_setup import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,16 +49,17 @@ class ConnectEngine:
         """Create an engine for one job.
 
         Raises:
-            FlintstreamError: The configuration has an option that Spark Connect does not support.
+            FlintstreamError: The configuration names an interpreter.
         """
-        for option in (PYTHON_ARCHIVES, PYTHON_REQUIREMENTS, PYTHON_EXECUTABLE):
-            if option.read(configuration):
-                raise FlintstreamError(
-                    f"'{option.key}' does not work on Spark Connect: install what the program needs on the server"
-                )
+        if PYTHON_EXECUTABLE.read(configuration):
+            raise FlintstreamError(
+                f"'{PYTHON_EXECUTABLE.key}' does not work on Spark Connect, whose server chooses the interpreter: set "
+                "PYSPARK_PYTHON there"
+            )
         self.configuration = configuration
         self.cancelled = False
         self.session: ConnectSession | None = None
+        self.setup = WorkerSetup(ProcessSetup.here())
         self.shipment: Shipment | None = None
         self.job_log: JobLog | None = None
         self.tag = f"flintstream-{uuid.uuid4().hex}"
@@ -91,7 +94,8 @@ class ConnectEngine:
             session.add_program()
         self.job_log = JobLog(plan, self.configuration, here=one_machine(self._address()))
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
-        data = pickle.dumps(plan.settings.process_setup.with_main(), 5) + by_value.dumps((plan, self.job_log.log))
+        setup = self.setup._replace(process=plan.settings.process_setup.with_main())
+        data = pickle.dumps(setup, 5) + by_value.dumps((plan, self.job_log.log))
         self.shipment = ship(None, plan.job_id, data, sticky=True, one_machine=False)
         self.partitions = [step.partitions for step in plan.supersteps]
         self.by_id = session.has_direct_exchange
@@ -102,10 +106,9 @@ class ConnectEngine:
 
     def _connect(self) -> ConnectSession:
         if self.session is None or not self.session.is_alive():
-            self.session = connect_session(self.configuration)
-            for path in (PYTHON_FILES.read(self.configuration) or "").split(","):
-                if path:
-                    self.session.add_file(path)
+            session = connect_session(self.configuration)
+            self.setup = send_dependencies(session, self.configuration)
+            self.session = session
         return self.session
 
     @property
@@ -186,7 +189,7 @@ class ConnectEngine:
 
     def run_tasks(self, functions: Sequence[Callable[[], Result]]) -> list[Result]:
         """Run functions as the tasks of a query, which cancelling the job does not stop."""
-        return run_tasks(functions, self._connect()) if functions else []
+        return run_tasks(functions, self._connect(), self.setup) if functions else []
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete state that later epochs do not need."""

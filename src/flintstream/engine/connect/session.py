@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import hashlib
 import importlib.metadata
 import logging
 import pickle
@@ -62,6 +63,8 @@ class ConnectSession:
         """
         self.spark = spark
         self._programs: set[str] = set()
+        self._archives: dict[str, str] = {}
+        """Directory -> digest of the archive that is unpacked in it."""
         answers = self._look()
         self.parallelism = max(len(answers), 1)
         """The number of tasks that run at the same time, as Spark plans them."""
@@ -98,6 +101,24 @@ class ConnectSession:
             given = Path(shutil.make_archive(str(directory / f"{given.name}-{directory.name}"), "zip", given))
         self.spark.addArtifacts(str(given), pyfile=True)
         self._programs.add(path)
+
+    def add_archive(self, path: str, target: str) -> None:
+        """Let the workers of the session have an archive unpacked in a directory, unless they do.
+
+        Raises:
+            FlintstreamError: The directory has another archive.
+        """
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        known = self._archives.get(target)
+        if known == digest:
+            return
+        if known is not None:
+            raise FlintstreamError(
+                f"the Spark Connect session has another archive in the directory {target!r}, which stays for all of "
+                "its jobs: use another directory, or a new session"
+            )
+        self.spark.addArtifacts(f"{Path(path).absolute().as_uri()}#{target}", archive=True)
+        self._archives[target] = digest
 
     def run(
         self, tasks: int, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]

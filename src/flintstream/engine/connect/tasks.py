@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
+    from flintstream.engine.connect.dependencies import WorkerSetup
     from flintstream.engine.connect.session import ConnectSession
 
 T = TypeVar("T")
@@ -59,8 +60,13 @@ class RowsTask:
                     yield from table_of(some, schema).to_batches()
 
 
-def run_tasks(tasks: Sequence[Callable[[], R]], session: ConnectSession) -> list[R]:
+def run_tasks(tasks: Sequence[Callable[[], R]], session: ConnectSession, setup: WorkerSetup | None = None) -> list[R]:
     """Run functions in parallel and return their results in order.
+
+    Args:
+        tasks: the functions.
+        session: where they run.
+        setup: how workers get ready for them; by default as for this process.
 
     Raises:
         Exception: A function raised it; Spark does not run such a function again.
@@ -69,7 +75,7 @@ def run_tasks(tasks: Sequence[Callable[[], R]], session: ConnectSession) -> list
         return []
     with plainly():
         session.add_program()
-        rows = session.run(len(tasks), CallTask(pack(tasks)))
+        rows = session.run(len(tasks), CallTask(pack(tasks, setup)))
     answers: dict[int, tuple[R, Exception | None]] = {number: pickle.loads(payload) for number, payload in rows}
     _raise_first(error for _, error in answers.values())
     return [answers[number][0] for number in range(len(tasks))]

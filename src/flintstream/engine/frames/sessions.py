@@ -83,10 +83,10 @@ def text_schema(text: str) -> StructType:
 def prepare_for(frame: DataFrame) -> None:
     """Make flintstream and the program's modules available to the tasks that read a DataFrame."""
     if is_remote(frame):
-        _connected(frame.sparkSession).add_program()
+        _prepare(frame.sparkSession).add_program()
 
 
-def _connected(spark: SparkSession) -> ConnectSession:
+def _prepare(spark: SparkSession) -> ConnectSession:
     return prepare_session(cast("RemoteSession", spark))
 
 
@@ -120,14 +120,14 @@ def frame_of(tasks: Sequence[Callable[[], object]], schema: StructType | str, sp
     if not tasks:
         return spark.createDataFrame([], schema)
     if is_remote(spark):
-        return connect_tasks.frame_of(tasks, schema, _connected(spark))
+        return connect_tasks.frame_of(tasks, schema, _prepare(spark))
     return classic_tasks.frame_of(tasks, schema, spark)
 
 
 def run_tasks(tasks: Sequence[Callable[[], R]], spark: SparkSession) -> list[R]:
     """Run functions in parallel and return their results in order."""
     if is_remote(spark):
-        return connect_tasks.run_tasks(tasks, _connected(spark))
+        return connect_tasks.run_tasks(tasks, _prepare(spark))
     return classic_tasks.run_tasks(tasks, spark)
 
 
@@ -139,5 +139,5 @@ def write_dealt(
 ) -> list[R]:
     """Convert rows to (partition number, item) pairs, exchange them by partition, and write each partition."""
     if is_remote(data):
-        return connect_tasks.write_dealt(data, to_pairs, parallelism, write, _connected(data.sparkSession))
+        return connect_tasks.write_dealt(data, to_pairs, parallelism, write, _prepare(data.sparkSession))
     return classic_tasks.write_dealt(data, to_pairs, parallelism, write)

@@ -97,10 +97,10 @@ def _prepare(spark: SparkSession) -> Any:
         return prepare_context(spark.sparkContext)
 
 
-def pack(tasks: Sequence[Callable[..., object]]) -> list[tuple[bytes, bytes]]:
+def pack(tasks: Sequence[Callable[..., object]], setup: object = None) -> list[tuple[bytes, bytes]]:
     """Return functions pickled by value, each with the setup that its process needs first."""
-    setup = pickle.dumps(ProcessSetup.here().with_main(), 5)
-    return [(setup, by_value.dumps(task)) for task in tasks]
+    packed = pickle.dumps(setup or ProcessSetup.here().with_main(), 5)
+    return [(packed, by_value.dumps(task)) for task in tasks]
 
 
 def load(packed: tuple[bytes, bytes]) -> Any:

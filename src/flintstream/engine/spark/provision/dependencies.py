@@ -45,17 +45,17 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
         FlintstreamError: pip cannot install the packages, or an archive is of an unknown kind.
         ExecutorError: The executors cannot run the job.
     """
-    for path in newest_by_name(_entries(configuration, PYTHON_FILES)):
+    for path in newest_by_name(entries_of(configuration, PYTHON_FILES)):
         _ship_file(context, path)
     environment = {}
-    archives = [entry.rpartition("#")[::2] for entry in _entries(configuration, PYTHON_ARCHIVES)]
+    archives = [entry.rpartition("#")[::2] for entry in entries_of(configuration, PYTHON_ARCHIVES)]
     for path, target in archives:
         _ship_archive(context, path, target)
     if archives:
         environment[UNPACKED] = ",".join(target for _, target in archives)
     if requirements := PYTHON_REQUIREMENTS.read(configuration):
         file, _, cache = requirements.partition("#")
-        archive = _install(file, cache)
+        archive = install_requirements(file, cache)
         _ship_archive(context, str(archive), archive.stem)
         environment[PACKAGES] = archive.stem
     executable = PYTHON_EXECUTABLE.read(configuration) or context.pythonExec
@@ -67,13 +67,22 @@ def with_dependencies(context: Any, configuration: Mapping[str, str]) -> Any:
 
 def enter() -> None:
     """Set up this worker process with the shipped dependencies, permanently: Spark keeps such workers separate."""
-    unpacked, packages = os.environ.get(UNPACKED), os.environ.get(PACKAGES)
-    if not unpacked and not packages:
+    enter_unpacked(os.environ.get(UNPACKED), os.environ.get(PACKAGES))
+
+
+def enter_unpacked(archives: str | None, packages: str | None) -> None:
+    """Set up this worker process with what is unpacked in Spark's directory.
+
+    Args:
+        archives: the names of archives that relative paths have to find, if there are any.
+        packages: the directory of packages, if there is one.
+    """
+    if not archives and not packages:
         return
     from pyspark import SparkFiles
 
     root = SparkFiles.getRootDirectory()
-    if unpacked:
+    if archives:
         os.chdir(root)
     if packages:
         path = os.path.join(root, packages)  # noqa: PTH118
@@ -81,7 +90,8 @@ def enter() -> None:
             sys.path.insert(0, path)
 
 
-def _entries(configuration: Mapping[str, str], option: Option[str | None]) -> list[str]:
+def entries_of(configuration: Mapping[str, str], option: Option[str | None]) -> list[str]:
+    """Return the entries of an option, which commas separate."""
     return [entry for entry in (option.read(configuration) or "").split(",") if entry]
 
 
@@ -113,14 +123,14 @@ def _ship_archive(context: Any, path: str, target: str) -> None:
     """
     if (context.applicationId, target) in _shipped:
         return
-    archive = _unpackable(path)
+    archive = unpackable(path)
     if Path(archive).is_file():  # otherwise it is a URI
         try_to_unpack(context, archive, path)
     context.addArchive(f"{archive}#{target}")
     _shipped.add((context.applicationId, target))
 
 
-def _unpackable(path: str) -> str:
+def unpackable(path: str) -> str:
     """Return an archive with a suffix by which Spark unpacks it: a copy if the given one has another.
 
     Raises:
@@ -140,7 +150,7 @@ def _unpackable(path: str) -> str:
     return shutil.copyfile(path, directory / f"{Path(path).name}{suffix}").as_posix()
 
 
-def _install(file: str, cache: str) -> Path:
+def install_requirements(file: str, cache: str) -> Path:
     """Install packages and return an archive of them; the same requirements are installed only once."""
     names = sorted(os.listdir(cache)) if cache else []  # noqa: PTH208
     digest = hashlib.sha256("\n".join([Path(file).read_text(encoding="utf-8"), *names]).encode()).hexdigest()[:12]
