@@ -4,12 +4,13 @@
 
     rabbitmq-write    numbers are written as texts of about ten bytes, and confirmed by the server
     rabbitmq-read     such texts are read and written to files
-    ...               the same for kinesis, pulsar, cassandra and mongodb
+    ...               the same for kinesis, firehose, dynamodb, pulsar, cassandra, mongodb and elasticsearch
 
 The engine "bare" is two Python processes with the clients that flintstream uses. The servers are those of the tests, on
 this machine, and share its cores; their CPU is not in the figures. Those of AWS are moto, which is written in Python:
-it is what limits both. A run counts only if its output is right, record by record. PyFlink is not here: these
-connectors have no release for Flink 2.3. ``benchmarks/measure.py`` describes the rest of the method.
+it is what limits both, and its queues of SQS, which look at all messages for each one, are left out. That of
+Elasticsearch is a stand-in for its bulk API. A run counts only if its output is right, record by record. PyFlink is not
+here: these connectors have no release for Flink 2.3. ``benchmarks/measure.py`` describes the rest of the method.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from benchmarks.process import Cost
 
 HERE = Path(__file__).parent
-NAMES = ("rabbitmq", "kinesis", "pulsar", "cassandra", "mongodb")
+NAMES = ("rabbitmq", "kinesis", "firehose", "dynamodb", "pulsar", "cassandra", "mongodb", "elasticsearch")
 CASES = [f"{name}-{way}" for name in NAMES for way, has in (("write", SINKS), ("read", SOURCES)) if name in has]
 ABLE = ("bare", "flintstream")
 FIRST = 20_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import closing
 from itertools import islice
@@ -88,6 +89,41 @@ def kinesis_read(number: int, run: Run) -> None:
             iterator = answer["NextShardIterator"]
 
 
+def firehose_write(number: int, run: Run) -> None:
+    """Put 500 records in a request."""
+    client = aws_client("firehose", run)
+    for block in halves(number, run, 500):
+        records = [{"Data": f"{text}\n".encode()} for text in block]
+        if client.put_record_batch(DeliveryStreamName=run.settings["out"], Records=records)["FailedPutCount"]:
+            raise SystemExit("the server rejected records")
+
+
+def dynamodb_write(number: int, run: Run) -> None:
+    """Put 25 items in a request, the most that the service takes."""
+    from tests.connectors.guarantees.programs import to_request
+
+    client, table = aws_client("dynamodb", run), run.settings["table"]
+    for block in halves(number, run, 25):
+        if client.batch_write_item(RequestItems={table: list(map(to_request, block))})["UnprocessedItems"]:
+            raise SystemExit("the server left items out")
+
+
+def elasticsearch_write(number: int, run: Run) -> None:
+    """Index 1,000 documents in a request, by the HTTP client that flintstream uses."""
+    import urllib3
+    from tests.connectors.guarantees.programs import to_document
+
+    pool = urllib3.HTTPConnectionPool(run.settings["host"].partition(":")[0], int(run.settings["host"].split(":")[1]))
+    headers = {"content-type": "application/x-ndjson"}
+    for block in halves(number, run, 1000):
+        lines: list[str] = []
+        for document in map(to_document, block):
+            lines += (json.dumps({"index": {"_index": "numbers", "_id": str(document["id"])}}), json.dumps(document))
+        answer = pool.request("POST", "/_bulk", body="\n".join([*lines, ""]).encode(), headers=headers)
+        if answer.status != 200 or answer.json().get("errors"):
+            raise SystemExit("the server rejected documents")
+
+
 def pulsar_client(run: Run) -> Any:
     """Return a client, which closes itself."""
     import pulsar
@@ -162,11 +198,14 @@ PROGRAMS: dict[str, Callable[[int, Run], None]] = {
         rabbitmq_read,
         kinesis_write,
         kinesis_read,
+        firehose_write,
+        dynamodb_write,
         pulsar_write,
         pulsar_read,
         cassandra_write,
         mongodb_write,
         mongodb_read,
+        elasticsearch_write,
     )
 }
 

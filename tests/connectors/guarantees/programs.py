@@ -66,6 +66,34 @@ def to_sqs(stream: Any, given: dict[str, Any]) -> None:
     stream.sink_to(builder.set_serialization_schema(SimpleStringSchema()).build())
 
 
+def to_firehose(stream: Any, given: dict[str, Any]) -> None:
+    from flintstream.datastream.connectors.kinesis import KinesisFirehoseSink
+
+    builder = KinesisFirehoseSink.builder().set_firehose_client_properties(given["properties"])
+    builder.set_delivery_stream_name(given["out"]).set_serialization_schema(SimpleStringSchema())
+    lines = stream.map(lambda text: f"{text}\n", Types.STRING())
+    lines.sink_to(builder.set_max_batch_size(given.get("batch", 500)).build())
+
+
+def to_dynamodb(stream: Any, given: dict[str, Any]) -> None:
+    from flintstream.connectors.aws.client import AwsAccess
+    from flintstream.connectors.aws.dynamodb import DynamoDbSink, Items
+
+    access = AwsAccess(given["properties"])
+    stream.sink_to(
+        DynamoDbSink(access, given["table"], Items(to_request, number_of), most_items=given.get("batch", 25))
+    )
+
+
+def number_of(text: object) -> int:
+    return to_pair(str(text))[0]
+
+
+def to_request(text: object) -> dict[str, Any]:
+    number, seen = to_pair(str(text))
+    return {"PutRequest": {"Item": {"id": {"N": str(number)}, "seen": {"S": seen}}}}
+
+
 def to_pulsar(stream: Any, given: dict[str, Any]) -> None:
     from flintstream.datastream.connectors.pulsar import PulsarSink
 
@@ -151,6 +179,8 @@ SINKS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
     "rabbitmq": to_rabbitmq,
     "kinesis": to_kinesis,
     "sqs": to_sqs,
+    "firehose": to_firehose,
+    "dynamodb": to_dynamodb,
     "pulsar": to_pulsar,
     "cassandra": to_cassandra,
     "cassandra-log": to_cassandra,

@@ -155,6 +155,49 @@ class Queue(Moto):
         return found
 
 
+class DeliveryStream(Moto):
+    """A stream of Firehose into a bucket."""
+
+    def renew(self) -> None:
+        self.out = new_name()
+        self.s3 = self.client.session.client("s3", endpoint_url=self.client.endpoint)
+        self.s3.create_bucket(Bucket=self.out)
+        target = {"RoleARN": "arn:aws:iam::123456789012:role/any", "BucketARN": f"arn:aws:s3:::{self.out}"}
+        firehose = self.client.session.client("firehose", endpoint_url=self.client.endpoint)
+        firehose.create_delivery_stream(DeliveryStreamName=self.out, ExtendedS3DestinationConfiguration=target)
+
+    def settings(self, port: int) -> dict[str, Any]:
+        return {"properties": self.properties(port), "out": self.out, "endpoint": self.client.endpoint}
+
+    def texts(self) -> Iterable[str]:
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.out)
+        for key in [item["Key"] for page in pages for item in page.get("Contents", ())]:
+            yield from self.s3.get_object(Bucket=self.out, Key=key)["Body"].read().decode().splitlines()
+
+
+class DynamoDB(Moto):
+    """A table with a key."""
+
+    once = True
+
+    def renew(self) -> None:
+        self.table = new_name()
+        self.dynamodb = self.client.session.client("dynamodb", endpoint_url=self.client.endpoint)
+        self.dynamodb.create_table(
+            TableName=self.table,
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "N"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+
+    def settings(self, port: int) -> dict[str, Any]:
+        return {"properties": self.properties(port), "table": self.table, "endpoint": self.client.endpoint}
+
+    def texts(self) -> Iterable[str]:
+        for page in self.dynamodb.get_paginator("scan").paginate(TableName=self.table):
+            yield from (f"{item['id']['N']} {item['seen']['S']}" for item in page["Items"])
+
+
 class Pulsar(System):
     """Two topics of two partitions each. The broker tells clients its own port, so a proxy has no effect."""
 
@@ -289,6 +332,8 @@ SYSTEMS: dict[str, type[System]] = {
     "rabbitmq": RabbitMQ,
     "kinesis": KinesisStream,
     "sqs": Queue,
+    "firehose": DeliveryStream,
+    "dynamodb": DynamoDB,
     "pulsar": Pulsar,
     "cassandra": Cassandra,
     "cassandra-log": CassandraLog,
