@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SECONDS = 300
 END = "-- end of the command, exit code"
+SUBMITTED = re.compile(r"Job has been submitted with JobID (\w+)")
 BLOCK = re.compile(
     r"^```\{code-block\} \w+\n:caption: (?P<file>\S+)\n\n?(?P<text>.*?)^```$|^```console\n(?P<shell>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -90,6 +91,7 @@ class Reader:
     def __init__(self, directory: Path, environment: Mapping[str, str]) -> None:
         """Start the shell."""
         self.directory = directory
+        self.detached: list[str] = []
         self.shell = subprocess.Popen(
             ["/bin/bash"],
             cwd=directory,
@@ -143,12 +145,16 @@ class Reader:
         for text in self.shell.stdout:
             if text.startswith(END):
                 return int(text.removeprefix(END)), output
+            if found := SUBMITTED.match(text):
+                self.detached.append(found[1])
             output += text
         raise AssertionError(f"the shell ended with '{line}', after it had printed\n{output}")
 
     def leave(self) -> None:
         """End the shell, and what it left in the background."""
         assert self.shell.stdin is not None
+        for job in self.detached:  # most have ended, but not if a step failed
+            self.shell.stdin.write(f"flintstream cancel {job} >/dev/null 2>&1\n")
         self.shell.stdin.write("kill $(jobs -p) 2>/dev/null; wait; exit\n")
         self.shell.stdin.close()
         if self.shell.stdout is not None:
