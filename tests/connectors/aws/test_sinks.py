@@ -142,6 +142,27 @@ def queue(server, name):
     return client, client.create_queue(QueueName=name)["QueueUrl"]
 
 
+def firehose(most_bytes):
+    built = KinesisFirehoseSink.builder().set_firehose_client_properties({"aws.region": "eu-west-1"})
+    built.set_delivery_stream_name("d").set_serialization_schema(SimpleStringSchema())
+    return built.set_max_batch_size_in_bytes(most_bytes).build().create_writer(CONTEXT)
+
+
+def test_a_request_of_firehose_is_no_larger_than_the_service_takes_if_a_program_asks_for_more():
+    counts = []
+
+    class Counting:
+        def put_record_batch(self, DeliveryStreamName, Records):  # noqa: N803
+            counts.append(len(Records))
+            return {"RequestResponses": [{} for _ in Records]}
+
+    made = firehose(5 * 1024 * 1024)
+    made._client = Counting()
+    made.write(["x" * 900_000] * 5, None)
+    made.prepare_commit(end_of_input=True)
+    assert counts == [4, 1]
+
+
 def messages(client, url):
     found = []
     while answer := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):

@@ -34,8 +34,9 @@ class StartCursor:
 
     >>> cursors = [StartCursor.default_start_cursor(), StartCursor.earliest(), StartCursor.latest()]
     >>> cursors.append(StartCursor.from_publish_time(1_700_000_000_000))
+    >>> cursors.append(StartCursor.from_message_time(1_700_000_000_000))
     >>> [cursor.cursor.kind for cursor in cursors]
-    ['earliest', 'earliest', 'latest', 'published']
+    ['earliest', 'earliest', 'latest', 'published', 'published']
     >>> import pulsar
     >>> message_id = pulsar.MessageId(0, 7, 3, -1).serialize()
     >>> StartCursor.from_message_id(message_id).cursor.kind
@@ -77,6 +78,11 @@ class StartCursor:
     def from_publish_time(timestamp: int) -> StartCursor:
         """Return a cursor at the first message that was sent at a time (ms since the epoch) or later."""
         return StartCursor(_at_time(cursors.PUBLISHED, timestamp))
+
+    @staticmethod
+    def from_message_time(timestamp: int) -> StartCursor:
+        """Return the same as :meth:`from_publish_time`, whose earlier name this is."""
+        return StartCursor.from_publish_time(timestamp)
 
 
 class StopCursor:

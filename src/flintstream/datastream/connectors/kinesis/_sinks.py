@@ -151,10 +151,13 @@ class _Builder:
         return self
 
     def set_max_batch_size_in_bytes(self, max_batch_size_in_bytes: int) -> Self:
-        """Set the maximum size of a request (bytes): 5 MiB for Kinesis, 4 MiB for Firehose; these are the limits."""
-        most = self._limits.most_bytes
-        number = check_integer(max_batch_size_in_bytes, "the size of a request", minimum=1, maximum=most)
-        self._output = replace(self._output, most_bytes=number)
+        """Set the maximum size of a request (bytes).
+
+        It is 5 MiB for Kinesis and 4 MiB for Firehose by default, and also if it is larger, as published programs set
+        it: the services accept no more.
+        """
+        number = check_integer(max_batch_size_in_bytes, "the size of a request", minimum=1)
+        self._output = replace(self._output, most_bytes=min(number, self._limits.most_bytes))
         return self
 
     def set_max_time_in_buffer_ms(self, max_time_in_buffer_ms: int) -> Self:
