@@ -73,6 +73,9 @@ class Collection(Protocol):
     ) -> Cursor:
         """Return documents."""
 
+    def options(self) -> Mapping[str, object]:
+        """Return the options that the collection was made with."""
+
     def aggregate(self, pipeline: Sequence[Mapping[str, object]], **more: bool) -> Cursor:
         """Return documents that are computed."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from flintstream.common.typeinfo import TypeInformation
-    from flintstream.connectors.mongodb.client import Client, Cursor, Document
+    from flintstream.connectors.mongodb.client import Client, Collection, Cursor, Document
     from flintstream.connectors.mongodb.splitting import MongoInput
     from flintstream.connectors.source import Fetch
 
@@ -121,6 +121,7 @@ class _Reader(SourceReader):
         self._input = input
         self._read: Callable[[Document], object] | None = None
         self._client: Client | None = None
+        self._condition: dict[str, object] | None = None
         self._count = 0
         self._patience = Patience(f"could not read {input.access.shown}")
 
@@ -182,6 +183,10 @@ class _Reader(SourceReader):
         parts = between(low if split.low and not split.last else None, high if split.high else None)
         if split.last:
             parts.append(after(last))
+        if self._condition is None:
+            self._condition = self._choose(access.of(self._client))
+        if self._condition:
+            parts.append(self._condition)
         condition: dict[str, object] = {"$and": parts} if len(parts) > 1 else parts[0] if parts else {}
         return access.of(self._client).find(
             condition,
@@ -190,6 +195,22 @@ class _Reader(SourceReader):
             limit=limit,
             batch_size=self._input.fetch_size,
         )
+
+    def _choose(self, collection: Collection) -> dict[str, object]:
+        """Return the condition for a collection: its own order of texts is not that of SQL."""
+        chosen = self._input.condition
+        if self._input.collated is not None and self._has_own_order(collection):
+            chosen = self._input.collated
+        return part("bson").decode(chosen) if chosen else {}
+
+    @staticmethod
+    def _has_own_order(collection: Collection) -> bool:
+        try:
+            return "collation" in collection.options()
+        except part("pymongo.errors").OperationFailure as error:
+            if passing(error):
+                raise
+            return True  # who may not ask reads more
 
     def close(self) -> None:
         client, self._client = self._client, None

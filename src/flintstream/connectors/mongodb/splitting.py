@@ -39,6 +39,10 @@ class MongoInput:
     partition_bytes: int = 64 << 20
     samples: int = 10
     partition_records: int | None = None
+    condition: bytes = b""
+    """What documents must meet, as a document of BSON; empty for all."""
+    collated: bytes | None = None
+    """The same for a collection with its own order of texts; None if that makes no difference."""
 
 
 def bounds(input: MongoInput) -> list[object]:

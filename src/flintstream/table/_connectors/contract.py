@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flintstream.connectors.sink import Sink
     from flintstream.connectors.source import Source
     from flintstream.table._connectors.options import Options
-    from flintstream.table._expressions.expr import Column
+    from flintstream.table._expressions.expr import Column, Expr
     from flintstream.table._operators.lookups import Lookup
 
 INSERTIONS, UPSERTS, CHANGES = ChangelogMode.insert_only(), ChangelogMode.upsert(), ChangelogMode.all()
@@ -94,6 +94,10 @@ class TableSource:
     """The kinds of changes that records have. Of ``UPSERTS``, the primary key finds the rows that they replace."""
     with_columns: Callable[[frozenset[str]], Source] | None = None
     """Returns the source for a query that reads only some columns, by name; the others may be None in its records."""
+    with_condition: Callable[[Expr], TableSource | None] | None = None
+    """Returns how to read fewer rows: those for which a condition on the columns does not hold may be left out, as it
+    is checked again. None if the connector cannot leave out any.
+    """
     check: Callable[[], None] | None = None
     """Raises an error if there is nothing to read; called when a query that reads the table starts."""
     lookup: Callable[[Sequence[int]], Lookup] | None = None

@@ -41,7 +41,11 @@ class Options:
 
     @property
     def reader(self) -> str:
-        """What reads the options, for errors."""
+        """What reads the options, for errors.
+
+        >>> Options("t", {"connector": "shop"}).reader
+        "the connector 'shop'"
+        """
         return f"the connector '{self._values['connector']}'"
 
     def text(self, key: str, default: str | None = None) -> str | None:

@@ -85,6 +85,8 @@ class Scan(Node):
     """The positions of the columns that ``open`` opens; None for all."""
     batches: Callable[[tuple[int, ...], int], Opener] | None = None
     """Makes what opens the columns at these positions as batches of Arrow, of up to a number of rows, if it can."""
+    filtered: Callable[[Expr], Scan | None] | None = None
+    """Makes the table without some of the rows that a condition refuses, if the connector can leave out any."""
     ends: bool = False
     """Whether no row comes after its event time has ended: the source is bounded, and nothing else tells the time."""
 

@@ -1,4 +1,4 @@
-"""Sources read no columns that a query does not need.
+"""Sources read no columns that a query does not need, and fewer rows if they know its condition.
 
 That is faster, and a field that cannot be read fails no query that does not read it.
 """
@@ -63,14 +63,27 @@ def _calc(node: Calc, need: Need) -> Node:
     """Return a projection that computes only what is needed."""
     if node.projection is None:
         below = narrow(node.input, None if need is None else need | columns_of([node.condition]))
-        return merge(replace(node, input=below))
+        return _filter(merge(replace(node, input=below)))
     projection = tuple(
         item if need is None or i in need or isinstance(item, Ref) else Unread(item.type.nullable(), None)
         for i, item in enumerate(node.projection)
     )
     chosen = [item for i, item in enumerate(projection) if need is None or i in need]
     below = narrow(node.input, columns_of([*chosen, node.condition]))
-    return merge(replace(node, input=below, projection=projection))
+    return _filter(merge(replace(node, input=below, projection=projection)))
+
+
+def _filter(node: Calc) -> Calc:
+    """Return the same steps over a source that leaves out rows which their condition refuses, if it can."""
+    scan = node.input
+    if not isinstance(scan, Scan) or scan.filtered is None or node.condition is None:
+        return node
+    found = scan.filtered(node.condition)
+    if found is None:
+        return node
+    # It keeps "filtered": what is merged with these steps later may have further conditions.
+    fewer = replace(scan, open=found.open, narrowed=found.narrowed, batches=found.batches, need=None)
+    return replace(node, input=narrow(fewer, scan.need))
 
 
 def _read_by_rank(node: Rank, need: frozenset[int]) -> frozenset[int]:

@@ -190,7 +190,9 @@ class Session:
             if not code.functions:  # which only an operator can open
                 in_source = partial(node.open, watermarks=(code, marks))
                 node = (
-                    replace(node, open=in_source, batches=None) if by_split else with_times(node, moment, code, marks)
+                    replace(node, open=in_source, filtered=None, batches=None)
+                    if by_split
+                    else with_times(node, moment, code, marks)
                 )
                 marks = None
         if [column.name for column in node.columns] != list(order) or any(type(i.expression) is not Ref for i in items):
@@ -373,7 +375,7 @@ class UnopenedSession(Session):
         physical = tuple(Column(column.name, column.type) for column in table.columns if column.type is not None)
         node = Scan(physical, name, _empty)
         if not find(name, Options(name, table.options).text("connector")).looks_at_data:
-            node = replace(scan(name, table)[0], open=_empty, narrowed=None, batches=None)
+            node = replace(scan(name, table)[0], open=_empty, narrowed=None, filtered=None, batches=None)
         return self.completed(name, table, node, [column.name for column in table.columns])
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flintstream.table._connectors.contract import TableSource
     from flintstream.table._connectors.times import Watermarks
     from flintstream.table._expressions.codegen import Source as Code
+    from flintstream.table._expressions.expr import Expr
     from flintstream.table._logical.nodes import Opener
 
 
@@ -72,13 +73,37 @@ def scan(name: str, table: DeclaredTable) -> tuple[Scan, bool]:
             f"table '{name}': the connector reads the newest row of each key, so the table needs a PRIMARY KEY "
             "(...) NOT ENFORCED"
         )
+    by_split = found.source is not None and found.source.watermarks_per_split
+    return _node(found, seen), by_split and found.records is Records.TUPLES and not changes
+
+
+def _node(found: TableSource, seen: ConnectorTable) -> Scan:
+    """Return the plan that reads a table."""
+    changes = found.changes != INSERTIONS
     fewer = None if found.with_columns is None else partial(_narrow, found.with_columns, found, seen)
     opened = partial(_open_scan, found.source, found, seen)
     batches = None if found.batches is None or changes else partial(_in_batches, found, seen)
     ends = found.source is not None and found.source.get_boundedness() is Boundedness.BOUNDED
-    node = Scan(tuple(seen.columns), name, opened, changes, found.lookup, (), fewer, batches=batches, ends=ends)
-    by_split = found.source is not None and found.source.watermarks_per_split
-    return node, by_split and found.records is Records.TUPLES and not changes
+    filtered = None if found.with_condition is None or changes else partial(_filter, found.with_condition, seen)
+    return Scan(
+        tuple(seen.columns),
+        seen.name,
+        opened,
+        changes,
+        found.lookup,
+        (),
+        fewer,
+        batches=batches,
+        filtered=filtered,
+        ends=ends,
+    )
+
+
+def _filter(
+    with_condition: Callable[[Expr], TableSource | None], table: ConnectorTable, condition: Expr
+) -> Scan | None:
+    found = with_condition(condition)
+    return None if found is None else _node(found, table)
 
 
 def _narrow(

@@ -50,7 +50,7 @@ def with_times(node: Scan, moment: Expr, code: Source, marks: Watermarks) -> Sca
         return partial(_with_strategy, narrow(node, need | read), ComputedTime(code), marks)
 
     opened = partial(_with_strategy, node, ComputedTime(code), marks)
-    return replace(node, open=opened, narrowed=open_columns, batches=None)
+    return replace(node, open=opened, narrowed=open_columns, filtered=None, batches=None)
 
 
 def with_watermarks(node: Node, position: int, marks: Watermarks, env: StreamExecutionEnvironment) -> DataStream:
@@ -86,7 +86,7 @@ def without_watermarks(node: Scan, table: DeclaredTable) -> Scan:
         f"SOURCE_WATERMARK() stands for the watermarks of a stream, and the connector '{connector}' of table "
         f"'{node.name}' has none: write an expression after WATERMARK FOR"
     )
-    return replace(node, open=partial(_refuse, error), narrowed=None)
+    return replace(node, open=partial(_refuse, error), narrowed=None, filtered=None)
 
 
 def _refuse(error: str, *_: object, **__: object) -> DataStream:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from flintstream.connectors.mongodb.client import part
 from flintstream.connectors.mongodb.lookup import Converters, MongoLookup
 from flintstream.connectors.mongodb.source import MongoScan
 from flintstream.connectors.mongodb.splitting import STRATEGIES, MongoInput
 from flintstream.options.types import SIZE
 from flintstream.table._connectors.contract import TableSource
+from flintstream.table._connectors.mongodb.conditions import Conditions
 from flintstream.table._connectors.mongodb.settings import SINK_ONLY, SOURCE_ONLY, access_of, at_least, choice, millis
 from flintstream.table._connectors.mongodb.values import check_types, reader, row_reader, writer
 from flintstream.table._errors import SqlError
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
     from flintstream.connectors.source import Source
     from flintstream.table._connectors.contract import ConnectorTable
     from flintstream.table._connectors.options import Options
+    from flintstream.table._expressions.expr import Expr
     from flintstream.table._operators.lookups import Lookup
 
     Row = tuple[object, ...]
 
 _CACHES = ("NONE", "PARTIAL")
 _POLICIES = ("always", "never")
+_MOST_BYTES = 1 << 20
+"""The size of the largest condition that is sent: servers limit that of a request."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,7 @@ def source_of(table: ConnectorTable) -> TableSource:
     options.of_sources(*SOURCE_ONLY)  # lookups read some of them
     check_types(table.name, table.names, table.types)
     options.known("scan.cursor.no-timeout", "a query that the server has ended is asked again behind the last document")
-    choice(options, "filter.handling.policy", _POLICIES, "always")
-    options.known("filter.handling.policy", "only the keys of lookups are conditions of queries")
+    policy = choice(options, "filter.handling.policy", _POLICIES, "always")
     size = SIZE.read(options.text("scan.partition.size", "64mb") or "")
     if not size or size < 1:
         raise SqlError(f"table '{table.name}': 'scan.partition.size' must be at least 1 byte")
@@ -76,11 +80,32 @@ def source_of(table: ConnectorTable) -> TableSource:
         partition_records=records,
     )
 
-    def with_columns(wanted: frozenset[str]) -> Source:
-        fields = tuple(name for name in rows.names if name in wanted)
-        return MongoScan(replace(made, make_read=replace(rows, wanted=wanted), fields=fields))
+    found = _table_source(made, rows, table)
+    return found if policy == "never" else replace(found, with_condition=partial(_filter, made, rows, table))
 
-    return TableSource(MongoScan(made), with_columns=with_columns, lookup=partial(_lookup, table))
+
+def _table_source(made: MongoInput, rows: Rows, table: ConnectorTable) -> TableSource:
+    return TableSource(MongoScan(made), with_columns=partial(_narrow, made, rows), lookup=partial(_lookup, table))
+
+
+def _narrow(made: MongoInput, rows: Rows, wanted: frozenset[str]) -> Source:
+    fields = tuple(name for name in rows.names if name in wanted)
+    return MongoScan(replace(made, make_read=replace(rows, wanted=wanted), fields=fields))
+
+
+def _filter(made: MongoInput, rows: Rows, table: ConnectorTable, condition: Expr) -> TableSource | None:
+    """Return how to read only documents that may meet a condition; None if the server cannot tell."""
+    whole, collated = [
+        Conditions(rows.names, rows.types, orders_texts=orders).of(condition) for orders in (True, False)
+    ]
+    if whole is None:
+        return None
+    encode = part("bson").encode
+    sent = encode(whole)
+    if len(sent) > _MOST_BYTES:
+        return None
+    own = None if whole == collated else encode(collated) if collated else b""
+    return _table_source(replace(made, condition=sent, collated=own), rows, table)
 
 
 @dataclass(frozen=True)
