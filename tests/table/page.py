@@ -110,7 +110,7 @@ def connector_rows() -> list[list[str]]:
     return rows
 
 
-_OF_REGISTRIES = {"avro-confluent", "avro-glue", "debezium-avro-confluent", "json-glue", "protobuf"}
+_OF_REGISTRIES = {"avro-confluent", "avro-glue", "debezium-avro-confluent", "json-glue", "protobuf", "protobuf-glue"}
 
 
 def options_without_effect() -> list[list[str]]:

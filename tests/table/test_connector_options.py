@@ -211,6 +211,7 @@ ELSEWHERE = {
         "schema.compression schema.fetchFromRegistry avro.namespace avro.record-name cache.size cache.ttlMs "
         "json-glue.aws.region"
     ),
+    "../connectors/aws/test_glue_protobuf.py": "protobuf-glue.aws.region message-index",
     "test_avro_confluent.py": (
         "avro-confluent.schema avro-confluent.subject avro-confluent.url user-info credentials-source token "
         "truststore.location truststore.password keystore.location keystore.password "
@@ -300,6 +301,11 @@ _NEEDED = {
     "debezium-avro-confluent": {"debezium-avro-confluent.url": "http://x"},
     "avro-glue": {"avro-glue.aws.region": "r", "avro-glue.registry.name": "r", "avro-glue.schema.name": "s"},
     "json-glue": {"json-glue.aws.region": "r", "json-glue.registry.name": "r", "json-glue.schema.name": "s"},
+    "protobuf-glue": {
+        "protobuf-glue.aws.region": "r",
+        "protobuf-glue.registry.name": "r",
+        "protobuf-glue.schema.name": "s",
+    },
     "protobuf": {"protobuf.message-class-name": "google.protobuf.wrappers_pb2.StringValue"},
 }
 """The options that a format does not do without."""

@@ -138,7 +138,7 @@ class GlueSchema:
     registry: str
     name: str
     format: str
-    """``AVRO`` or ``JSON``."""
+    """``AVRO``, ``JSON`` or ``PROTOBUF``."""
     registers: bool = False
     """Whether a missing version is added."""
     compatibility: str = "NONE"

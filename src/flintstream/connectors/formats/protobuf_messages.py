@@ -42,7 +42,7 @@ class MessageClass:
 
     def __init__(self, name: str, path: str | None = None) -> None:
         files = list(_import_files(name) if path is None else _read_files(path))
-        known = {alias: message for file in files for message in _messages(file) for alias in _aliases(message, file)}
+        known = {alias: message for file in files for message in messages_of(file) for alias in _aliases(message, file)}
         found = known.get(name.replace("$", ".")) or known.get(name)
         if found is None:
             where = "the imported modules have" if path is None else f"{path} has"
@@ -50,7 +50,7 @@ class MessageClass:
             names = ", ".join(sorted({message.full_name for message in known.values()})) or "none"
             raise PlanError(f"no Protobuf message {shorten(name)}: {where} {shorten(names, 300)}{more}")
         self.name: str = found.full_name
-        self._files = [file.serialized_pb for file in _with_imports(found.file, set())]
+        self._files = [file.serialized_pb for file in with_imports(found.file, set())]
 
     def create(self) -> type[Message]:
         """Return the class."""
@@ -105,7 +105,7 @@ def _read_files(path: str) -> Iterator[FileDescriptor]:
         yield pool.FindFileByName(file.name)
 
 
-def _messages(file: FileDescriptor) -> Iterator[Descriptor]:
+def messages_of(file: FileDescriptor) -> Iterator[Descriptor]:
     """Yield the messages of a file, with those within them."""
     waiting = list(file.message_types_by_name.values())
     while waiting:
@@ -133,10 +133,10 @@ def _outer_class(file: FileDescriptor) -> str:
     return f"{name}OuterClass" if name in inner else name
 
 
-def _with_imports(file: FileDescriptor, known: set[str]) -> Iterable[FileDescriptor]:
+def with_imports(file: FileDescriptor, known: set[str]) -> Iterable[FileDescriptor]:
     """Yield what a file imports, before the file."""
     if file.name not in known:
         known.add(file.name)
         for imported in file.dependencies:
-            yield from _with_imports(imported, known)
+            yield from with_imports(imported, known)
         yield file

@@ -15,7 +15,14 @@ from flintstream.table._connectors.csv import CsvDecoder, CsvEncoder
 from flintstream.table._connectors.formats import Decoder, Encoder, JsonDecoder, JsonEncoder
 from flintstream.table._connectors.protobuf import ProtobufMessages
 from flintstream.table._connectors.registries.confluent import RegistryMessages
-from flintstream.table._connectors.registries.glue import AVRO_GLUE, JSON_GLUE, AvroGlueMessages, JsonGlueMessages
+from flintstream.table._connectors.registries.glue import (
+    AVRO_GLUE,
+    JSON_GLUE,
+    PROTOBUF_GLUE,
+    AvroGlueMessages,
+    JsonGlueMessages,
+)
+from flintstream.table._connectors.registries.glue_protobuf import ProtobufGlueDecoder, ProtobufGlueEncoder
 from flintstream.table._errors import SqlError, nearest
 from flintstream.table._types.rules import BYTES, TEXTS, sql_name
 
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
     from flintstream.common._types.data_types import DataType
     from flintstream.table._connectors.formats import Decode, Encode
     from flintstream.table._connectors.options import Options
-FORMATS = ("avro", "avro-confluent", AVRO_GLUE, "csv", "json", JSON_GLUE, "protobuf", "raw")
+FORMATS = ("avro", "avro-confluent", AVRO_GLUE, "csv", "json", JSON_GLUE, "protobuf", PROTOBUF_GLUE, "raw")
 _ENCODINGS = ("binary", "json")
 OF_CHANGES = (*changes.FORMATS, DEBEZIUM_AVRO)
 """The formats whose messages are changes of rows: those of files, and those with a registry."""
@@ -40,6 +47,8 @@ def decoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
     both = _both_ways(kind, names, types, options, prefix)
     if both is not None:
         return both
+    if kind == PROTOBUF_GLUE:
+        return ProtobufGlueDecoder(names, types, options, prefix)
     return (CsvDecoder if kind == "csv" else JsonDecoder)(names, types, options, f"{prefix}{kind}.")
 
 
@@ -52,6 +61,8 @@ def encoder(kind: str, names: Sequence[str], types: Sequence[DataType], options:
     both = _both_ways(kind, names, types, options, prefix)
     if both is not None:
         return both
+    if kind == PROTOBUF_GLUE:
+        return ProtobufGlueEncoder(names, types, options, prefix)
     return (CsvEncoder if kind == "csv" else JsonEncoder)(names, types, options, f"{prefix}{kind}.")
 
 

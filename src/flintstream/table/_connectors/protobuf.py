@@ -52,8 +52,10 @@ class ProtobufMessages(Decoder, Encoder):
         for name, kind in zip(names, types, strict=True):
             self._shape().check(_field(descriptor, name, self.place), kind, name)
 
-    def _shape(self) -> _Shape:
-        return _Shape(self.message.create().DESCRIPTOR, self.place, defaults=self.defaults, null_text=self.null_text)
+    def _shape(self) -> MessageShape:
+        return MessageShape(
+            self.message.create().DESCRIPTOR, self.place, defaults=self.defaults, null_text=self.null_text
+        )
 
     def decode(self) -> Decode:
         """Return the function that reads a message."""
@@ -97,7 +99,7 @@ def _field(descriptor: Descriptor, name: str, place: str) -> FieldDescriptor:
     return found
 
 
-class _Shape:
+class MessageShape:
     """How the fields of a message and the columns of a row become each other."""
 
     def __init__(self, descriptor: Descriptor, place: str, *, defaults: bool, null_text: str) -> None:

@@ -41,12 +41,14 @@ if TYPE_CHECKING:
 
     Read = Callable[[io.BytesIO], object]
 
-AVRO_GLUE, JSON_GLUE = "avro-glue", "json-glue"
+AVRO_GLUE, JSON_GLUE, PROTOBUF_GLUE = "avro-glue", "json-glue", "protobuf-glue"
+_KINDS = {AVRO_GLUE: ("AVRO", "NONE"), JSON_GLUE: ("JSON", "BACKWARD"), PROTOBUF_GLUE: ("PROTOBUF", "BACKWARD")}
+"""The name of each format in the service, and the compatibility of schemas that are created."""
 _DAY_MILLIS = 86_400_000
 
 
-class _Settings:
-    """The options of both formats."""
+class GlueSettings:
+    """The options of each format."""
 
     def __init__(self, kind: str, options: Options, prefix: str) -> None:
         """Read them.
@@ -55,7 +57,7 @@ class _Settings:
             SqlError: One is missing or has a value that it cannot have.
         """
         self.prefix, self.options = f"{prefix}{kind}.", options
-        avro = kind == AVRO_GLUE
+        name, compatibility = _KINDS[kind]
         credentials = {f"credentials.{key}": value for key, value in options.starting_with("aws.credentials.").items()}
         own = options.starting_with(f"{self.prefix}aws.")
         if not own.get("region"):
@@ -64,12 +66,14 @@ class _Settings:
             access = AwsAccess(client_properties({**credentials, **own})).check()
         except PlanError as error:
             raise SqlError(f"{options.place}: {error}") from None
+        registry = options.required(f"{self.prefix}registry.name")
+        self.schema = options.required(f"{self.prefix}schema.name")
         schema = GlueSchema(
-            options.required(f"{self.prefix}registry.name"),
-            options.required(f"{self.prefix}schema.name"),
-            "AVRO" if avro else "JSON",
+            registry,
+            self.schema,
+            name,
             options.flag(f"{self.prefix}schema.autoRegistration"),
-            self.one_of("schema.compatibility", COMPATIBILITIES, "NONE" if avro else "BACKWARD"),
+            self.one_of("schema.compatibility", COMPATIBILITIES, compatibility),
         )
         self.registry = GlueRegistry(access, schema)
         self.compresses = self.one_of("schema.compression", COMPRESSIONS) == "ZLIB"
@@ -97,7 +101,7 @@ class AvroGlueMessages(Decoder, Encoder):
         """
         self.names, self.types = tuple(names), tuple(types)
         AvroMessages(names, types)
-        self.settings = settings = _Settings(AVRO_GLUE, options, prefix)
+        self.settings = settings = GlueSettings(AVRO_GLUE, options, prefix)
         settings.one_of("schema.type", ("GENERIC_RECORD", "SPECIFIC_RECORD"))
         options.known(f"{settings.prefix}schema.type", "rows are neither kind of Java's records")
         self.schema = _rename(
@@ -148,7 +152,7 @@ class JsonGlueMessages(Decoder, Encoder):
         Raises:
             SqlError: JSON Schema has no type for a column, or an option is missing or has a value that it cannot have.
         """
-        self.settings = _Settings(JSON_GLUE, options, prefix)
+        self.settings = GlueSettings(JSON_GLUE, options, prefix)
         self.schema = json_schema(names, types)
         self._decoder = JsonDecoder(names, types, options, self.settings.prefix)
         self._encoder = JsonEncoder(names, types, options, self.settings.prefix)
