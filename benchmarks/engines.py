@@ -43,6 +43,8 @@ class Engine:
     """The key of REQUIREMENTS that it needs; None: this interpreter."""
     mode: str = ""
     runner: str = ""
+    master: str = "local[2]"
+    """Where flintstream runs jobs."""
 
     def runs(self, package: str) -> bool:
         """Whether the workloads of a package have a module for this engine."""
@@ -50,7 +52,7 @@ class Engine:
 
     def command(self, python: str, run: Run, runners: Path = RUNNERS) -> list[str]:
         """Return the command line of a run; ``runners`` has the scripts."""
-        start = ["-m", "flintstream.cli", "run", "--master", "local[2]"] if self.mode == "flintstream" else []
+        start = ["-m", "flintstream.cli", "run", "--master", self.master] if self.mode == "flintstream" else []
         script = str(runners / f"run_{self.runner or self.module}.py")
         return [python, *start, script, *([self.mode] if self.mode else []), run.to_json()]
 

@@ -19,6 +19,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.chart import TITLES
+from benchmarks.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,6 +30,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs" / "explanation" / "performance.md",
     ROOT / "docs" / "explanation" / "nexmark.md",
+    ROOT / "docs" / "explanation" / "decisions.md",
     ROOT / "docs" / "how-to" / "connectors.md",
     ROOT / "docs" / "moving-over" / "from-bytewax-faust-quix.md",
 )
@@ -317,6 +319,30 @@ def dataframes() -> str:
     return f"{about}\n\n{table(columns, rows)}"
 
 
+def connect() -> str:
+    """Return the figures of classic Spark and of Spark Connect."""
+    try:
+        found = load("connect")
+    except FileNotFoundError:
+        return "Not measured yet on a quiet machine: `python -m benchmarks.connect --save` does it."
+    variants = list(found["outcomes"]["epoch"])
+    titles = {"epoch": "empty epoch, ms", "latency": "latency, p50 and p99, ms"}
+    rows = [
+        [
+            titles.get(what) or f"{WORKLOADS[what].title}, records per second",
+            *(
+                ", ".join(f"{value:,.0f}" for figure, value in outcomes.get(name, {}).items() if figure != "epochs")
+                or "-"
+                for name in variants
+            ),
+        ]
+        for what, outcomes in found["outcomes"].items()
+    ]
+    machine, series = found["machine"], f"medians of {found['rounds']} runs of {found['seconds']:g} s and more"
+    about = f"`python -m benchmarks.connect`; {machine['date']}, {machine['cores']} cores, {series}:"
+    return f"{paragraph(about)}\n\n{table(['', *variants], rows)}"
+
+
 def systems() -> str:
     """Return the rates of messages to and from servers."""
     found = rates("systems")
@@ -335,6 +361,7 @@ def systems() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "systems": systems,
+    "Spark Connect": connect,
     "DataFrames": dataframes,
     "speed": speed,
     "the speed table": speed_table,

@@ -8,6 +8,7 @@ import tarfile
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
@@ -18,7 +19,7 @@ from flintstream.common import Configuration, Types
 from flintstream.datastream import KeyedProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
 from flintstream.datastream.state import ValueStateDescriptor
 from flintstream.engine.connect.exchange import keys_of_partitions, spark_hash
-from flintstream.engine.connect.session import connect_session
+from flintstream.engine.connect.session import ConnectSession, connect_session, rows_of
 from flintstream.errors import FlintstreamError
 
 grpc = pytest.importorskip("grpc", reason="the extra 'connect' is not installed")
@@ -217,6 +218,37 @@ def test_an_interpreter_is_refused_since_the_server_chooses_it(server):
     env = environment(server, **{"python.executable": "/usr/bin/python3"})
     with pytest.raises(FlintstreamError, match="PYSPARK_PYTHON"):
         list(env.from_collection([1]).execute_and_collect())
+
+
+@pytest.mark.parametrize("size", [1 << 20, pytest.param(140 << 20, marks=pytest.mark.deep)])
+def test_a_plan_that_is_larger_than_a_message_reaches_the_workers(server, size, monkeypatch):
+    sent = []
+    send = ConnectSession.add_data
+    monkeypatch.setattr(ConnectSession, "add_data", lambda self, data: sent.append(len(data)) or send(self, data))
+    data = b"x" * size
+    assert list(environment(server).from_collection([1]).map(lambda n: len(data) + n).execute_and_collect()) == [
+        size + 1
+    ]
+    assert len(sent) == 1
+    assert sent[0] > size
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<_MultiThreadedRendezvous ... RESOURCE_EXHAUSTED, CLIENT: Sent message larger than max (5 vs. 4)",
+        "RESOURCE_EXHAUSTED: gRPC message exceeds maximum size 4194304: 5242934\n\tat io.grpc",
+    ],
+)
+def test_a_message_that_is_too_large_names_the_option(text):
+    class Frame:
+        def toArrow(self):  # noqa: N802 - Spark's name
+            raise RuntimeError(text)
+
+    frame: Any = Frame()
+    with pytest.raises(FlintstreamError, match=r"spark\.connect\.grpc\.maxInboundMessageSize") as caught:
+        rows_of(frame)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_client_that_is_too_old_is_refused(monkeypatch):

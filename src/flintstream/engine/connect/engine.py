@@ -19,7 +19,7 @@ from flintstream.engine.spark.acknowledgements import ACKNOWLEDGEMENT, TaskAckno
 from flintstream.engine.spark.connect import address_of
 from flintstream.engine.spark.failures.spark_errors import plainly
 from flintstream.engine.spark.job_log import JobLog, epoch_of, needs_place, one_machine, require_one_machine
-from flintstream.engine.spark.shipping import ship
+from flintstream.engine.spark.shipping import ship, ship_in_file
 from flintstream.errors import FlintstreamError, JobCancelledError
 from flintstream.options.execution import PYTHON_EXECUTABLE
 from flintstream.runtime.exchange.receiving import Item
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+
+LARGEST_IN_QUERY = 1 << 18
+"""The most bytes of a plan that are part of every query, once for each of its stages."""
 
 UNKNOWN_SLOTS = 1 << 15
 """As many slots as there can be subtasks."""
@@ -96,7 +99,10 @@ class ConnectEngine:
         # The setup comes first: without it, a worker may be unable to unpickle the rest.
         setup = self.setup._replace(process=plan.settings.process_setup.with_main())
         data = pickle.dumps(setup, 5) + by_value.dumps((plan, self.job_log.log))
-        self.shipment = ship(None, plan.job_id, data, sticky=True, one_machine=False)
+        if len(data) > LARGEST_IN_QUERY:
+            self.shipment = ship_in_file(plan.job_id, session.add_data(data))
+        else:
+            self.shipment = ship(None, plan.job_id, data, sticky=True, one_machine=False)
         self.partitions = [step.partitions for step in plan.supersteps]
         self.by_id = session.has_direct_exchange
         self.stages = [

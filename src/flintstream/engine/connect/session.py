@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import logging
 import pickle
+import re
 import shutil
 import tempfile
 import threading
@@ -120,6 +121,16 @@ class ConnectSession:
         self.spark.addArtifacts(f"{Path(path).absolute().as_uri()}#{target}", archive=True)
         self._archives[target] = digest
 
+    def add_data(self, data: bytes) -> str:
+        """Bring bytes to the workers, however many they are; return the name of their file."""
+        path = shipping_directory() / f"flintstream-{hashlib.sha256(data).hexdigest()}"
+        path.write_bytes(data)
+        try:
+            self.spark.addArtifacts(str(path), file=True)  # in small messages
+        finally:
+            path.unlink()
+        return path.name
+
     def run(
         self, tasks: int, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     ) -> list[tuple[int, bytes]]:
@@ -142,9 +153,25 @@ class ConnectSession:
         return [name for name in NEEDED if any(there[name] is None for there in answers)]
 
 
+_TOO_LARGE = re.compile(r"message larger than max|message exceeds maximum size", re.IGNORECASE)
+
+
 def rows_of(frame: DataFrame) -> list[tuple[int, bytes]]:
-    """Run a query and return its rows of two columns."""
-    table = frame.toArrow()
+    """Run a query and return its rows of two columns.
+
+    Raises:
+        FlintstreamError: The query or a row is larger than a message may be.
+    """
+    try:
+        table = frame.toArrow()
+    except Exception as error:
+        if _TOO_LARGE.search(str(error)) is None:
+            raise
+        raise FlintstreamError(
+            "a message between the client and the server of Spark Connect is too large: keep large state keyed, which "
+            "does not pass through the client, or raise spark.connect.grpc.maxInboundMessageSize on the server and "
+            f"the limit of the client's channel: {str(error).splitlines()[0]}"
+        ) from error
     return list(zip(table.column(0).to_pylist(), table.column(1).to_pylist(), strict=True))
 
 

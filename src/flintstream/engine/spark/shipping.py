@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LARGEST_IN_TASK", "Shipment", "ShippedJob", "ship"]
+__all__ = ["LARGEST_IN_TASK", "Shipment", "ShippedJob", "ship", "ship_in_file"]
 
 LARGEST_IN_TASK = 1 << 15
 """Most bytes that travel with every task; Spark sends more than these only once to each executor."""
@@ -68,6 +68,20 @@ class _InFile(NamedTuple):
         return not os.path.exists(self.path)  # noqa: PTH110 - sticky workers ask once a second
 
 
+class _InSparkFile(NamedTuple):
+    """A plan in a file that Spark has brought to the executors."""
+
+    name: str
+
+    def load(self) -> bytes:
+        from pyspark import SparkFiles
+
+        return Path(SparkFiles.get(self.name)).read_bytes()
+
+    def gone(self) -> bool:
+        return False
+
+
 @dataclass(frozen=True)
 class ShippedJob:
     """A job as its tasks know it: small, and part of each of them."""
@@ -108,7 +122,15 @@ def ship(context: Any, job_id: str, data: bytes, *, sticky: bool, one_machine: b
         sticky: whether sticky workers run the tasks.
         one_machine: whether all workers share this machine's directories.
     """
-    plan, release = _ship(context, data, sticky=sticky, one_machine=one_machine)
+    return _start(job_id, *_ship(context, data, sticky=sticky, one_machine=one_machine))
+
+
+def ship_in_file(job_id: str, name: str) -> Shipment:
+    """Let tasks find a pickled plan in one of Spark's files."""
+    return _start(job_id, _InSparkFile(name), lambda: None)
+
+
+def _start(job_id: str, plan: _Plan, release: Callable[[], object]) -> Shipment:
     start = next(_starts)
     running = frozenset(_running)
     _running.add(start)
