@@ -19,7 +19,7 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.connect_server import TOKEN, running_server
 
@@ -34,7 +34,7 @@ from benchmarks.report import machine
 from benchmarks.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 LATENCY_RATE = 1000.0
 RATES = ("keyed-count-10k", "tumbling-windows")
@@ -152,6 +152,26 @@ def medians(runs: list[dict[str, float]]) -> dict[str, float]:
     {'ms': 4.0}
     """
     return {name: round(statistics.median(run[name] for run in runs), 1) for name in runs[0]}
+
+
+def compared(series: Mapping[str, Any]) -> tuple[str, list[str], list[list[str]]]:
+    """Return what a saved series is, and the columns and rows of its table."""
+    variants = list(series["outcomes"]["epoch"])
+    titles = {"epoch": "empty epoch, ms", "latency": "latency, p50 and p99, ms"}
+    rows = [
+        [
+            titles.get(what) or f"{WORKLOADS[what].title}, records per second",
+            *(
+                ", ".join(f"{value:,.0f}" for figure, value in outcomes.get(name, {}).items() if figure != "epochs")
+                or "-"
+                for name in variants
+            ),
+        ]
+        for what, outcomes in series["outcomes"].items()
+    ]
+    where, runs = series["machine"], f"medians of {series['rounds']} runs of {series['seconds']:g} s and more"
+    about = f"`python -m benchmarks.connect`; {where['date']}, {where['cores']} cores, {runs}:"
+    return about, ["", *variants], rows
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.chart import TITLES
-from benchmarks.workloads import WORKLOADS
+from benchmarks.connect import compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -321,26 +321,10 @@ def dataframes() -> str:
 
 def connect() -> str:
     """Return the figures of classic Spark and of Spark Connect."""
-    try:
-        found = load("connect")
-    except FileNotFoundError:
+    if not (RESULTS / "connect.json").exists():
         return "Not measured yet on a quiet machine: `python -m benchmarks.connect --save` does it."
-    variants = list(found["outcomes"]["epoch"])
-    titles = {"epoch": "empty epoch, ms", "latency": "latency, p50 and p99, ms"}
-    rows = [
-        [
-            titles.get(what) or f"{WORKLOADS[what].title}, records per second",
-            *(
-                ", ".join(f"{value:,.0f}" for figure, value in outcomes.get(name, {}).items() if figure != "epochs")
-                or "-"
-                for name in variants
-            ),
-        ]
-        for what, outcomes in found["outcomes"].items()
-    ]
-    machine, series = found["machine"], f"medians of {found['rounds']} runs of {found['seconds']:g} s and more"
-    about = f"`python -m benchmarks.connect`; {machine['date']}, {machine['cores']} cores, {series}:"
-    return f"{paragraph(about)}\n\n{table(['', *variants], rows)}"
+    about, columns, rows = compared(load("connect"))
+    return f"{paragraph(about)}\n\n{table(columns, rows)}"
 
 
 def systems() -> str:

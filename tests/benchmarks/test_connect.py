@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def test_epochs_are_measured_in_turn():
     assert all(int(epochs) > 1 for _, epochs in found)
 
 
-def test_the_page_has_the_figures_of_the_series(monkeypatch):
+def test_the_page_has_the_figures_of_the_series(monkeypatch, tmp_path):
     series = {
         "machine": {"date": "2030-01-02", "cores": 2}, "rounds": 3, "seconds": 10, "load": 0.1,
         "outcomes": {
@@ -46,7 +47,8 @@ def test_the_page_has_the_figures_of_the_series(monkeypatch):
             "latency": {"classic": {"p50": 5.0, "p99": 40.0}, "Connect": {"p50": 200.0, "p99": 300.0}},
         },
     }  # fmt: skip
-    monkeypatch.setattr(pages, "load", lambda name: {"connect": series}[name])
+    (tmp_path / "connect.json").write_text(json.dumps(series))
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
     text = pages.connect()
     assert "2030-01-02" in text
     assert "| empty epoch, ms | 4 | 100 | 251 |" in text

@@ -224,7 +224,12 @@ def test_an_interpreter_is_refused_since_the_server_chooses_it(server):
 def test_a_plan_that_is_larger_than_a_message_reaches_the_workers(server, size, monkeypatch):
     sent = []
     send = ConnectSession.add_data
-    monkeypatch.setattr(ConnectSession, "add_data", lambda self, data: sent.append(len(data)) or send(self, data))
+
+    def send_and_note(session, data):
+        sent.append(len(data))
+        return send(session, data)
+
+    monkeypatch.setattr(ConnectSession, "add_data", send_and_note)
     data = b"x" * size
     assert list(environment(server).from_collection([1]).map(lambda n: len(data) + n).execute_and_collect()) == [
         size + 1
