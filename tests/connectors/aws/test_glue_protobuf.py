@@ -74,7 +74,7 @@ def class_of(definition, name):
 
 @pytest.mark.parametrize("compression", ["NONE", "zlib"])
 def test_a_message_has_the_head_the_number_of_its_message_and_the_fields(moto, registry, compression):
-    message = writer(moto, registry, **{"schema.compression": compression})(("ann", 7))
+    message = writer(moto, registry, **{"schema.compression": compression, "message-index": "true"})(("ann", 7))
     (version,) = definitions(registry)
     assert message[:2] == bytes([3, 5 if compression == "zlib" else 0])
     assert UUID(bytes=message[2:18]) == UUID(version["SchemaVersionId"])
@@ -181,7 +181,7 @@ def test_rows_of_defaults_and_of_null_differ(pairs):
 
 
 def test_without_the_number_of_the_message_the_fields_follow_the_head():
-    encode, decode = both(COLUMNS, **{"message-index": "false"})
+    encode, decode = both(COLUMNS)
     message = encode(("ann", 7))
     assert message[18:] == b"\x0a\x03ann\x10\x07"
     assert decode(message) == ("ann", 7)
@@ -387,7 +387,7 @@ def test_a_stream_of_kinesis_is_written_and_read_with_schemas(moto, registry):
     t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     t_env.get_config().set("flintstream.engine", "inline")
     given = {"connector": "kinesis", "stream": stream, "format": KIND, "source.init.position": "TRIM_HORIZON"}
-    given |= {**moto.properties, **settings(moto, registry, KIND), f"{KIND}.message-index": "false"}
+    given |= {**moto.properties, **settings(moto, registry, KIND), f"{KIND}.message-index": "true"}
     given = {key: value for key, value in given.items() if not key.startswith(f"{KIND}.aws.credentials")}
     text = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
     t_env.execute_sql(f"CREATE TABLE orders (who STRING, n INT, at TIMESTAMP(3)) WITH ({text})")

@@ -239,7 +239,7 @@ class ProtobufGlueEncoder(Encoder):
         """
         self.settings = GlueSettings(PROTOBUF_GLUE, options, prefix)
         self.names, self.types = tuple(names), tuple(types)
-        self.has_index = options.flag(f"{self.settings.prefix}message-index", default=True)
+        self.has_index = options.flag(f"{self.settings.prefix}message-index", default=False)
         try:
             self.schema = protobuf_schema(self.settings.schema, names, types)
         except SqlError as error:
