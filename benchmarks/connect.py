@@ -169,7 +169,8 @@ def compared(series: Mapping[str, Any]) -> tuple[str, list[str], list[list[str]]
         ]
         for what, outcomes in series["outcomes"].items()
     ]
-    where, runs = series["machine"], f"medians of {series['rounds']} runs of {series['seconds']:g} s and more"
+    count = "one run" if series["rounds"] == 1 else f"medians of {series['rounds']} runs"
+    where, runs = series["machine"], f"{count} of {series['seconds']:g} s and more"
     about = f"`python -m benchmarks.connect`; {where['date']}, {where['cores']} cores, {runs}:"
     return about, ["", *variants], rows
 

@@ -30,6 +30,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs" / "explanation" / "performance.md",
     ROOT / "docs" / "explanation" / "nexmark.md",
+    ROOT / "docs" / "explanation" / "scale.md",
     ROOT / "docs" / "explanation" / "decisions.md",
     ROOT / "docs" / "how-to" / "connectors.md",
     ROOT / "docs" / "moving-over" / "from-bytewax-faust-quix.md",
@@ -360,7 +361,7 @@ PARTS: dict[str, Callable[[], str]] = {
         f"the {name}": _printed(name)
         for name in (
             "latency", "found input", "connectors", "checkpoints", "recovery", "rocksdb changelog", "memory", "start",
-            "rocksdb", "slow functions", "memory of SQL",
+            "rocksdb", "slow functions", "memory of SQL", "latency by subtasks",
         )
     },
 }  # fmt: skip
