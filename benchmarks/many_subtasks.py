@@ -5,8 +5,9 @@
 A sequence of numbers, a map, one exchange, a count per key with 100,000 keys: two supersteps with all subtasks in
 each. By default the master is ``local[2]``; ``--executors 1,2,4`` starts a standalone cluster on 127.0.0.1 for each
 number, with executors of one core. A hundred counts are checked. An epoch reads for a second; the first two do not
-count. *down* are the instructions that the driver sends, *up* the reports; *shuffled* and *fetches* are what Spark
-counted for the exchange: bytes written, and blocks that tasks fetched, per epoch.
+count. Each epoch is a Spark job, even a short one. *down* are the instructions that the driver sends, *up* the reports;
+*shuffled* and *fetches* are what Spark counted for the exchange: bytes written, and blocks that tasks fetched, per
+epoch.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ def counted(settings: dict[str, Any], directory: str) -> tuple[float, bool]:
     env = StreamExecutionEnvironment.get_execution_environment(
         {
             "flintstream.master": settings["master"],
+            "flintstream.resident-tasks": "false",
             "flintstream.epoch.max-duration": f"{settings['epoch_ms']}",
             "pipeline.max-parallelism": str(max(128, settings["subtasks"])),
             "spark.eventLog.enabled": "true",

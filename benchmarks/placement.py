@@ -64,6 +64,7 @@ def measured(settings: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="placement-") as directory:
         configuration = {
             "flintstream.master": settings["master"],
+            "flintstream.resident-tasks": "false",
             "flintstream.epoch.max-duration": "1",
             "flintstream.epoch.idle-duration": "1",
             "spark.eventLog.enabled": "true",
