@@ -16,7 +16,7 @@ COMMANDS = {
     "run": "run",
     "list": "jobs",
     "metrics": "metrics",
-    "savepoint": "jobs",
+    "savepoint": "state",
     "checkpoint": "jobs",
     "stop": "jobs",
     "rescale": "jobs",

@@ -1,4 +1,4 @@
-"""``flintstream list``, ``savepoint``, ``checkpoint``, ``stop`` and ``cancel``: control of this user's jobs."""
+"""``flintstream list``, ``checkpoint``, ``rescale``, ``stop`` and ``cancel``: control of this user's jobs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ ENDS = {
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-def _directory(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+def absolute_directory(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """Return the place that an option or argument names, for a job with another working directory."""
     return absolute(value) if value else value
 
 
@@ -183,18 +184,6 @@ def _checkpoint_lines(checkpoints: dict[str, Any]) -> list[str]:
     return lines
 
 
-@click.command("savepoint", context_settings=SETTINGS)
-@click.argument("job", shell_complete=complete_job)
-@click.argument("directory", required=False, callback=_directory)
-def savepoint_command(job: str, directory: str | None) -> None:
-    """Take a savepoint of a job, which continues.
-
-    JOB is an id, the beginning of an id, or a name. The savepoint is a new directory below DIRECTORY, by default below
-    the configured one. The last line of the output is its path.
-    """
-    click.echo(printable(str(ask_job(job, "savepoint", directory=directory))))
-
-
 @click.command("checkpoint", context_settings=SETTINGS)
 @click.option("--full", "-full", is_flag=True, help="Share no files with other checkpoints.")
 @click.argument("job", shell_complete=complete_job)
@@ -234,7 +223,7 @@ def rescale_command(parallelism: int, job: str) -> None:
     "--savepointPath",
     "directory",
     metavar="DIRECTORY",
-    callback=_directory,
+    callback=absolute_directory,
     help="Directory for the savepoint; the configured directory by default.",
 )
 @click.option(

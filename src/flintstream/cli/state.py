@@ -1,4 +1,4 @@
-"""``flintstream state``: contents of a savepoint or checkpoint."""
+"""``flintstream savepoint`` takes and deletes savepoints; ``state`` shows their contents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from flintstream.checkpoint.json_text import to_json
-from flintstream.cli.jobs import SETTINGS
+from flintstream.cli.jobs import SETTINGS, absolute_directory, ask_job, complete_job
 from flintstream.cli.printable import printable, printable_json
 from flintstream.common._text.strict_json import json_text
 from flintstream.errors import CheckpointError, FlintstreamError
@@ -36,6 +36,37 @@ _format_option = click.option(
     show_default=True,
     help="A table, or one JSON object per line for scripts.",
 )
+
+
+@click.command("savepoint", context_settings=SETTINGS)
+@click.option(
+    "-d", "--dispose", "disposed", metavar="PATH", callback=absolute_directory, help="Delete the savepoint at PATH."
+)
+@click.argument("job", required=False, shell_complete=complete_job)
+@click.argument("directory", required=False, callback=absolute_directory)
+def savepoint_command(disposed: str | None, job: str | None, directory: str | None) -> None:
+    """Take a savepoint of a job, which continues.
+
+    JOB is an id, the beginning of an id, or a name. The savepoint is a new directory below DIRECTORY, by default below
+    the configured one. The last line of the output is its path. With --dispose, the command deletes a savepoint
+    instead.
+    """
+    if disposed:
+        if job:
+            raise click.UsageError(f"--dispose deletes a savepoint, whichever job took it: leave out '{job}'")
+        _dispose(disposed)
+    elif job:
+        click.echo(printable(str(ask_job(job, "savepoint", directory=directory))))
+    else:
+        raise click.UsageError("Missing argument 'JOB': 'flintstream list' shows the running jobs")
+
+
+def _dispose(path: str) -> None:
+    others = _open(lambda: Savepoint.load(path).dispose())
+    click.echo(printable(f"Savepoint '{path}' disposed."))
+    if others:
+        shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        click.echo(printable(f"Its directory has other files, which remain: {shown}"), err=True)
 
 
 @click.group("state", context_settings=SETTINGS)

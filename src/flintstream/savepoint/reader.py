@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from flintstream.checkpoint import codec
+from flintstream.checkpoint.metadata import METADATA
 from flintstream.coordinator.checkpointing import recovery
 from flintstream.errors import CheckpointError
 from flintstream.runtime.keys import freeze_key, key_group, subtask_of_key_group
@@ -96,6 +97,47 @@ class Savepoint:
     def metadata(self) -> Metadata:
         """The content of ``_metadata``: the job, the time of creation, the files."""
         return self._completed.metadata
+
+    def dispose(self) -> list[str]:
+        """Delete the files of the savepoint, and its directory if nothing else is in it.
+
+        No job can start from it afterwards. A checkpoint is refused: others may share its files, and its job deletes
+        it.
+
+        Returns:
+            The names of other files in the directory, which remain.
+
+        Raises:
+            CheckpointError: It is a checkpoint, or a file cannot be deleted.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from flintstream.common import Types
+        >>> from flintstream.datastream.state import ValueStateDescriptor
+        >>> from flintstream.savepoint import SavepointWriter
+        >>> visits = ValueStateDescriptor("visits", Types.LONG())
+        >>> with TemporaryDirectory() as directory:
+        ...     writer = SavepointWriter.new(max_parallelism=128).with_state("shop", visits, [("ann", 3)])
+        ...     written = writer.write(f"{directory}/first")
+        ...     print(Savepoint.load(written).dispose(), Path(written).exists())
+        [] False
+        """
+        metadata, store = self.metadata, self._completed.store
+        if metadata.purpose != "savepoint" or metadata.depth or store is None:
+            raise CheckpointError(
+                f"{self.where} is a checkpoint of the job '{metadata.job_name}', which may share files with others: "
+                "the job deletes it"
+            )
+        try:
+            store.delete(METADATA)  # first, so that no job starts from the rest if this is interrupted
+            for path in metadata.paths():
+                store.delete(path)
+            others = store.list("")
+            if not others:
+                store.delete_tree("")
+        except OSError as error:
+            raise CheckpointError(f"cannot delete {self.where}: {error}") from error
+        return others
 
     # -- operators -------------------------------------------------------------------------------------------------
 

@@ -176,7 +176,7 @@ class Replies(Target):
 
         from click.testing import CliRunner
 
-        from flintstream.cli import jobs, metrics
+        from flintstream.cli import jobs, metrics, state
 
         name, reply = json.loads(data)
         text = json.dumps(reply).encode() if isinstance(reply, dict) else reply.encode("latin-1")
@@ -195,7 +195,7 @@ class Replies(Target):
             "checkpoints": [(jobs.list_command, ["-v"])],
             "metrics": [(metrics.metrics_command, ["a job", "-f", form]) for form in ("text", "json")],
             "prometheus": [(metrics.metrics_command, ["a job", "-f", "prometheus"])],
-            "savepoint": [(jobs.savepoint_command, ["a job"])],
+            "savepoint": [(state.savepoint_command, ["a job"])],
             "cancel": [(jobs.cancel_command, ["a job"])],
         }
         outcome = EQUAL
