@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,23 @@ def test_what_a_link_leads_to_remains(written, tmp_path):
     state.symlink_to(outside)
     assert dispose("-d", written).exit_code == 0
     assert outside.exists()
+    assert not written.exists()
+
+
+def test_a_forged_savepoint_names_no_file_behind_a_linked_directory(written, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    document = json.loads((written / "_metadata").read_text())
+    piece = document["content"]["chains"][0]["subtasks"][0][0]
+    (written / piece["path"]).rename(outside / "state")
+    (written / "linked").symlink_to(outside)
+    piece["path"] = "linked/state"
+    text = json.dumps(document["content"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    document["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+    (written / "_metadata").write_text(json.dumps(document))
+    assert Savepoint.load(str(written)).metadata.paths() == {"linked/state"}
+    assert dispose("-d", written).exit_code == 0
+    assert (outside / "state").exists()
     assert not written.exists()
 
 

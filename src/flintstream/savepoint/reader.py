@@ -130,7 +130,8 @@ class Savepoint:
             )
         try:
             store.delete(METADATA)  # first, so that no job starts from the rest if this is interrupted
-            for path in metadata.paths():
+            # Metadata by another user may name what a linked directory leads to, and a listing has no such file.
+            for path in metadata.paths().intersection(store.list("")):
                 store.delete(path)
             others = store.list("")
             if not others:
