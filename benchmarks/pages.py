@@ -340,7 +340,8 @@ def systems() -> str:
         for case, engines in found.items()
     ]
     machine = load("systems")["machine"]
-    about = f"`python -m benchmarks.systems`; {machine['date']}, {machine['cpu']}, {machine['cores']} cores:"
+    where = f"{machine['cpu']}, {machine['cores']} cores"
+    about = f"`python -m benchmarks.systems`; {where}; the newest row is of {machine['date']}:"
     return f"{about}\n\n{table(['messages per second', 'flintstream', 'bare client', 'ratio'], rows)}"
 
 
